@@ -1,0 +1,1 @@
+"""Users, keys, tokens and scopes: who may ask, and for whom."""

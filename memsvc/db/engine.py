@@ -1,0 +1,117 @@
+"""Connections and transactions, each bound to one user or to none.
+
+``Database.transaction(user_id)`` is the only way to the data: it begins, sets the signed identity for this transaction
+alone and checks that the database believed it. Without a user, row security shows no memories at all. Driver errors
+become errors of ``memsvc.errors`` here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import psycopg
+from psycopg import errors as pg
+from sqlalchemy import URL, make_url, text
+from sqlalchemy import exc as sa
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from memsvc.db.identity import Signer
+from memsvc.errors import (
+    ConfigurationError,
+    DatabaseTooOldError,
+    DatabaseUnavailableError,
+    MemsvcError,
+    OverloadedError,
+    StorageFullError,
+)
+from memsvc.settings import Settings
+
+# Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
+BIND = text("SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed")
+
+
+def role_url(base: str, role: str, password: str) -> URL:
+    """The same database under one of memsvc's own logins, for SQLAlchemy's psycopg driver."""
+    return make_url(base).set(drivername="postgresql+psycopg", username=role, password=password)
+
+
+def plain_error(error: Exception) -> MemsvcError | None:
+    """What a driver's error means to a user of memsvc; None where it is a defect of ours."""
+    if isinstance(error, sa.TimeoutError):
+        return OverloadedError("All database connections are busy.")
+    cause = error.orig if isinstance(error, sa.DBAPIError) else error
+    match cause:
+        case pg.DiskFull():
+            return StorageFullError()
+        case pg.UndefinedTable() | pg.UndefinedFunction() | pg.UndefinedColumn() | pg.InvalidSchemaName():
+            return DatabaseTooOldError()
+        case pg.QueryCanceled() | pg.LockNotAvailable() | pg.TooManyConnections():
+            return OverloadedError("The database took too long.")
+        case pg.InvalidPassword() | pg.InvalidAuthorizationSpecification() | pg.InvalidCatalogName():
+            return DatabaseUnavailableError(
+                "The database refuses memsvc's login.", hint="Run 'memsvc db upgrade', then 'memsvc doctor'."
+            )
+        case psycopg.OperationalError() | psycopg.InterfaceError():
+            if "No space left on device" in str(cause):
+                return StorageFullError()
+            return DatabaseUnavailableError()
+        case _:
+            return None
+
+
+class Database:
+    """The service's pool of connections, as one of memsvc's own logins."""
+
+    def __init__(self, url: URL, settings: Settings, *, pool_size: int | None = None) -> None:
+        """Prepare the pool; nothing connects yet."""
+        self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+        self.engine: AsyncEngine = create_async_engine(
+            url,
+            pool_size=pool_size or settings.pool_size,
+            max_overflow=0,
+            pool_timeout=settings.pool_timeout_s,
+            pool_pre_ping=True,  # a restarted database costs nobody an error; 0.1 ms
+            pool_use_lifo=True,
+            connect_args={
+                "connect_timeout": settings.connect_timeout_s,
+                "application_name": "memsvc",
+                "options": f"-c statement_timeout={settings.statement_timeout_ms}",
+            },
+        )
+
+    @asynccontextmanager
+    async def transaction(self, user_id: UUID | None = None) -> AsyncIterator[AsyncConnection]:
+        """One transaction, committed when the block ends well.
+
+        Args:
+            user_id: whose memories may be seen and written in it; None: nobody's.
+
+        Raises:
+            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            ConfigurationError: the database does not believe our signature.
+        """
+        try:
+            async with self.engine.begin() as connection:
+                if user_id is not None:
+                    await self.bind(connection, user_id)
+                yield connection
+        except (sa.SQLAlchemyError, psycopg.Error, OSError) as error:
+            plain = plain_error(error)
+            if plain is None:
+                raise
+            raise plain from error
+
+    async def bind(self, connection: AsyncConnection, user_id: UUID) -> None:
+        """Act for this user until the end of the running transaction."""
+        row = (await connection.execute(BIND, {"token": self.signer.token(user_id)})).one()
+        if row.believed != user_id:
+            raise ConfigurationError(
+                "The database does not believe this process's identity tokens.",
+                hint="Its clock differs, or MEMSVC_IDENTITY_SECRET is not the database's: see 'memsvc doctor'.",
+            )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.engine.dispose()

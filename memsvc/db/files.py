@@ -1,0 +1,41 @@
+"""Finds the SQL of memsvc and loads named queries.
+
+In a checkout ``sql/`` and ``alembic/`` stand at the top; in an installed wheel they are ``memsvc/_sql`` and
+``memsvc/_alembic``. A query file holds several statements, each under a line ``-- name: …`` (as in procrastinate).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from sqlalchemy import TextClause, text
+
+PACKAGE = Path(__file__).resolve().parent.parent
+NAME = re.compile(r"^-- name: (?P<name>\w+)\s*$", re.MULTILINE)
+
+
+def folder(name: str) -> Path:
+    """The folder ``sql`` or ``alembic``, wherever this memsvc keeps it."""
+    installed = PACKAGE / f"_{name}"
+    return installed if installed.is_dir() else PACKAGE.parent / name
+
+
+@cache
+def queries() -> dict[str, TextClause]:
+    """All named statements of ``sql/queries/*.sql``; values are bound as ``:name``, ``\\:`` is a plain colon."""
+    found: dict[str, TextClause] = {}
+    for path in sorted((folder("sql") / "queries").glob("*.sql")):
+        pieces = NAME.split(path.read_text(encoding="utf-8"))
+        for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
+            if name in found:
+                message = f"two queries are called {name}"
+                raise ValueError(message)
+            found[name] = text(body.strip())
+    return found
+
+
+def query(name: str) -> TextClause:
+    """One named statement."""
+    return queries()[name]

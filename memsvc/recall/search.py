@@ -1,0 +1,174 @@
+"""Recall: the few passages that matter for a query, each with score, reason and source.
+
+The work is one SQL function, ``memsvc.recall`` (``sql/functions/080_recall.sql``); no model is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query as named
+from memsvc.errors import ConversationUnknownError, InvalidRequestError, TextTooLongError
+from memsvc.settings import Settings
+from memsvc.sources.messages import check_storable
+
+Form = Literal["stemmed", "simple"]
+MAX_LIMIT = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What may be recalled; the default is every message."""
+
+    conversations: Sequence[str] = ()
+    """Only these, by id or identifier."""
+    not_conversations: Sequence[str] = ()
+    """None of these."""
+    said_from: datetime | None = None
+    """Said at this moment or later."""
+    said_to: datetime | None = None
+    """Said before this moment."""
+    traces: bool = False
+    """Also what system, tool and thinking roles said."""
+
+    @property
+    def kinds(self) -> list[str]:
+        """Kinds of passages."""
+        return ["message", "trace"] if self.traces else ["message"]
+
+
+class Memory(msgspec.Struct, kw_only=True, frozen=True):
+    """A recalled passage."""
+
+    passage_id: UUID
+    conversation_id: UUID
+    conversation: str
+    session: str
+    ordinal: int
+    part: int
+    message_id: str | None
+    speaker: str
+    role: str
+    text: str
+    caption: str | None
+    said_at: datetime
+    """On the speaker's clock."""
+    recorded_at: datetime
+    score: float
+    """Comparable within one answer; higher is better."""
+    arms: dict[str, Any]
+    """What each arm found: its score, and the form of words that it compared."""
+    matched: list[str]
+    """Words of the query that the passage holds."""
+    why: str
+    """The reason in one line, for people and prompts."""
+
+
+def said(moment: datetime, offset_minutes: int) -> datetime:
+    """A moment on the clock that the speaker had."""
+    return moment.astimezone(timezone(timedelta(minutes=offset_minutes)))
+
+
+def _reason(matched: Sequence[str], arms: dict[str, Any]) -> str:
+    words = ", ".join(f"“{word}”" for word in matched[:8]) + (" …" if len(matched) > 8 else "")  # noqa: PLR2004
+    return f"says {words} (words {arms['words']['score']:.2f})"
+
+
+def _memory(row: Row[Any]) -> Memory:
+    return Memory(
+        passage_id=row.passage_id,
+        conversation_id=row.source_id,
+        conversation=row.conversation,
+        session=row.session,
+        ordinal=row.ordinal,
+        part=row.part,
+        message_id=row.client_id,
+        speaker=row.speaker,
+        role=row.role,
+        text=row.text,
+        caption=row.caption,
+        said_at=said(row.said_at, row.said_offset),
+        recorded_at=row.recorded_at.astimezone(UTC),
+        score=row.score,
+        arms=row.arms,
+        matched=row.matched,
+        why=_reason(row.matched, row.arms),
+    )
+
+
+async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequence[str]) -> list[UUID] | None:
+    if not wanted:
+        return None
+    for name in wanted:
+        check_storable(name, "conversations")
+    rows = await connection.execute(
+        named("conversation_ids"), {"user_id": owner.user_id, "wanted": list(dict.fromkeys(wanted))}
+    )
+    found = {row.wanted: row.source_id for row in rows}
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise ConversationUnknownError(f"There is no conversation {missing[0]!r}.", conversation=missing[0])
+    return list(found.values())
+
+
+async def recall(
+    db: Database,
+    owner: Owner,
+    query: str,
+    settings: Settings,
+    *,
+    limit: int = 10,
+    form: Form = "stemmed",
+    filters: Filters | None = None,
+) -> list[Memory]:
+    """Passages that matter for a query, best first.
+
+    Args:
+        db: the database.
+        owner: whose memory is asked.
+        query: natural language, up to ``settings.max_query_chars``; nothing in it is syntax.
+        settings: limits.
+        limit: at most so many, 1 to 1,000.
+        form: stemmed words (a query of stop words only falls back to simple), or simple ones.
+        filters: what may be recalled.
+
+    Returns:
+        Up to ``limit`` memories; none where no word of the query is known.
+
+    Raises:
+        ConversationUnknownError: a filter names a conversation that this user does not have.
+        InvalidRequestError, TextTooLongError, InvalidTextError: the query or the limit cannot be used.
+    """
+    chosen = filters or Filters()
+    check_storable(query, "query")
+    if len(query) > settings.max_query_chars:
+        raise TextTooLongError(f"The query has {len(query):,} characters; at most {settings.max_query_chars:,} fit.")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidRequestError(f"limit must lie between 1 and {MAX_LIMIT:,}.", field="limit")
+    async with db.transaction(owner.user_id) as connection:
+        rows = await connection.execute(
+            named("recall"),
+            {
+                "user_id": owner.user_id,
+                "query": query,
+                "limit": limit,
+                "form": form,
+                "language": owner.language,
+                "kinds": chosen.kinds,
+                "sources": await _source_ids(connection, owner, chosen.conversations),
+                "not_sources": await _source_ids(connection, owner, chosen.not_conversations),
+                "said_from": chosen.said_from,
+                "said_to": chosen.said_to,
+            },
+        )
+        return [_memory(row) for row in rows]

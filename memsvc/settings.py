@@ -1,0 +1,148 @@
+"""The one place that knows the environment.
+
+Every value comes from a variable ``MEMSVC_<NAME>``, from ``.env`` in the working folder, or from the default below.
+Secrets that nobody gave are generated once and kept in ``<data_dir>/secrets.json`` (mode 600), so that one machine works
+without any configuration; several machines that share a database are given the same values by variable.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from memsvc.errors import ConfigurationError
+
+SECRET_NAMES = ("identity_secret", "app_password", "reader_password", "cypher_password")
+MIN_SECRET_CHARS = 32
+
+
+def default_data_dir() -> Path:
+    """Where the embedded database and generated secrets live: /var/lib/memsvc for root, else the user's data folder."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/memsvc")
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "memsvc"
+
+
+class Settings(BaseSettings):
+    """All settings of memsvc; ``docs/configuration.md`` lists them for people."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMSVC_", env_file=".env", extra="ignore", frozen=True)
+
+    # Where the data is.
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="postgresql:// URL of a PostgreSQL 18 server. Its login is used by 'memsvc db upgrade' only; the "
+        "service connects to the same database as memsvc_app. Empty: the embedded server.",
+    )
+    data_dir: Path = Field(default_factory=default_data_dir, description="Embedded database and generated secrets.")
+
+    # Secrets; generated into <data_dir>/secrets.json when not given.
+    identity_secret: SecretStr | None = Field(default=None, description="Signs identity tokens and JWTs; 32+ chars.")
+    app_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_app.")
+    reader_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_reader.")
+    cypher_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_cypher.")
+
+    # The service.
+    host: str = Field(default="127.0.0.1", description="Address that the API listens on.")
+    port: int = Field(default=8765, ge=1, le=65535, description="Port that the API listens on.")
+    pool_size: int = Field(default=8, ge=1, le=200, description="Database connections a process keeps.")
+    pool_timeout_s: float = Field(default=5.0, gt=0, description="Longest wait for a free connection.")
+    statement_timeout_ms: int = Field(default=30_000, ge=100, description="Longest statement of a request.")
+    connect_timeout_s: int = Field(default=5, ge=1, description="Longest wait for the database to accept us.")
+    identity_ttl_s: int = Field(default=60, ge=5, le=3600, description="Life of a transaction's identity token.")
+    jwt_ttl_s: int = Field(default=900, ge=60, le=86_400, description="Life of a JWT from POST /v1/token.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
+    log_format: Literal["auto", "json", "console"] = Field(default="auto", description="auto: console on a terminal.")
+
+    # Limits at the doors.
+    max_text_chars: int = Field(default=200_000, ge=1_000, description="Longest text of one message.")
+    max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")
+    max_query_chars: int = Field(default=100_000, ge=100, description="Longest recall query.")
+    max_body_bytes: int = Field(default=32_000_000, ge=10_000, description="Largest request body.")
+    passage_tokens: int = Field(default=200, ge=32, le=8_000, description="Window that long messages are split to.")
+
+    @field_validator("database_url")
+    @classmethod
+    def _only_postgresql(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None or not value.get_secret_value():
+            return None
+        if not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+            message = "must start with postgresql://"
+            raise ValueError(message)
+        return value
+
+    @field_validator("identity_secret")
+    @classmethod
+    def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value()) < MIN_SECRET_CHARS:
+            message = f"must have at least {MIN_SECRET_CHARS} characters"
+            raise ValueError(message)
+        return value
+
+    @classmethod
+    def load(cls) -> Self:
+        """Read environment and ``.env``.
+
+        Raises:
+            ConfigurationError: a value cannot be used; names the variable, never shows its value.
+        """
+        try:
+            return cls()
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            name = "MEMSVC_" + "_".join(str(part) for part in first["loc"]).upper()
+            raise ConfigurationError(f"{name}: {first['msg']}") from None
+
+    @property
+    def embedded(self) -> bool:
+        """True when memsvc runs its own server in ``data_dir``."""
+        return self.database_url is None
+
+    @cached_property
+    def _stored_secrets(self) -> dict[str, str]:
+        return read_or_make_secrets(self.data_dir / "secrets.json")
+
+    def secret(self, name: str) -> str:
+        """One of ``SECRET_NAMES``: the given value, else the one that this data folder keeps."""
+        given: SecretStr | None = getattr(self, name)
+        return given.get_secret_value() if given is not None else self._stored_secrets[name]
+
+
+def read_or_make_secrets(path: Path) -> dict[str, str]:
+    """Read the generated secrets, making them first where there are none; safe when two processes start at once."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            draft = path.with_name(f"{path.name}.{os.getpid()}")
+            fresh = {name: secrets.token_urlsafe(32) for name in SECRET_NAMES}
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                json.dump(fresh, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(draft, path)  # fails where another process was first; then its secrets are the ones
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
+        stored: dict[str, str] = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"The secrets in {path} cannot be read: {error.__class__.__name__}.",
+            hint="Set MEMSVC_DATA_DIR to a folder that you may write, or give the secrets by variable.",
+        ) from error
+    return stored
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """The settings of this process."""
+    return Settings.load()

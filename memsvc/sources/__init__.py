@@ -1,0 +1,1 @@
+"""Text comes in: messages are validated, split into passages and stored; sources are listed and opened."""

@@ -1,0 +1,276 @@
+"""Messages in: validated, split, and stored with their statistics, job and event in one transaction.
+
+A batch is all or nothing. A message's identity is the client's id, else (conversation, session, ordinal); sending it again
+changes nothing, sending other words under the same identity is refused. The text itself is never an identity: people
+repeat themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner, valid_zone
+from memsvc.db.engine import Database
+from memsvc.errors import (
+    BatchTooLargeError,
+    EmptyTextError,
+    InvalidRequestError,
+    InvalidTextError,
+    MemsvcError,
+    MessageConflictError,
+    TextTooLongError,
+)
+from memsvc.settings import Settings
+from memsvc.sources.split import split_text
+from memsvc.sources.times import SaidAt, now_in, parse_time
+
+Role = Literal["user", "assistant", "other", "system", "tool", "thinking"]
+Outcome = Literal["created", "existing", "erased"]
+MAX_CAPTION_CHARS = 4_000
+MAX_METADATA_BYTES = 65_536
+MAX_ORDINAL = 2_000_000_000
+
+
+class MessageIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A message as clients send it."""
+
+    conversation: str
+    """What the client calls the conversation; made on first use."""
+    text: str = ""
+    caption: str | None = None
+    """What a shared picture shows."""
+    speaker: str = ""
+    role: Role = "user"
+    """system, tool and thinking are kept, but recalled only when asked for."""
+    session: str = ""
+    """The sitting within the conversation."""
+    ordinal: int | None = None
+    """Place in the session, from 0; the next one when not given."""
+    id: str | None = None
+    """The client's own id, unique in the conversation; makes sending it again harmless."""
+    said_at: str | None = None
+    """ISO 8601; without an offset on the user's clock; now when not given."""
+    metadata: dict[str, Any] = {}
+
+
+class StoredMessage(msgspec.Struct, kw_only=True, frozen=True):
+    """What became of one message."""
+
+    index: int
+    outcome: Outcome
+    """created; existing: was stored before, nothing done; erased: was forgotten on request, not stored again."""
+    conversation_id: UUID
+    passage_id: UUID | None
+    session: str
+    ordinal: int | None
+    said_at: datetime
+    zone_assumed: str | None
+    """The zone in which a time without an offset was read."""
+    job_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A checked message with its time read and its text split."""
+
+    message: MessageIn
+    client_id: str | None
+    said_at: SaidAt
+    parts: Sequence[str]
+
+    @property
+    def identity(self) -> tuple[str, ...] | None:
+        """What makes it the same message when it comes again; None: the client gave nothing."""
+        if self.client_id is not None:
+            return (self.message.conversation, self.client_id)
+        if self.message.ordinal is not None:
+            return (self.message.conversation, self.message.session, str(self.message.ordinal), "")
+        return None
+
+    def rows(self, index: int, language: str) -> Iterator[dict[str, object]]:
+        """The rows of ``append_messages``, one a part; the caption goes with the first."""
+        message = self.message
+        for part, text_of_part in enumerate(self.parts):
+            yield {
+                "message": index,
+                "part": part,
+                "conversation": message.conversation,
+                "session": message.session,
+                "ordinal": message.ordinal,
+                "client_id": self.client_id,
+                "speaker": message.speaker,
+                "role": message.role,
+                "text": text_of_part,
+                "caption": message.caption if part == 0 else None,
+                "said_at": self.said_at.moment,
+                "said_offset": self.said_at.offset_minutes,
+                "language": language,
+                "metadata": message.metadata if part == 0 else {},
+            }
+
+
+def check_storable(value: object, field: str) -> None:
+    """Refuse text that PostgreSQL cannot hold, at any depth.
+
+    Raises:
+        InvalidTextError: NUL or a lone surrogate.
+    """
+    match value:
+        case str():
+            if "\0" in value:
+                raise InvalidTextError(f"{field} holds a NUL character, which PostgreSQL cannot store.", field=field)
+            if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+                raise InvalidTextError(f"{field} holds half of a surrogate pair; it is not valid UTF-8.", field=field)
+        case Mapping():
+            for key, inner in value.items():
+                check_storable(key, field)
+                check_storable(inner, field)
+        case list() | tuple():
+            for inner in value:
+                check_storable(inner, field)
+        case _:
+            pass
+
+
+def _check_length(value: str | None, field: str, longest: int) -> None:
+    if value is not None and len(value) > longest:
+        raise TextTooLongError(f"{field} has {len(value):,} characters; at most {longest:,} fit.", field=field)
+
+
+def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, idempotency_key: str | None) -> Prepared:
+    for field in ("conversation", "text", "caption", "speaker", "session", "id", "metadata"):
+        check_storable(getattr(message, field), field)
+    if not message.conversation.strip():
+        raise InvalidRequestError("conversation is empty.", hint="Name the conversation.", field="conversation")
+    if not message.text.strip() and not (message.caption or "").strip():
+        raise EmptyTextError(field="text")
+    _check_length(message.text, "text", settings.max_text_chars)
+    _check_length(message.caption, "caption", MAX_CAPTION_CHARS)
+    _check_length(message.speaker, "speaker", 200)
+    for field in ("conversation", "session", "id"):
+        _check_length(getattr(message, field), field, 400)
+    if message.id == "":
+        raise InvalidRequestError("id is empty.", hint="Leave it out, or send an id.", field="id")
+    if message.ordinal is not None and not 0 <= message.ordinal <= MAX_ORDINAL:
+        raise InvalidRequestError("ordinal must lie between 0 and 2,000,000,000.", field="ordinal")
+    if len(msgspec.json.encode(message.metadata)) > MAX_METADATA_BYTES:
+        raise TextTooLongError(f"metadata has more than {MAX_METADATA_BYTES:,} bytes.", field="metadata")
+    zone = valid_zone(owner.time_zone)
+    said_at = parse_time(message.said_at, zone) if message.said_at is not None else now_in(zone)
+    client_id = message.id
+    if client_id is None and message.ordinal is None and idempotency_key:
+        client_id = f"idempotency:{idempotency_key}:{index}"
+    return Prepared(message, client_id, said_at, split_text(message.text, settings.passage_tokens))
+
+
+def prepare(
+    messages: Sequence[MessageIn], owner: Owner, settings: Settings, idempotency_key: str | None = None
+) -> list[Prepared]:
+    """Check a batch; the first bad message ends it and is named.
+
+    Raises:
+        BatchTooLargeError: more than ``settings.max_batch`` messages, or none.
+        MemsvcError: whatever is wrong with a message; ``details["row"]`` is its place, from 0.
+    """
+    if not messages:
+        raise InvalidRequestError("The batch is empty.", hint="Send at least one message.")
+    if len(messages) > settings.max_batch:
+        raise BatchTooLargeError(f"{len(messages):,} messages; at most {settings.max_batch:,} fit one request.")
+    prepared: list[Prepared] = []
+    first: dict[tuple[str, ...], int] = {}
+    for index, message in enumerate(messages):
+        try:
+            item = _prepare(message, index, owner, settings, idempotency_key)
+            if item.identity is not None:
+                _check_repetition(item, index, first, prepared)
+        except MemsvcError as error:
+            error.details = {**error.details, "row": index}
+            raise
+        prepared.append(item)
+    return prepared
+
+
+def _check_repetition(item: Prepared, index: int, first: dict[tuple[str, ...], int], before: list[Prepared]) -> None:
+    """Two messages of one batch may share an identity only if they say the same."""
+    earlier = first.setdefault(item.identity or (), index)
+    if earlier == index:
+        return
+    other = before[earlier].message
+    mine = item.message
+    if (mine.text, mine.caption, mine.speaker, mine.role) != (other.text, other.caption, other.speaker, other.role):
+        raise MessageConflictError(f"Row {index} has the identity of row {earlier}, but other words.")
+
+
+async def append(
+    db: Database,
+    owner: Owner,
+    messages: Sequence[MessageIn],
+    settings: Settings,
+    *,
+    idempotency_key: str | None = None,
+) -> list[StoredMessage]:
+    """Store a batch in one transaction, all of it or nothing.
+
+    Args:
+        db: the database.
+        owner: whose memory it is.
+        messages: 1 to ``settings.max_batch``.
+        settings: limits and the passage window.
+        idempotency_key: gives messages without id and ordinal an identity, so that the same request can be sent again.
+
+    Returns:
+        One entry a message, in order. When this returns, the messages are committed and can be recalled.
+
+    Raises:
+        MemsvcError: see ``prepare``; MessageConflictError also where a stored message has other words.
+    """
+    prepared = prepare(messages, owner, settings, idempotency_key)
+    async with db.transaction(owner.user_id) as connection:
+        return await append_prepared(connection, owner, prepared)
+
+
+async def append_prepared(connection: AsyncConnection, owner: Owner, prepared: Sequence[Prepared]) -> list[StoredMessage]:
+    """Store checked messages in the caller's transaction; see ``append``."""
+    unique: dict[tuple[str, ...] | int, int] = {}
+    for index, item in enumerate(prepared):
+        unique.setdefault(item.identity or index, index)
+    rows = [row for index in unique.values() for row in prepared[index].rows(index, owner.language)]
+    result = await connection.execute(
+        text("SELECT * FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb))"),
+        {"user_id": owner.user_id, "rows": msgspec.json.encode(rows).decode()},
+    )
+    stored = {row.message: row for row in result}
+    for index, row in stored.items():
+        if row.outcome == "conflict":
+            raise MessageConflictError(
+                f"Row {index}: {prepared[index].client_id or 'this place'} in conversation "
+                f"{prepared[index].message.conversation!r} is stored with other words.",
+                row=index,
+                passage_id=str(row.passage_id),
+            )
+    receipts: list[StoredMessage] = []
+    for index, item in enumerate(prepared):
+        kept = unique[item.identity or index]
+        row = stored[kept]
+        receipts.append(
+            StoredMessage(
+                index=index,
+                outcome=row.outcome if kept == index or row.outcome != "created" else "existing",
+                conversation_id=row.source_id,
+                passage_id=row.passage_id,
+                session=row.session,
+                ordinal=row.ordinal,
+                said_at=item.said_at.moment,
+                zone_assumed=owner.time_zone if item.said_at.assumed else None,
+                job_id=row.job_id,
+            )
+        )
+    return receipts

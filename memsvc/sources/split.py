@@ -1,0 +1,71 @@
+"""Splits long messages at sentence ends into passages that fit an embedder's window.
+
+The parts joined together are the message to the letter. Tokens are estimated, for the write path has no model: the
+estimate lies above what WordPiece makes of English prose, so that a passage of 200 fits a window of 256.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# A sentence with the white space behind it: ends at a closing sign or at a line's end, and never inside a number.
+SENTENCE = re.compile(
+    r"""
+    .+?                                # the sentence
+    (?: [.!?…]+ ["'”’)\]]* (?:\s+|$)   # Latin sentence end
+      | [。！？]+ [」』”）]* \s*        # Chinese and Japanese sentence end
+      | \s*\n\s*                       # or the line's end
+      | $ )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+PIECE = re.compile(r"\s*\S+\s*|\s+")
+# Runs of ASCII letters; everything else counts sign by sign.
+WORD = re.compile(r"[a-zA-Z]+|\S")
+LETTERS_A_TOKEN = 6
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many WordPiece tokens a text has; each digit and each sign outside ASCII counts as one."""
+    return sum(1 + (len(word) - 1) // LETTERS_A_TOKEN for word in WORD.findall(text))
+
+
+def _pieces(text: str, window: int) -> Iterator[str]:
+    """Sentences; a sentence beyond the window falls into words, a word beyond it into equal stretches."""
+    for sentence in SENTENCE.findall(text):
+        if estimate_tokens(sentence) <= window:
+            yield sentence
+            continue
+        for word in PIECE.findall(sentence):
+            if estimate_tokens(word) <= window:
+                yield word
+                continue
+            yield from (word[i : i + window] for i in range(0, len(word), window))
+
+
+def split_text(text: str, window: int) -> list[str]:
+    """Parts of a text, each estimated at no more than ``window`` tokens.
+
+    Args:
+        text: any text.
+        window: tokens, at least 1.
+
+    Returns:
+        At least one part; ``"".join(parts) == text``.
+    """
+    if len(text) <= window or estimate_tokens(text) <= window:
+        return [text]
+    parts: list[str] = []
+    current: list[str] = []
+    filled = 0
+    for piece in _pieces(text, window):
+        size = estimate_tokens(piece)
+        if current and filled + size > window:
+            parts.append("".join(current))
+            current, filled = [], 0
+        current.append(piece)
+        filled += size
+    if current:
+        parts.append("".join(current))
+    return parts

@@ -1,0 +1,83 @@
+-- Background work: which jobs wait, and what a job of each kind does.
+
+-- Ids of due jobs of all users, oldest first: the one thing that a worker may know before it acts for a user.
+CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE (user_id uuid, job_id uuid)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  SELECT j.user_id, j.job_id
+  FROM memsvc.jobs AS j
+  WHERE j.state = 'pending' AND j.run_after <= clock_timestamp()
+  ORDER BY j.run_after
+  LIMIT p_limit;
+END;
+COMMENT ON FUNCTION memsvc.due_jobs(integer) IS 'Ids of due jobs of all users, oldest first.';
+
+-- Figures for /metrics and doctor: counts and ages over all users, nothing else.
+CREATE OR REPLACE FUNCTION memsvc.backlog()
+RETURNS TABLE (pending bigint, failed bigint, oldest_pending_seconds double precision, unfolded_deltas bigint)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  SELECT
+    (SELECT count(*) FROM memsvc.jobs AS j WHERE j.state = 'pending'),
+    (SELECT count(*) FROM memsvc.jobs AS j WHERE j.state = 'failed'),
+    (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(j.created_at)), 0)::double precision
+      FROM memsvc.jobs AS j WHERE j.state = 'pending'),
+    (SELECT count(*) FROM memsvc.term_deltas AS d);
+END;
+COMMENT ON FUNCTION memsvc.backlog() IS 'How much background work waits, over all users.';
+
+-- Runs one job in the caller's transaction. 'busy': another worker has it. 'gone': it is not pending any more.
+-- 'again': more work joined it meanwhile, it stays pending. 'done' otherwise. No row stays locked while it works: the
+-- source and then the job are touched at the end, in the order in which writers lock them.
+CREATE OR REPLACE FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) RETURNS text
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+AS $$
+DECLARE
+  job jobs%ROWTYPE;
+  final text;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.job ' || p_job_id::text, 0)) THEN
+    RETURN 'busy';
+  END IF;
+  SELECT * INTO job FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+  IF NOT FOUND THEN
+    RETURN 'gone';
+  END IF;
+
+  -- kind 'process': bring the source up to now. Later steps (vectors, facts) join here.
+  PERFORM memsvc.fold_statistics(p_user_id);
+  UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
+  WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
+
+  UPDATE jobs AS j
+  SET
+    state = CASE WHEN j.requests = job.requests THEN 'done' ELSE 'pending' END,
+    finished_at = CASE WHEN j.requests = job.requests THEN clock_timestamp() END,
+    attempts = j.attempts + 1, error = NULL, error_code = NULL
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
+  RETURNING j.state INTO final;
+  INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
+  RETURN CASE final WHEN 'done' THEN 'done' WHEN 'pending' THEN 'again' ELSE 'gone' END;
+END
+$$;
+COMMENT ON FUNCTION memsvc.run_job(uuid, uuid) IS 'Runs one pending job in the caller''s transaction: done, again, busy or gone.';
+
+-- Notes a failure in a transaction of its own: tried again after 5 s, 25 s, 2 min; the fourth failure is final.
+CREATE OR REPLACE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) RETURNS void
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  UPDATE memsvc.jobs AS j
+  SET
+    attempts = j.attempts + 1,
+    state = CASE WHEN j.attempts >= 3 THEN 'failed' ELSE 'pending' END,
+    finished_at = CASE WHEN j.attempts >= 3 THEN clock_timestamp() END,
+    run_after = clock_timestamp() + interval '1 second' * power(5, j.attempts + 1),
+    error_code = p_error_code,
+    error = p_error
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+END;
+COMMENT ON FUNCTION memsvc.fail_job(uuid, uuid, text, text) IS 'Notes why a job failed and when to try again.';

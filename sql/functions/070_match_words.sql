@@ -1,0 +1,156 @@
+-- owner: memsvc_recall
+
+-- The word arm: BM25 (Robertson & Zaragoza 2009; Lucene's form of idf; k1 = 1.2, b = 0.75) over one user's passages, with
+-- that user's own document frequencies (folded counters plus deltas).
+--
+-- SECURITY DEFINER, owned by memsvc_recall: `@@` is not leakproof, so under row security its index would not be used. The
+-- first line binds the user to the token, and every table carries user_id = p_user_id.
+--
+-- Matching goes by the rarest terms of the query until about `budget` passages can match; those are scored on all terms.
+-- (At 100,000 passages that keeps 98 % of the exact top 10 and takes a fortieth of the time.) Where filters leave fewer
+-- than p_limit, or every term is a common one, a second look matches any term, and stops at twice the budget.
+-- Term frequency comes from ts_rank: for one lexeme with all weights 1 it is sum(1/i^2, i = 1..tf) / (pi^2/6), which
+-- width_bucket turns back into tf. That is three times as fast as unnest(tsv).
+CREATE OR REPLACE FUNCTION memsvc.match_words(
+  p_user_id uuid,
+  p_query text,
+  p_limit integer,
+  p_form text DEFAULT 'stemmed',
+  p_language text DEFAULT 'english',
+  p_kinds text[] DEFAULT '{message}',
+  p_sources uuid[] DEFAULT NULL,
+  p_not_sources uuid[] DEFAULT NULL,
+  p_said_from timestamptz DEFAULT NULL,
+  p_said_to timestamptz DEFAULT NULL
+) RETURNS TABLE (matched_id uuid, score double precision, matched_terms text[], matched_form text)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = memsvc, public, pg_temp
+SET plan_cache_mode = force_custom_plan
+AS $$
+DECLARE
+  budget CONSTANT integer := 3000;
+  most_terms CONSTANT integer := 64;
+  -- Middles between sum(1/i^2, i = 1..n) for n = 0, 1, 2, …; beyond 12 BM25 hardly grows.
+  steps CONSTANT real[] := ARRAY[
+    0.5, 1.125, 1.3056, 1.3924, 1.4436, 1.4775, 1.5016, 1.5196, 1.5336, 1.5448, 1.5539, 1.5615
+  ];
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  wanted text[];
+  size double precision;
+  mean_length double precision;
+  known text[];
+  weights double precision[];
+  needles tsquery[];
+  rare tsquery;
+  every tsquery;
+  needle tsquery;
+  used_form text := p_form;
+  found_ids uuid[];
+  found_scores double precision[];
+BEGIN
+  wanted := tsvector_to_array(memsvc.to_words(used_form, p_language, p_query));
+  IF used_form = 'stemmed' AND wanted = '{}' THEN
+    -- Only stop words ("to be or not to be"): the simple form has them.
+    used_form := 'simple';
+    wanted := tsvector_to_array(memsvc.to_words(used_form, p_language, p_query));
+  END IF;
+
+  SELECT sum(c.passages), sum(c.length) / nullif(sum(c.passages), 0) INTO size, mean_length
+  FROM (
+    SELECT passages, length FROM corpora WHERE user_id = asker AND kind = ANY (p_kinds) AND form = used_form
+    UNION ALL
+    SELECT passages, length FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = used_form
+  ) AS c;
+
+  WITH counted AS (
+    SELECT t.term, t.passages FROM terms AS t
+    WHERE t.user_id = asker AND t.kind = ANY (p_kinds) AND t.form = used_form AND t.term = ANY (wanted)
+    UNION ALL
+    SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+    WHERE d.user_id = asker AND d.kind = ANY (p_kinds) AND d.form = used_form AND d.terms && wanted
+      AND u.term = ANY (wanted)
+  ),
+  rarest AS (
+    SELECT c.term, sum(c.passages)::double precision AS passages FROM counted AS c
+    GROUP BY c.term HAVING sum(c.passages) > 0
+    ORDER BY passages, c.term LIMIT most_terms
+  ),
+  weighed AS (
+    SELECT r.term, memsvc.as_tsquery(r.term) AS needle, ln(1 + greatest(0, size - r.passages + 0.5) / (r.passages + 0.5)) AS weight,
+      row_number() OVER byrarity AS rank, sum(r.passages) OVER byrarity AS reach
+    FROM rarest AS r
+    WINDOW byrarity AS (ORDER BY r.passages, r.term)
+  )
+  SELECT
+    array_agg(w.term ORDER BY w.rank), array_agg(w.weight ORDER BY w.rank), array_agg(w.needle ORDER BY w.rank),
+    string_agg(w.needle::text, ' | ') FILTER (WHERE w.reach <= budget)::tsquery,
+    string_agg(w.needle::text, ' | ')::tsquery
+  INTO known, weights, needles, rare, every
+  FROM weighed AS w;
+
+  IF known IS NULL THEN
+    RETURN;
+  END IF;
+
+  needle := coalesce(rare, CASE
+    WHEN cardinality(needles) = 1 THEN needles[1]
+    WHEN cardinality(needles) = 2 THEN needles[1] && needles[2]
+    ELSE (needles[1] && (needles[2] || needles[3])) || (needles[2] && needles[3])
+  END);
+
+  LOOP
+    WITH candidate AS MATERIALIZED (
+      SELECT p.passage_id, w.words, w.length
+      FROM passages AS p
+      CROSS JOIN LATERAL (
+        SELECT
+          CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END AS words,
+          CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END AS length
+      ) AS w
+      WHERE p.user_id = asker
+        AND w.words @@ needle
+        AND p.kind = ANY (p_kinds)
+        AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+        AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+        AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+        AND (p_said_to IS NULL OR p.said_at < p_said_to)
+      LIMIT 2 * budget
+    ),
+    best AS (
+      SELECT c.passage_id, sum(q.weight * f.tf / (f.tf + 1.2 * (0.25 + 0.75 * c.length / mean_length))) AS score
+      FROM candidate AS c
+      CROSS JOIN unnest(weights, needles) AS q (weight, needle)
+      CROSS JOIN LATERAL (
+        SELECT width_bucket(ts_rank('{1,1,1,1}', c.words, q.needle) * 1.6449340668::real, steps) AS tf
+      ) AS f
+      WHERE f.tf > 0
+      GROUP BY c.passage_id
+      ORDER BY score DESC, c.passage_id
+      LIMIT p_limit
+    )
+    SELECT array_agg(b.passage_id), array_agg(b.score) INTO found_ids, found_scores FROM best AS b;
+    EXIT WHEN cardinality(found_ids) >= p_limit OR needle = every;
+    needle := every;
+  END LOOP;
+
+  RETURN QUERY
+  SELECT p.passage_id, f.score,
+    ARRAY(
+      SELECT q.term FROM unnest(known, needles) AS q (term, needle)
+      WHERE CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END @@ q.needle
+    ),
+    used_form
+  FROM unnest(found_ids, found_scores) AS f (passage_id, score)
+  INNER JOIN passages AS p ON p.user_id = asker AND p.passage_id = f.passage_id
+  ORDER BY f.score DESC, p.passage_id;
+END
+$$;
+COMMENT ON FUNCTION memsvc.match_words(
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
+) IS 'The word arm: BM25 over one user''s passages, best first.';
+REVOKE ALL ON FUNCTION memsvc.match_words(
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
+) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memsvc.match_words(
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
+) TO memsvc_app, memsvc_reader;

@@ -1,0 +1,54 @@
+-- Recall: one statement, one round trip. The arms find candidates; recall() shows them with source and reason.
+
+-- The words of a query behind the lexemes that matched, for people: {"move": "moved", …}. Long queries keep the lexemes.
+CREATE OR REPLACE FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) RETURNS text[]
+LANGUAGE sql STABLE
+RETURN CASE WHEN length(p_query) > 2000 THEN p_terms ELSE ARRAY(
+  SELECT coalesce(min(t.token ORDER BY t.place), wanted.term)
+  FROM unnest(p_terms) WITH ORDINALITY AS wanted (term, rank)
+  LEFT JOIN (
+    SELECT s.token, s.place, memsvc.to_words(p_form, p_language, s.token) AS words
+    FROM ts_parse('default', memsvc.set_signs_apart(p_query)) WITH ORDINALITY AS s (type, token, place)
+    WHERE btrim(s.token) <> ''
+  ) AS t ON wanted.term = ANY (tsvector_to_array(t.words))
+  GROUP BY wanted.rank, wanted.term
+  ORDER BY wanted.rank
+) END;
+COMMENT ON FUNCTION memsvc.words_behind(text, text, text, text[]) IS 'The words of a query that stand behind matched lexemes.';
+
+-- The read path. Returns up to p_limit passages, best first, each with its source, its score by arm and the words that
+-- matched. p_form: stemmed (falls back to simple for a query of stop words only) or simple. Times: said_at in [from, to).
+CREATE OR REPLACE FUNCTION memsvc.recall(
+  p_user_id uuid,
+  p_query text,
+  p_limit integer,
+  p_form text DEFAULT 'stemmed',
+  p_language text DEFAULT 'english',
+  p_kinds text[] DEFAULT '{message}',
+  p_sources uuid[] DEFAULT NULL,
+  p_not_sources uuid[] DEFAULT NULL,
+  p_said_from timestamptz DEFAULT NULL,
+  p_said_to timestamptz DEFAULT NULL
+) RETURNS TABLE (
+  passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text,
+  speaker text, role text, text text, caption text, said_at timestamptz, said_offset smallint, recorded_at timestamptz,
+  score double precision, arms jsonb, matched text[]
+)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  SELECT
+    p.passage_id, p.source_id, s.identifier, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text,
+    p.caption, p.said_at, p.said_offset, p.recorded_at, m.score,
+    jsonb_build_object('words', jsonb_build_object('score', round(m.score::numeric, 4), 'form', m.matched_form)),
+    memsvc.words_behind(p_query, m.matched_form, p_language, m.matched_terms)
+  FROM memsvc.match_words(
+    p_user_id, p_query, p_limit, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to
+  ) AS m
+  INNER JOIN memsvc.passages AS p ON p.user_id = p_user_id AND p.passage_id = m.matched_id
+  INNER JOIN memsvc.sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
+  ORDER BY m.score DESC, p.passage_id;
+END;
+COMMENT ON FUNCTION memsvc.recall(
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
+) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';

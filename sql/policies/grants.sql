@@ -1,0 +1,54 @@
+-- What each role may do at all. History is append-only by privilege: the application may close a version, not change it.
+
+REVOKE ALL ON SCHEMA memsvc FROM PUBLIC;
+GRANT USAGE ON SCHEMA memsvc TO memsvc_app, memsvc_reader, memsvc_cypher;
+
+REVOKE ALL ON ALL TABLES IN SCHEMA memsvc FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall;
+DO $functions$
+DECLARE
+  owned regprocedure;
+BEGIN
+  FOR owned IN
+    SELECT p.oid FROM pg_proc AS p WHERE p.pronamespace = 'memsvc'::regnamespace AND p.proowner = current_user::regrole
+  LOOP
+    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall', owned);
+  END LOOP;
+END
+$functions$;
+
+GRANT SELECT ON
+memsvc.users, memsvc.node_types, memsvc.edge_types, memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources,
+memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.messages,
+memsvc.conversations
+TO memsvc_app, memsvc_reader;
+GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
+GRANT SELECT ON memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas TO memsvc_recall;
+
+GRANT INSERT ON
+memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
+memsvc.term_deltas, memsvc.jobs, memsvc.outbox
+TO memsvc_app;
+GRANT UPDATE (recorded_to) ON memsvc.node_versions, memsvc.aliases TO memsvc_app;
+GRANT UPDATE (title, status, last_ingested_at, metadata) ON memsvc.sources TO memsvc_app;
+GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
+GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
+GRANT UPDATE (state, requests, attempts, error_code, error, run_after, finished_at) ON memsvc.jobs TO memsvc_app;
+GRANT DELETE ON memsvc.term_deltas TO memsvc_app;
+
+-- The read-only logins get what reading needs; nothing that writes, folds or keeps accounts.
+GRANT EXECUTE ON FUNCTION
+memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.set_signs_apart(text), memsvc.to_words(text, text, text),
+memsvc.word_count(tsvector), memsvc.searched_text(text, text, text), memsvc.as_tsquery(text), memsvc.normal_form(text),
+memsvc.words_behind(text, text, text, text[]),
+memsvc.recall(uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz)
+TO memsvc_app, memsvc_reader, memsvc_recall;
+GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+
+GRANT EXECUTE ON FUNCTION
+memsvc.message_digest(text, text, integer, text), memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
+memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid), memsvc.fail_job(uuid, uuid, text, text),
+memsvc.ensure_app(text), memsvc.create_user(uuid, text, text, text, text),
+memsvc.users_of_app(uuid, text, uuid, integer),
+memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
+memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text)
+TO memsvc_app;

@@ -1,0 +1,27 @@
+-- Statements of memsvc.access.
+
+-- name: seed_self
+-- The user's own node with its names, in the transaction that makes the user.
+WITH self AS (
+  INSERT INTO memsvc.nodes (user_id) VALUES (:user_id) RETURNING node_id
+),
+version AS (
+  INSERT INTO memsvc.node_versions (user_id, node_id, type, label, data, importance)
+  SELECT :user_id, s.node_id, 'Person', :name, '{"self"\: true}', 10 FROM self AS s
+)
+INSERT INTO memsvc.aliases (user_id, node_id, alias, normal_form, asserted_by)
+SELECT DISTINCT ON (memsvc.normal_form(a.alias)) :user_id, s.node_id, a.alias, memsvc.normal_form(a.alias), 'user'
+FROM self AS s CROSS JOIN unnest(CAST(:aliases AS text [])) WITH ORDINALITY AS a (alias, place)
+WHERE memsvc.normal_form(a.alias) <> ''
+ORDER BY memsvc.normal_form(a.alias), a.place;
+
+-- name: own_node
+-- The user's own node and what it is called now.
+SELECT n.node_id, v.label, array_agg(a.alias ORDER BY a.recorded_from, a.alias_id) AS aliases
+FROM memsvc.nodes AS n
+INNER JOIN memsvc.node_versions AS v
+  ON n.user_id = v.user_id AND n.node_id = v.node_id AND v.recorded_to = 'infinity'
+INNER JOIN memsvc.aliases AS a ON n.user_id = a.user_id AND n.node_id = a.node_id AND a.recorded_to = 'infinity'
+WHERE n.user_id = :user_id AND v.data @> '{"self"\: true}'
+GROUP BY n.node_id, v.label
+LIMIT 1;
