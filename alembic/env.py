@@ -7,9 +7,8 @@ both.
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, text
-
 from alembic import context
+from sqlalchemy import Connection, text
 
 # A migration that waits for a lock blocks everybody behind it: give up soon, the upgrade tries again.
 LOCK_TIMEOUT = "3s"

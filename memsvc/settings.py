@@ -1,8 +1,8 @@
 """The one place that knows the environment.
 
 Every value comes from a variable ``MEMSVC_<NAME>``, from ``.env`` in the working folder, or from the default below.
-Secrets that nobody gave are generated once and kept in ``<data_dir>/secrets.json`` (mode 600), so that one machine works
-without any configuration; several machines that share a database are given the same values by variable.
+Secrets that nobody gave are generated once and kept in ``<data_dir>/secrets.json`` (mode 600), so that one machine
+works without any configuration; several machines that share a database are given the same values by variable.
 """
 
 from __future__ import annotations

@@ -71,7 +71,8 @@ CREATE TABLE memsvc.api_keys (
   FOREIGN KEY (app_id, user_id) REFERENCES memsvc.users (app_id, user_id)
 );
 COMMENT ON TABLE memsvc.api_keys IS
-  'Keys as id.secret. The secret has 128 random bits, so its sha256 is kept and looked up by id (argon2 would add 185 ms).';
+  'Keys as id.secret. The secret has 128 random bits, so its sha256 is kept and looked up by id (argon2 would '
+  'add 185 ms).';
 COMMENT ON COLUMN memsvc.api_keys.key_id IS 'Public half of the key.';
 COMMENT ON COLUMN memsvc.api_keys.app_id IS 'The application whose users it may act for.';
 COMMENT ON COLUMN memsvc.api_keys.user_id IS 'The only user it may act for; null: any user of the app.';
@@ -91,7 +92,8 @@ CREATE TABLE memsvc.audit_log (
   subject text NOT NULL DEFAULT '',
   recorded_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-COMMENT ON TABLE memsvc.audit_log IS 'Who did what to accounts and keys. Holds no text of memories; written by definer functions only.';
+COMMENT ON TABLE memsvc.audit_log IS
+  'Who did what to accounts and keys. Holds no text of memories; written by definer functions only.';
 COMMENT ON COLUMN memsvc.audit_log.audit_id IS 'Time-ordered id.';
 COMMENT ON COLUMN memsvc.audit_log.app_id IS 'The application concerned.';
 COMMENT ON COLUMN memsvc.audit_log.user_id IS 'The user concerned.';

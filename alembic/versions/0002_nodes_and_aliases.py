@@ -31,12 +31,14 @@ CREATE TABLE memsvc.edge_types (
   functional boolean NOT NULL DEFAULT false,
   description text NOT NULL
 );
-COMMENT ON TABLE memsvc.edge_types IS 'Core ontology: how two nodes can be related. The same for everybody; not a memory.';
+COMMENT ON TABLE memsvc.edge_types IS
+  'Core ontology: how two nodes can be related. The same for everybody; not a memory.';
 COMMENT ON COLUMN memsvc.edge_types.name IS 'For example LIVES_IN.';
 COMMENT ON COLUMN memsvc.edge_types.category IS 'social, place, time, preference, work, logic, provenance or general.';
 COMMENT ON COLUMN memsvc.edge_types.from_types IS 'Node types it may start at; empty: any.';
 COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty: any.';
-COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
+COMMENT ON COLUMN memsvc.edge_types.functional IS
+  'True: one current value for each start node, so a new one closes the old.';
 COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
 
 CREATE TABLE memsvc.nodes (
@@ -75,7 +77,8 @@ CREATE TABLE memsvc.node_versions (
 );
 CREATE INDEX node_versions_current ON memsvc.node_versions (user_id, node_id) WHERE recorded_to = 'infinity';
 COMMENT ON TABLE memsvc.node_versions IS
-  'What was known about a node: append-only, the only update closes recorded_to. Valid time is the world''s, recorded time is ours.';
+  'What was known about a node: append-only, the only update closes recorded_to. Valid time is the world''s, '
+  'recorded time is ours.';
 COMMENT ON COLUMN memsvc.node_versions.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.node_versions.version_id IS 'Time-ordered id of this version.';
 COMMENT ON COLUMN memsvc.node_versions.node_id IS 'The node described.';
@@ -110,7 +113,8 @@ CREATE TABLE memsvc.aliases (
 );
 CREATE INDEX aliases_current ON memsvc.aliases (user_id, normal_form) WHERE recorded_to = 'infinity';
 CREATE INDEX aliases_of_node ON memsvc.aliases (user_id, node_id);
-COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
+COMMENT ON TABLE memsvc.aliases IS
+  'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
 COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
 COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';

@@ -32,7 +32,8 @@ COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id.';
 COMMENT ON COLUMN memsvc.sources.kind IS 'conversation.';
 COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
 COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
-COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
+COMMENT ON COLUMN memsvc.sources.status IS
+  'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
 COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
 COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
 COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
@@ -70,22 +71,26 @@ CREATE UNIQUE INDEX passages_client_id ON memsvc.passages (user_id, source_id, c
   WHERE client_id IS NOT NULL;
 CREATE INDEX passages_said ON memsvc.passages (user_id, said_at);
 COMMENT ON TABLE memsvc.passages IS
-  'The one searchable table. A message, or a part of a long one: the parts'' texts, in order, are the message to the letter.';
+  'The one searchable table. A message, or a part of a long one: the parts'' texts, in order, are the message '
+  'to the letter.';
 COMMENT ON COLUMN memsvc.passages.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.passages.passage_id IS 'Time-ordered id.';
 COMMENT ON COLUMN memsvc.passages.source_id IS 'Where it comes from.';
-COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
+COMMENT ON COLUMN memsvc.passages.kind IS
+  'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
 COMMENT ON COLUMN memsvc.passages.session IS 'The sitting within the conversation; empty where the client knows none.';
 COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0.';
 COMMENT ON COLUMN memsvc.passages.part IS 'Place of the part in a split message, from 0.';
-COMMENT ON COLUMN memsvc.passages.client_id IS 'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
+COMMENT ON COLUMN memsvc.passages.client_id IS
+  'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
 COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words.';
 COMMENT ON COLUMN memsvc.passages.role IS 'user, assistant, other, system, tool or thinking.';
 COMMENT ON COLUMN memsvc.passages.text IS 'What was said, unchanged.';
 COMMENT ON COLUMN memsvc.passages.caption IS 'What a shared picture shows.';
 COMMENT ON COLUMN memsvc.passages.said_at IS 'When it was said.';
 COMMENT ON COLUMN memsvc.passages.said_offset IS 'Minutes east of UTC on the speaker''s clock then.';
-COMMENT ON COLUMN memsvc.passages.language IS 'Text search configuration that made tsv; as text, for regconfig blocks pg_upgrade.';
+COMMENT ON COLUMN memsvc.passages.language IS
+  'Text search configuration that made tsv; as text, for regconfig blocks pg_upgrade.';
 COMMENT ON COLUMN memsvc.passages.tsv IS 'Stemmed lexemes of speaker, text and caption.';
 COMMENT ON COLUMN memsvc.passages.tsv_simple IS 'The same words lower-cased only, stop words kept.';
 COMMENT ON COLUMN memsvc.passages.length IS 'Words in tsv with repetitions: BM25''s document length.';
@@ -99,7 +104,8 @@ CREATE TABLE memsvc.tombstones (
   recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (user_id, digest)
 );
-COMMENT ON TABLE memsvc.tombstones IS 'What was erased and must not come back when a client sends it again. Holds no text.';
+COMMENT ON TABLE memsvc.tombstones IS
+  'What was erased and must not come back when a client sends it again. Holds no text.';
 COMMENT ON COLUMN memsvc.tombstones.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.tombstones.digest IS 'message_digest() of the erased message''s identity.';
 COMMENT ON COLUMN memsvc.tombstones.recorded_at IS 'When it was erased.';

@@ -21,7 +21,8 @@ CREATE TABLE memsvc.corpora (
   length bigint NOT NULL CHECK (length >= 0),
   PRIMARY KEY (user_id, kind, form)
 );
-COMMENT ON TABLE memsvc.corpora IS 'Size of a user''s passages of one kind, in one form of words; folded from term_deltas.';
+COMMENT ON TABLE memsvc.corpora IS
+  'Size of a user''s passages of one kind, in one form of words; folded from term_deltas.';
 COMMENT ON COLUMN memsvc.corpora.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.corpora.kind IS 'As passages.kind.';
 COMMENT ON COLUMN memsvc.corpora.form IS 'stemmed (passages.tsv) or simple (passages.tsv_simple).';
@@ -83,14 +84,17 @@ CREATE TABLE memsvc.jobs (
 );
 CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs (user_id, kind, subject_id) WHERE state = 'pending';
 CREATE INDEX jobs_due ON memsvc.jobs (run_after) WHERE state = 'pending';
-COMMENT ON TABLE memsvc.jobs IS 'The truth about background work. A job commits together with the text that it will process.';
+COMMENT ON TABLE memsvc.jobs IS
+  'The truth about background work. A job commits together with the text that it will process.';
 COMMENT ON COLUMN memsvc.jobs.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
 COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now.';
 COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source that it is about.';
 COMMENT ON COLUMN memsvc.jobs.state IS
-  'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
-COMMENT ON COLUMN memsvc.jobs.requests IS 'Counts up when more work joins a pending job; a worker that sees it change leaves the job pending.';
+  'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker '
+  'leaves it pending.';
+COMMENT ON COLUMN memsvc.jobs.requests IS
+  'Counts up when more work joins a pending job; a worker that sees it change leaves the job pending.';
 COMMENT ON COLUMN memsvc.jobs.attempts IS 'How often it was tried.';
 COMMENT ON COLUMN memsvc.jobs.error_code IS 'Stable code of the last failure.';
 COMMENT ON COLUMN memsvc.jobs.error IS 'What went wrong last, without text of memories.';
@@ -112,7 +116,8 @@ COMMENT ON COLUMN memsvc.outbox.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.outbox.event_id IS 'Time-ordered id.';
 COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added or source.completed.';
 COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned.';
-COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
+COMMENT ON COLUMN memsvc.outbox.transaction_id IS
+  'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
 COMMENT ON COLUMN memsvc.outbox.recorded_at IS 'When.';
 """
 

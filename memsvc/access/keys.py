@@ -181,7 +181,7 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
 
 
 def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> str:
-    """A JWT by which a browser or a friend's client acts for one user with the principal's scopes, for ``ttl_s`` seconds."""
+    """A JWT for ``ttl_s`` seconds, by which a client acts for one user with the principal's scopes, never admin."""
     now = datetime.now(UTC)
     claims = {
         "iss": "memsvc",

@@ -17,15 +17,14 @@ from sqlalchemy import text
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import AlreadyExistsError, InvalidRequestError, InvalidZoneError, UserUnknownError
+from memsvc.db.storable import check_storable
+from memsvc.errors import AlreadyExistsError, InvalidRequestError, InvalidZoneError, NotFoundError, UserUnknownError
 
 DEFAULT_APP = "default"
 # Names under which everybody speaks of themselves.
 FIRST_PERSON = ("I", "me", "my", "myself")
 LANGUAGES = frozenset(
-    "arabic armenian basque catalan danish dutch english estonian finnish french german greek hindi hungarian indonesian "
-    "irish italian lithuanian nepali norwegian portuguese romanian russian serbian simple spanish swedish tamil turkish "
-    "yiddish".split()
+    ["arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "estonian", "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese", "romanian", "russian", "serbian", "simple", "spanish", "swedish", "tamil", "turkish", "yiddish"]
 )
 MAX_NAME_CHARS = 200
 
@@ -60,13 +59,12 @@ def valid_name(value: str, what: str) -> str:
     """A name without surrounding space.
 
     Raises:
-        InvalidRequestError: empty, longer than 200 characters, or holding NUL or a lone surrogate.
+        InvalidRequestError: empty, longer than 200 characters, or not storable.
     """
     name = value.strip()
     if not name or len(name) > MAX_NAME_CHARS:
         raise InvalidRequestError(f"{what} must have 1 to {MAX_NAME_CHARS} characters.", field=what)
-    if "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
-        raise InvalidRequestError(f"{what} holds a character that cannot be stored.", field=what)
+    check_storable(name, what)
     return name
 
 
@@ -161,3 +159,24 @@ async def list_users(
             {"app": app, "ref": ref, "after": after, "limit": limit},
         )
         return [User(**row) for row in rows.mappings()]
+
+
+class SelfNode(msgspec.Struct, frozen=True, kw_only=True):
+    """The user's own node and what it is called now."""
+
+    node_id: UUID
+    label: str
+    aliases: list[str]
+
+
+async def own_names(db: Database, owner: Owner) -> SelfNode:
+    """The node that stands for the user.
+
+    Raises:
+        NotFoundError: the user has none (it was made by another program).
+    """
+    async with db.transaction(owner.user_id) as connection:
+        row = (await connection.execute(query("own_node"), {"user_id": owner.user_id})).one_or_none()
+    if row is None:
+        raise NotFoundError("This user has no node of its own.")
+    return SelfNode(node_id=row.node_id, label=row.label, aliases=row.aliases)

@@ -131,13 +131,11 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        _fail(
-            "The embedded PostgreSQL cannot be used:", f"{error}", "Run as the folder's owner, or set MEMSVC_DATA_DIR."
-        )
+        _fail("The embedded server cannot be used:", f"{error}", "Run as the folder's owner, or set MEMSVC_DATA_DIR.")
 
 
 def _fail(what: str, output: str, hint: str = "") -> NoReturn:
-    message = "\n".join([what, *output.strip().splitlines()[-15:]])
+    message = "\n".join([what, *(line[-300:] for line in output.strip().splitlines()[-15:])])
     full = "No space left on device" in output or "Disk quota exceeded" in output
     raise StorageFullError(message) if full else EmbeddedServerError(message, hint=hint)
 
@@ -286,14 +284,13 @@ def _initialise(folder: Path) -> None:
 
 def _socket_dir(folder: Path) -> Path:
     """A folder for the socket that nobody else can enter: in the data folder or, where that is too long, below /tmp."""
-    uid, gid = _identity()
     path = folder / "run"
     if len(os.fsencode(path / f".s.PGSQL.{PORT}")) > SOCKET_PATH_BYTES or "," in str(path):  # libpq splits at ","
         path = Path(tempfile.gettempdir()).resolve() / f"memsvc-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:24]}"
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
-        os.chown(path, uid, gid, follow_symlinks=False)
-    if not stat.S_ISDIR((found := path.lstat()).st_mode) or found.st_uid != uid or found.st_mode & 0o077:
+        os.chown(path, *_identity(), follow_symlinks=False)
+    if not stat.S_ISDIR((found := path.lstat()).st_mode) or found.st_uid != _identity()[0] or found.st_mode & 0o077:
         hint = "Remove it if it is yours; otherwise set TMPDIR, or MEMSVC_DATA_DIR to a shorter path."
         raise EmbeddedServerError(f"{path}, the folder for the server's socket, is not private to us.", hint=hint)
     _check_reachable(folder, path)
@@ -367,7 +364,7 @@ def _probe(folder: Path) -> Server | str | None:
         if not Path(data).samefile(folder / "pg"):
             return None
         password = secret.read_text() if (secret := folder / "superuser.secret").exists() else ""
-        server = Server(folder, Path(socket_dir), int(port), SUPERUSER, password, "")
+        server = Server(folder, Path(socket_dir or "/not/yet"), int(port), SUPERUSER, password, "")
         with psycopg.connect(server.conninfo(), connect_timeout=5) as connection:
             return replace(server, version=connection.info.parameter_status("server_version") or "")
     except (FileNotFoundError, NotADirectoryError):

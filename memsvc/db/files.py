@@ -24,7 +24,7 @@ def folder(name: str) -> Path:
 
 @cache
 def queries() -> dict[str, TextClause]:
-    """All named statements of ``sql/queries/*.sql``; values are bound as ``:name``, ``\\:`` is a plain colon."""
+    """All named statements of ``sql/queries/*.sql``; values are bound as ``:name``."""
     found: dict[str, TextClause] = {}
     for path in sorted((folder("sql") / "queries").glob("*.sql")):
         pieces = NAME.split(path.read_text(encoding="utf-8"))

@@ -1,7 +1,8 @@
 """Brings a database to what this version of memsvc needs: roles, migrations, then the objects of ``sql/``.
 
-Runs with the administrator's login and works as ``memsvc_owner`` from the migrations on, so that nothing of ours belongs
-to a superuser. An advisory lock lets one upgrade run at a time; each step can be run again after it was killed.
+Runs with the administrator's login and works as ``memsvc_owner`` from the migrations on, so that nothing of ours
+belongs to a superuser. An advisory lock lets one upgrade run at a time; each step can be run again after it was
+killed.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import psycopg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from psycopg import sql
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from memsvc.db.files import folder
 from memsvc.db.identity import Signer
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError
@@ -191,7 +192,7 @@ def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tup
     Policies and grants follow whenever anything changed: a new function is executable by everybody until then, so files
     of functions and the policies go in together.
     """
-    known = dict(
+    known: dict[str, str] = dict(
         row._tuple() for row in connection.execute(text("SELECT path, sha256 FROM memsvc.applied_sql"))  # noqa: SLF001
     )
     connection.rollback()
@@ -219,6 +220,25 @@ def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tup
     connection.execute(text("DELETE FROM memsvc.applied_sql WHERE path <> ALL (:paths)"), {"paths": list(texts)})
     connection.commit()
     return tuple(todo)
+
+
+def is_current(admin_url: str) -> bool:
+    """True where nothing is left for ``upgrade`` to do but passwords.
+
+    Raises:
+        DatabaseUnavailableError: the server cannot be reached.
+    """
+    try:
+        with psycopg.connect(admin_url) as connection:
+            if connection.execute("SELECT to_regclass('memsvc.applied_sql')").fetchone() == (None,):
+                return False
+            revision = connection.execute("SELECT version_num FROM memsvc.schema_version").fetchone()
+            applied = dict(connection.execute("SELECT path, sha256 FROM memsvc.applied_sql").fetchall())
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailableError from error
+    return revision == (head_revision(),) and applied == {
+        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in object_files().items()
+    }
 
 
 def _accept_identity_key(connection: Connection, settings: Settings) -> None:

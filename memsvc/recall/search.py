@@ -18,9 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
+from memsvc.db.storable import check_storable
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, TextTooLongError
 from memsvc.settings import Settings
-from memsvc.sources.messages import check_storable
 
 Form = Literal["stemmed", "simple"]
 MAX_LIMIT = 1_000

@@ -1,13 +1,13 @@
 """Messages in: validated, split, and stored with their statistics, job and event in one transaction.
 
-A batch is all or nothing. A message's identity is the client's id, else (conversation, session, ordinal); sending it again
-changes nothing, sending other words under the same identity is refused. The text itself is never an identity: people
-repeat themselves.
+A batch is all or nothing. A message's identity is the client's id, else (conversation, session, ordinal); sending it
+again changes nothing, sending other words under the same identity is refused. The text itself is never an identity:
+people repeat themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -19,11 +19,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
 from memsvc.db.engine import Database
+from memsvc.db.storable import check_storable
 from memsvc.errors import (
     BatchTooLargeError,
     EmptyTextError,
     InvalidRequestError,
-    InvalidTextError,
     MemsvcError,
     MessageConflictError,
     TextTooLongError,
@@ -115,29 +115,6 @@ class Prepared:
                 "language": language,
                 "metadata": message.metadata if part == 0 else {},
             }
-
-
-def check_storable(value: object, field: str) -> None:
-    """Refuse text that PostgreSQL cannot hold, at any depth.
-
-    Raises:
-        InvalidTextError: NUL or a lone surrogate.
-    """
-    match value:
-        case str():
-            if "\0" in value:
-                raise InvalidTextError(f"{field} holds a NUL character, which PostgreSQL cannot store.", field=field)
-            if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
-                raise InvalidTextError(f"{field} holds half of a surrogate pair; it is not valid UTF-8.", field=field)
-        case Mapping():
-            for key, inner in value.items():
-                check_storable(key, field)
-                check_storable(inner, field)
-        case list() | tuple():
-            for inner in value:
-                check_storable(inner, field)
-        case _:
-            pass
 
 
 def _check_length(value: str | None, field: str, longest: int) -> None:

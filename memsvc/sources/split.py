@@ -1,13 +1,14 @@
 """Splits long messages at sentence ends into passages that fit an embedder's window.
 
-The parts joined together are the message to the letter. Tokens are estimated, for the write path has no model: the
-estimate lies above what WordPiece makes of English prose, so that a passage of 200 fits a window of 256.
+The parts joined together are the message to the letter.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+
+from memsvc.llm.tokens import estimate_tokens
 
 # A sentence with the white space behind it: ends at a closing sign or at a line's end, and never inside a number.
 SENTENCE = re.compile(
@@ -21,14 +22,6 @@ SENTENCE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 PIECE = re.compile(r"\s*\S+\s*|\s+")
-# Runs of ASCII letters; everything else counts sign by sign.
-WORD = re.compile(r"[a-zA-Z]+|\S")
-LETTERS_A_TOKEN = 6
-
-
-def estimate_tokens(text: str) -> int:
-    """About how many WordPiece tokens a text has; each digit and each sign outside ASCII counts as one."""
-    return sum(1 + (len(word) - 1) // LETTERS_A_TOKEN for word in WORD.findall(text))
 
 
 def _pieces(text: str, window: int) -> Iterator[str]:

@@ -356,6 +356,15 @@ def test_root_trusts_no_folder_that_others_can_change(fresh: Path) -> None:
 
 
 @as_root
+def test_root_is_told_what_to_do_where_no_user_can_be_made(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "ACCOUNT", "in:valid")
+    with pytest.raises(EmbeddedServerError, match="cannot be made:\nuseradd: ") as refused, embedded.running(fresh):
+        pass
+    assert "useradd --system" in refused.value.advice
+    assert not fresh.exists()
+
+
+@as_root
 def test_an_ordinary_user_runs_it_as_himself(fresh: Path) -> None:
     nobody = 65534
     os.chown(fresh.parent, nobody, nobody)

@@ -1,0 +1,1 @@
+"""The REST API: a thin shell over the capabilities' functions. The only package that imports Litestar."""

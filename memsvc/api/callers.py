@@ -1,0 +1,138 @@
+"""Who calls: the guard that checks the key, and the dependencies by which each handler says what it needs.
+
+The guard stands before all of ``/v1`` and runs before a body is read. A handler then asks for a ``reader``, a ``writer``,
+an ``administrator`` or a ``keyholder``; it gets the user to act for and cannot act for another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+from uuid import UUID
+
+from litestar import Request
+from litestar.connection import ASGIConnection
+from litestar.di import Provide
+from litestar.handlers import BaseRouteHandler
+from litestar.params import HeaderParameter
+
+from memsvc.access import keys
+from memsvc.access.keys import Principal
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.errors import ForbiddenError, UnauthenticatedError
+from memsvc.settings import Settings
+
+USER_HEADER = "X-Memsvc-User"
+UserHeader = Annotated[
+    str | None,
+    HeaderParameter(
+        name=USER_HEADER,
+        description="Id or external id of the user to act for; needed where the key may act for several.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What the process stands on."""
+
+    db: Database
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody who acts for one user."""
+
+    db: Database
+    settings: Settings
+    principal: Principal
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Administrator:
+    """Somebody who may manage users and keys of one app."""
+
+    db: Database
+    app_id: UUID
+
+
+def service_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:
+    """What the app that answers this request stands on."""
+    found: Service = connection.app.state["service"]
+    return found
+
+
+def _credential(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
+    scheme, _, credential = connection.headers.get("authorization", "").partition(" ")
+    return credential.strip() if scheme.lower() == "bearer" else ""
+
+
+def _user_ref(connection: ASGIConnection[Any, Any, Any, Any]) -> str | None:
+    """The user header; names outside Latin-1 arrive as UTF-8 bytes."""
+    value = connection.headers.get(USER_HEADER)
+    if value is None:
+        return None
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    """The guard of ``/v1``: lets nobody through without a working key or token.
+
+    Raises:
+        UnauthenticatedError: whatever is wrong with it.
+    """
+    credential = _credential(connection)
+    if not credential:
+        raise UnauthenticatedError
+    connection.scope["auth"] = await keys.authenticate(service_of(connection).db, credential, _user_ref(connection))
+
+
+def _principal(request: Request[Any, Any, Any]) -> Principal:
+    found: Principal = request.auth
+    return found
+
+
+def _caller(request: Request[Any, Any, Any], owner: Owner) -> Caller:
+    service = service_of(request)
+    return Caller(service.db, service.settings, _principal(request), owner)
+
+
+async def provide_reader(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
+    """A caller with the scope read."""
+    return _caller(request, _principal(request).require_owner("read"))
+
+
+async def provide_writer(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
+    """A caller with the scope write."""
+    return _caller(request, _principal(request).require_owner("write"))
+
+
+async def provide_keyholder(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
+    """A caller with a key (a token must not prolong its own life) that may read or write for a user."""
+    if not _credential(request).startswith(keys.KEY_PREFIX):
+        raise ForbiddenError("A token cannot make tokens.", hint="Use the key that it was made with.")
+    principal = _principal(request)
+    return _caller(request, principal.require_owner("write" if "write" in principal.scopes else "read"))
+
+
+async def provide_administrator(request: Request[Any, Any, Any]) -> Administrator:
+    """A caller with the scope admin whose key is not bound to one user."""
+    principal = _principal(request)
+    principal.require("admin")
+    if principal.bound_user_id is not None:
+        raise ForbiddenError(
+            "A key of one user may not manage users and keys.", hint="Use a key with the scope admin for the whole app."
+        )
+    return Administrator(service_of(request).db, principal.app_id)
+
+
+READER = {"reader": Provide(provide_reader)}
+WRITER = {"writer": Provide(provide_writer)}
+KEYHOLDER = {"keyholder": Provide(provide_keyholder)}
+ADMINISTRATOR = {"administrator": Provide(provide_administrator)}

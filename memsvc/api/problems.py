@@ -1,0 +1,192 @@
+"""The one place where errors become answers: problem+json of RFC 9457.
+
+Every error has a stable ``code``. What memsvc raises on purpose (``memsvc.errors``) is shown with its message and the way
+out; what nobody foresaw is logged with its traceback and shown as ``internal`` with the request id, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import Example
+
+from memsvc import observe
+from memsvc.errors import InvalidRequestError, MemsvcError
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_SECONDS = "1"
+SERVER_ERROR = 500
+UNEXPECTED_HINT = "Report it with this request_id; the service's log has the rest."
+
+
+class Problem(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """An error, as RFC 9457 has it."""
+
+    type: str
+    """urn:memsvc:error: and the code."""
+    title: str
+    """What the code means."""
+    status: int
+    code: str
+    """Stable: match on it."""
+    detail: str
+    """What was wrong with this very request."""
+    hint: str
+    """What to do about it."""
+    request_id: str | None = None
+    """Also in the X-Request-Id header and in the service's log."""
+    row: int | None = None
+    """Which message of a batch, from 0."""
+    field: str | None = None
+    """Which field or parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an error that memsvc's own classes do not cover means to a client."""
+
+    code: str
+    title: str
+    hint: str
+
+
+INTERNAL = Meaning("internal", "The service failed.", UNEXPECTED_HINT)
+OF_STATUS = {
+    400: Meaning("invalid_request", "The request does not have the expected form.", InvalidRequestError.hint),
+    404: Meaning("not_found", "There is nothing at this address.", "GET /docs lists all routes."),
+    405: Meaning("method_not_allowed", "This address does not know the method.", "The Allow header lists those it knows."),
+    413: Meaning("body_too_large", "The request's body is too large.", "Send less at once, or raise MEMSVC_MAX_BODY_BYTES."),
+    415: Meaning("unsupported_media_type", "The body is not JSON.", "Send Content-Type: application/json, in UTF-8."),
+    429: Meaning("too_many_requests", "Too many requests.", "Try again in a moment."),
+}
+OTHER = Meaning("invalid_request", "The request cannot be answered.", InvalidRequestError.hint)
+VALUE_AT = re.compile(r"^(?P<message>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
+NAMED_FIELD = re.compile(r"(?:unknown|required) field `(?P<name>.+?)`")
+IN_BATCH = re.compile(r"^messages\[(?P<row>\d+)\]\.?(?P<field>.*)$")
+MAX_DETAIL_CHARS = 500
+
+
+def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
+    """What msgspec says about a body, with the field's path and, in a batch of messages, the row."""
+    found = VALUE_AT.match(str(error))
+    message, path = (found["message"], found["path"] or "") if found else (str(error), "")
+    if named := NAMED_FIELD.search(message):
+        path = f"{path}.{named['name']}".lstrip(".")
+    details: dict[str, Any] = {}
+    if inside := IN_BATCH.match(path):
+        path = inside["field"]
+        details["row"] = int(inside["row"])
+    if path:
+        details["field"] = path
+    where = f" in row {details['row']}" if "row" in details else ""
+    return InvalidRequestError(f"{message[:MAX_DETAIL_CHARS]}{where}{f', at {path}' if path else ''}.", **details)
+
+
+def _answer(
+    meaning: Meaning, status: int, detail: str, details: dict[str, Any] | None = None, headers: dict[str, str] | None = None
+) -> Response[dict[str, Any]]:
+    observe.ERRORS.labels(code=meaning.code).inc()
+    problem = Problem(
+        type=f"urn:memsvc:error:{meaning.code}",
+        title=meaning.title,
+        status=status,
+        code=meaning.code,
+        detail=detail,
+        hint=meaning.hint,
+        request_id=observe.request_id(),
+    )
+    more = dict(headers or {})
+    if status == HTTPStatus.UNAUTHORIZED:
+        more["WWW-Authenticate"] = 'Bearer realm="memsvc"'
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        more["Retry-After"] = RETRY_AFTER_SECONDS
+    content = {**(details or {}), **msgspec.to_builtins(problem)}
+    return Response(content, status_code=status, media_type=MEDIA_TYPE, headers=more)
+
+
+def _of_memsvc(error: MemsvcError) -> Response[dict[str, Any]]:
+    title = (type(error).__doc__ or "").strip().splitlines()[0]
+    meaning = Meaning(error.code, title, error.advice)
+    if error.status < SERVER_ERROR:
+        return _answer(meaning, error.status, error.message, error.details)
+    observe.logger().error("request failed", code=error.code, detail=error.message, cause=repr(error.__cause__)[:500])
+    # A plain 500 is the operator's to mend: its message may name folders and settings, which are not the client's.
+    return _answer(meaning, error.status, title if error.status == SERVER_ERROR else error.message)
+
+
+def _of_litestar(error: HTTPException) -> Response[dict[str, Any]]:
+    status = error.status_code
+    meaning = OF_STATUS.get(status, OTHER)
+    headers = {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"}
+    first = error.extra[0] if isinstance(error.extra, list) and error.extra else None
+    if not isinstance(first, dict) or "key" not in first:
+        return _answer(meaning, status, error.detail, headers=headers)
+    field = str(first["key"])
+    if field == "data":
+        return _answer(meaning, status, "The request has no body.", headers=headers)
+    return _answer(meaning, status, f"{first.get('message', '')}, at {field}."[:MAX_DETAIL_CHARS], {"field": field}, headers)
+
+
+def answer_error(_request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
+    """The answer to any error."""
+    if isinstance(error, MemsvcError):
+        return _of_memsvc(error)
+    if isinstance(error, HTTPException) and error.status_code < SERVER_ERROR:
+        return _of_litestar(error)
+    observe.logger().error("unexpected error", exc_info=error)
+    return _answer(INTERNAL, SERVER_ERROR, "Something unexpected happened.")
+
+
+EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
+    MemsvcError: answer_error,
+    HTTPException: answer_error,
+    Exception: answer_error,
+}
+
+MEANINGS_FOR_DOCS = {
+    400: "The request does not have the expected form (invalid_request, invalid_text, invalid_time, user_required, …).",
+    401: "The key or token is missing, wrong, expired or revoked (unauthenticated).",
+    403: "The key's scopes do not allow that (forbidden).",
+    404: "There is no such thing for this user (not_found, conversation_unknown, user_unknown).",
+    409: "It contradicts what is stored (message_conflict, already_exists, job_state).",
+    413: "Too much at once (text_too_long, batch_too_large, body_too_large).",
+    415: "The body is not JSON (unsupported_media_type).",
+    503: "The database cannot answer now; nothing was stored (database_unavailable, overloaded). See Retry-After.",
+}
+
+
+def documented(*statuses: int) -> dict[int, ResponseSpec]:
+    """Error responses of an operation, for the OpenAPI document."""
+    return {
+        status: ResponseSpec(
+            data_container=Problem,
+            generate_examples=False,
+            description=MEANINGS_FOR_DOCS[status],
+            media_type=MEDIA_TYPE,
+            examples=[
+                Example(
+                    value={
+                        "type": "urn:memsvc:error:invalid_time",
+                        "title": "The time cannot be understood.",
+                        "status": 400,
+                        "code": "invalid_time",
+                        "detail": "'tomorrow' is not a time.",
+                        "hint": "Use ISO 8601, for example 2026-03-14T09:30:00+01:00.",
+                        "request_id": "0f8c1d1e5a2b4c7d",
+                        "row": 17,
+                        "field": "said_at",
+                    }
+                )
+            ]
+            if status == HTTPStatus.BAD_REQUEST
+            else None,
+        )
+        for status in statuses
+    }

@@ -1,0 +1,5 @@
+"""``python -m memsvc.cli``."""
+
+from memsvc.cli import main
+
+main()

@@ -1,0 +1,138 @@
+"""``memsvc user`` and ``memsvc key``."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, chosen_user, print_json, print_table, with_database
+
+if TYPE_CHECKING:
+    from memsvc.db.engine import Database
+    from memsvc.settings import Settings
+
+users = typer.Typer(help="Owners of memories.", no_args_is_help=True, rich_markup_mode=None)
+keys = typer.Typer(help="API keys of an app.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@users.command("add")
+def add(
+    name: str = typer.Option(..., help="What people call the user."),
+    alias: list[str] = typer.Option([], help="A further name; may be given several times."),
+    external_id: str | None = typer.Option(None, help="What the app calls the user; the name when not given."),
+    zone: str = typer.Option("UTC", help="IANA time zone in which times without an offset are read."),
+    language: str = typer.Option("english", help="Language of the user's words (PostgreSQL's name)."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Add a user, with a node of its own and its names, so that "I" and every alias have a home at once."""
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.users import add_user, app_id, own_names
+
+        user = await add_user(
+            db,
+            await app_id(db, app),
+            name=name,
+            external_id=external_id,
+            aliases=alias,
+            time_zone=zone,
+            language=language,
+        )
+        return user, await own_names(db, user.owner)
+
+    user, node = with_database(work)
+    if as_json:
+        print_json({"user": user, "node": node})
+    else:
+        print(f"{user.name} ({user.user_id}), known as {', '.join(node.aliases)}.")
+        print(f"Next: memsvc ingest FILE --user {user.external_id!r}, or memsvc key create --user {user.external_id!r}.")
+
+
+@users.command("list")
+def list_all(
+    after: str | None = typer.Option(None, help="Id of the last user of the page before."),
+    limit: int = typer.Option(100, min=1, max=1000, help="Page size."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """List users, in the order in which they were added."""
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from uuid import UUID
+
+        from memsvc.access.users import app_id, list_users
+
+        return await list_users(db, await app_id(db, app), after=UUID(after) if after else None, limit=limit)
+
+    found = with_database(work)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(
+            ["id", "external id", "name", "zone", "language"],
+            [[u.user_id, u.external_id, u.name, u.time_zone, u.language] for u in found],
+        )
+
+
+@keys.command("create")
+def create(
+    scope: list[str] = typer.Option(["read", "write"], help="read, write or admin; may be given several times."),
+    user: str | None = typer.Option(None, "--user", "-u", help="The only user it may act for; all of the app otherwise."),
+    label: str = typer.Option("", help="What it is for."),
+    days: int | None = typer.Option(None, min=1, help="How long it works; until it is revoked otherwise."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Make a key. It is shown once: only its hash is kept."""
+
+    async def work(db: Database, _settings: Settings) -> str:
+        from memsvc.access.keys import create_key
+        from memsvc.access.users import app_id
+
+        owner = await app_id(db, app)
+        bound = (await chosen_user(db, owner, user)).user_id if user else None
+        ttl = timedelta(days=days) if days else None
+        return await create_key(db, owner, scopes=scope, user_id=bound, label=label, ttl=ttl)
+
+    key = with_database(work)
+    print_json({"key": key}) if as_json else print(key)
+
+
+@keys.command("list")
+def list_keys_of_app(app: str = AppName, as_json: bool = AsJson) -> None:
+    """List keys, without their secrets."""
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.keys import list_keys
+        from memsvc.access.users import app_id
+
+        return await list_keys(db, await app_id(db, app))
+
+    found = with_database(work)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(
+            ["key", "user", "scopes", "label", "expires", "revoked"],
+            [[k.key_id, k.user_id, ",".join(k.scopes), k.label, k.expires_at, k.revoked_at] for k in found],
+        )
+
+
+@keys.command("revoke")
+def revoke(
+    key_id: str = typer.Argument(help="The part of the key before the dot."),
+    app: str = AppName,
+) -> None:
+    """End a key at once."""
+
+    async def work(db: Database, _settings: Settings) -> None:
+        from memsvc.access.keys import revoke_key
+        from memsvc.access.users import app_id
+
+        await revoke_key(db, await app_id(db, app), key_id)
+
+    with_database(work)
+    print(f"{key_id.split('.', 1)[0]} is revoked.")

@@ -1,0 +1,84 @@
+"""What commands share: the open database, the user meant, and output as text or JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from memsvc.access.users import User
+    from memsvc.db.engine import Database
+    from memsvc.settings import Settings
+
+T = TypeVar("T")
+
+AppName = typer.Option("default", "--app", envvar="MEMSVC_APP", help="The application that the user belongs to.")
+UserRef = typer.Option(
+    None, "--user", "-u", envvar="MEMSVC_USER", help="Id or external id; may be left out where the app has one user."
+)
+AsJson = typer.Option(False, "--json", help="Print one JSON document.")
+
+
+def note(line: str) -> None:
+    """A line for the person who waits, not part of the output."""
+    print(line, file=sys.stderr)
+
+
+def with_database(work: Callable[[Database, Settings], Awaitable[T]]) -> T:
+    """Run work on the configured database as the application's login; the embedded server runs meanwhile."""
+    from memsvc.db.engine import Database
+    from memsvc.db.locate import app_url, ready
+    from memsvc.settings import settings
+
+    chosen = settings()
+
+    async def run(admin_url: str) -> T:
+        db = Database(app_url(admin_url, chosen), chosen, pool_size=2)
+        try:
+            return await work(db, chosen)
+        finally:
+            await db.close()
+
+    with ready(chosen, note) as admin_url:
+        return asyncio.run(run(admin_url))
+
+
+async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
+    """The user meant: the one named, else the app's only one.
+
+    Raises:
+        UserUnknownError: nobody is named so, or the app has no user.
+        UserRequiredError: the app has several and none was named.
+    """
+    from memsvc.access.users import find_user, list_users
+    from memsvc.errors import UserRequiredError, UserUnknownError
+
+    if ref is not None:
+        return await find_user(db, app, ref)
+    users = await list_users(db, app, limit=2)
+    if not users:
+        raise UserUnknownError("This app has no user yet.", hint="memsvc user add --name YOUR-NAME")
+    if len(users) > 1:
+        raise UserRequiredError("This app has several users.", hint="Say which with --user; 'memsvc user list' lists them.")
+    return users[0]
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    import msgspec
+
+    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A plain table, readable in any width and by scripts."""
+    texts = [[str("" if cell is None else cell) for cell in row] for row in rows]
+    widths = [max(len(name), *(len(row[i]) for row in texts)) if texts else len(name) for i, name in enumerate(columns)]
+    for line in ([*columns], *texts):
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -1,0 +1,76 @@
+"""``memsvc db`` and ``memsvc doctor``."""
+
+from __future__ import annotations
+
+import typer
+
+from memsvc.cli.common import AsJson, note, print_json, print_table
+
+app = typer.Typer(help="The database itself.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("upgrade")
+def upgrade(as_json: bool = AsJson) -> None:
+    """Bring roles, tables and functions to what this version needs. Safe to run again, also while people work."""
+    from memsvc.db.locate import located
+    from memsvc.db.upgrade import upgrade as bring_up
+    from memsvc.settings import settings
+
+    chosen = settings()
+    with located(chosen) as admin_url:
+        done = bring_up(admin_url, chosen, report=note)
+    if as_json:
+        print_json(done)
+    else:
+        changed = f"{len(done.applied)} files of sql/ applied" if done.applied else "sql/ unchanged"
+        print(f"Revision {done.from_revision or 'none'} -> {done.to_revision}, {changed}.")
+
+
+@app.command("rotate-secret")
+def rotate_secret(
+    retire_others: bool = typer.Option(False, help="Stop accepting every other secret: when all processes have the new one."),
+) -> None:
+    """Accept the identity secret in MEMSVC_IDENTITY_SECRET beside the present one, or instead of it.
+
+    First run it with the new secret, then restart every process with the new secret, then run it with --retire-others:
+    nobody is locked out on the way. 'openssl rand -base64 48' makes a secret.
+    """
+    from memsvc.db.locate import located
+    from memsvc.db.upgrade import rotate_identity_key
+    from memsvc.errors import ConfigurationError
+    from memsvc.settings import settings
+
+    chosen = settings()
+    if chosen.identity_secret is None:
+        raise ConfigurationError("MEMSVC_IDENTITY_SECRET is not set.", hint="Set it to the new secret (32+ characters).")
+    with located(chosen) as admin_url:
+        key_id = rotate_identity_key(
+            admin_url, chosen, chosen.identity_secret.get_secret_value(), retire_others=retire_others
+        )
+    print(f"Key {key_id} is accepted{', and no other' if retire_others else ' beside the others'}.")
+
+
+def doctor(as_json: bool = AsJson) -> None:
+    """Say what is here, what is missing, and what that costs. Exit code 1 where memsvc cannot work."""
+    from memsvc.db.capabilities import Check, check_machine, check_server
+    from memsvc.db.locate import located
+    from memsvc.errors import MemsvcError
+    from memsvc.settings import settings
+
+    chosen = settings()
+    checks = list(check_machine(chosen))
+    if not any(check.state == "missing" for check in checks):
+        try:
+            with located(chosen) as admin_url:
+                checks += check_server(admin_url, chosen)
+        except MemsvcError as error:
+            checks.append(Check("server", "missing", f"{error.message} {error.advice}"))
+    broken = [check for check in checks if check.state == "missing"]
+    if as_json:
+        print_json({"ok": not broken, "checks": checks})
+    else:
+        print_table(["", "check", ""], [[check.state, check.name, check.says] for check in checks])
+        print()
+        print("memsvc cannot work like this." if broken else "memsvc can work.")
+    if broken:
+        raise typer.Exit(1)

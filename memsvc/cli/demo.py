@@ -1,0 +1,56 @@
+"""``memsvc demo``: the main job from end to end, on the sample conversation."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from memsvc.cli.common import note, with_database
+
+if TYPE_CHECKING:
+    from memsvc.db.engine import Database
+    from memsvc.settings import Settings
+
+APP, USER = "demo", "marcel"
+QUESTIONS = (
+    "Outside which station was the lock of Rosinante cut?",
+    "What is Beppo's real name?",
+    "On which Saturday is the wedding of Ines and Jonas?",
+)
+BUDGET_TOKENS = 450
+
+
+def demo() -> None:
+    """Take the sample conversation in, ask three questions, show what comes out and why. Ends by itself."""
+    began = time.perf_counter()
+
+    async def work(db: Database, settings: Settings) -> None:
+        from memsvc.access.users import add_user, app_id, find_user
+        from memsvc.cli.memories import ingest_files
+        from memsvc.db.files import folder
+        from memsvc.errors import UserUnknownError
+        from memsvc.recall.context import build_context
+
+        app = await app_id(db, APP)
+        try:
+            user = await find_user(db, app, USER)
+        except UserUnknownError:
+            user = await add_user(
+                db, app, name="Marcel", external_id=USER, aliases=["Marcel Winkler", "MW"], time_zone="Europe/Berlin"
+            )
+        sample = folder("examples") / "conversation.jsonl"
+        note(f"Taking in {sample.name}: two friends, nine months.")
+        counts = await ingest_files(db, settings, user.owner, [sample])
+        print(f"{counts['created']} messages stored, {counts['existing']} were there already. Nothing was sent to a model.")
+        for question in QUESTIONS:
+            asked = time.perf_counter()
+            context = await build_context(db, user.owner, question, settings, budget_tokens=BUDGET_TOKENS, limit=3)
+            print(f"\n? {question}   ({(time.perf_counter() - asked) * 1000:.0f} ms)\n{context.text}")
+
+    with_database(work)
+    print(f"\nThat took {time.perf_counter() - began:.1f} s. The third answer shows a changed mind: both dates, each with")
+    print("the day on which it was said. The memories stay; go on with:\n")
+    print(f'  memsvc recall --app {APP} --user {USER} "Where does Ines work?"')
+    print('  memsvc user add --name YOU && memsvc ingest YOUR-CHAT.jsonl')
+    print("  memsvc up        # REST API with its documentation at http://127.0.0.1:8765/docs")
+    print("  memsvc doctor    # what is here, what is missing, and what that costs")

@@ -1,0 +1,211 @@
+"""``memsvc ingest``, ``memsvc recall`` and ``memsvc jobs``."""
+
+from __future__ import annotations
+
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, print_json, print_table, with_database
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.settings import Settings
+
+jobs = typer.Typer(help="Background work of a user.", rich_markup_mode=None)
+BATCH = 500
+
+
+async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Sequence[Path]) -> dict[str, int]:
+    """Send files through the write path in batches, with a progress bar on a terminal.
+
+    Each batch is one transaction, so an interrupted run can simply be started again: what is there is left alone.
+    Background work that the messages ask for is done at the end; a worker that runs anyway does it as well.
+
+    Returns:
+        How many messages were created, existing or erased.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from memsvc.access.users import own_names
+    from memsvc.queue.run import run_due
+    from memsvc.sources.files import read_messages
+    from memsvc.sources.messages import append
+
+    names = (await own_names(db, owner)).aliases
+    counts = {"created": 0, "existing": 0, "erased": 0}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
+        for path in files:
+            total = sum(1 for _ in read_messages(path, names))  # also finds a bad line before anything is stored
+            task = progress.add_task(path.name, total=total)
+            messages = read_messages(path, names)
+            while batch := list(islice(messages, BATCH)):
+                for stored in await append(db, owner, batch, settings):
+                    counts[stored.outcome] += 1
+                progress.advance(task, len(batch))
+        await run_due(db)
+    return counts
+
+
+def ingest(
+    files: list[Path] = typer.Argument(help="Chat JSONL or role/content exports, perhaps gzipped.", metavar="FILE…"),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Read files of messages into a user's memory.
+
+    May be interrupted and run again: nothing is stored twice. A file with a bad line is refused before it begins.
+    """
+
+    async def work(db: Database, settings: Settings) -> dict[str, int]:
+        from memsvc.access.users import app_id
+
+        owner = (await chosen_user(db, await app_id(db, app), user)).owner
+        return await ingest_files(db, settings, owner, files)
+
+    counts = with_database(work)
+    if as_json:
+        print_json(counts)
+    else:
+        print(f"{counts['created']:,} new messages, {counts['existing']:,} known already.")
+        if counts["erased"]:
+            print(f"{counts['erased']:,} were erased before and stay so.")
+
+
+def recall(
+    question: str = typer.Argument(help="In plain words; nothing in it is syntax."),
+    user: str | None = UserRef,
+    limit: int = typer.Option(5, "--limit", "-k", min=1, max=1000, help="At most so many memories."),
+    conversation: list[str] = typer.Option([], help="Only this conversation; may be given several times."),
+    said_from: str | None = typer.Option(None, "--from", help="Said then or later (ISO 8601)."),
+    said_to: str | None = typer.Option(None, "--to", help="Said before (ISO 8601)."),
+    simple: bool = typer.Option(False, "--simple", help="Compare words as they are, unstemmed."),
+    traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
+    budget: int | None = typer.Option(None, "--context", help="Pack a context block of at most so many tokens."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Show the memories that matter for a question, each with its reason and its source."""
+
+    async def work(db: Database, settings: Settings) -> Any:
+        from zoneinfo import ZoneInfo
+
+        from memsvc.access.users import app_id
+        from memsvc.recall.context import build_context
+        from memsvc.recall.search import Filters, recall
+        from memsvc.sources.times import parse_time
+
+        owner = (await chosen_user(db, await app_id(db, app), user)).owner
+        zone = ZoneInfo(owner.time_zone)
+        filters = Filters(
+            conversations=conversation,
+            said_from=parse_time(said_from, zone).moment if said_from else None,
+            said_to=parse_time(said_to, zone).moment if said_to else None,
+            traces=traces,
+        )
+        if budget is not None:
+            return await build_context(db, owner, question, settings, budget_tokens=budget, limit=limit, filters=filters)
+        form = "simple" if simple else "stemmed"
+        return await recall(db, owner, question, settings, limit=limit, form=form, filters=filters)
+
+    found = with_database(work)
+    if as_json:
+        print_json(found)
+    elif budget is not None:
+        print(found.text)
+    else:
+        show(found)
+
+
+def show(found: Sequence[Any]) -> None:
+    """Memories for people."""
+    from datetime import UTC, datetime
+
+    from memsvc.recall.context import render
+
+    for number, memory in enumerate(found, 1):
+        print(render(memory, number, datetime.now(UTC)))
+    if not found:
+        print("No memory matches.")
+
+
+@jobs.callback(invoke_without_command=True)
+def list_jobs_of_user(
+    context: typer.Context,
+    user: str | None = UserRef,
+    state: str | None = typer.Option(None, help="pending, done, failed or cancelled."),
+    limit: int = typer.Option(20, min=1, max=1000, help="At most so many, newest first."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """List jobs, newest first."""
+    if context.invoked_subcommand is not None:
+        return
+
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.users import app_id
+        from memsvc.queue.jobs import list_jobs
+
+        owner = await chosen_user(db, await app_id(db, app), user)
+        return await list_jobs(db, owner.user_id, state=state, limit=limit)
+
+    found = with_database(work)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(
+            ["job", "kind", "state", "attempts", "created", "error"],
+            [[j.job_id, j.kind, j.state, j.attempts, f"{j.created_at:%Y-%m-%d %H:%M:%S}", j.error] for j in found],
+        )
+
+
+def _change(job_id: str, user: str | None, app: str, *, retry: bool) -> None:
+    async def work(db: Database, _settings: Settings) -> Any:
+        from uuid import UUID
+
+        from memsvc.access.users import app_id
+        from memsvc.errors import NotFoundError
+        from memsvc.queue.jobs import cancel_job, retry_job
+
+        owner = await chosen_user(db, await app_id(db, app), user)
+        try:
+            wanted = UUID(job_id)
+        except ValueError as error:
+            raise NotFoundError(f"{job_id!r} is no job id.") from error
+        return await (retry_job if retry else cancel_job)(db, owner.user_id, wanted)
+
+    job = with_database(work)
+    print(f"{job.job_id} is {job.state}.")
+
+
+@jobs.command("retry")
+def retry(job_id: str = typer.Argument(), user: str | None = UserRef, app: str = AppName) -> None:
+    """Make a failed or cancelled job pending again."""
+    _change(job_id, user, app, retry=True)
+
+
+@jobs.command("cancel")
+def cancel(job_id: str = typer.Argument(), user: str | None = UserRef, app: str = AppName) -> None:
+    """Take a pending job out of the queue; its text stays and can be recalled."""
+    _change(job_id, user, app, retry=False)
+
+
+@jobs.command("run")
+def run() -> None:
+    """Do all work that is due, for all users, and end."""
+
+    async def work(db: Database, _settings: Settings) -> int:
+        from memsvc.queue.run import run_due
+
+        return await run_due(db)
+
+    print(f"{with_database(work)} jobs done.")

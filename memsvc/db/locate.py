@@ -1,0 +1,57 @@
+"""Where the database is: the embedded server, started for as long as somebody needs it, or the one that was configured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+from sqlalchemy import URL, make_url
+
+from memsvc.db import embedded
+from memsvc.db.engine import role_url
+from memsvc.db.upgrade import is_current, upgrade
+from memsvc.settings import Settings
+
+DATABASE = "memsvc"
+
+
+@contextmanager
+def located(settings: Settings) -> Iterator[str]:
+    """The administrator's URL of memsvc's database.
+
+    The embedded server runs (at least) until the block ends, and its database is made on first use.
+
+    Raises:
+        EmbeddedServerError: the embedded server is missing or does not start.
+    """
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+        return
+    with embedded.running(settings.data_dir) as server:
+        with psycopg.connect(server.conninfo(), autocommit=True) as connection:
+            if connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
+                connection.execute("CREATE DATABASE memsvc TEMPLATE template0")
+        yield server.conninfo(database=DATABASE)
+
+
+@contextmanager
+def ready(settings: Settings, report: Callable[[str], None] = lambda _line: None) -> Iterator[str]:
+    """Like ``located``; the embedded database is also upgraded where it must be.
+
+    A database of others is never upgraded in passing: 'memsvc db upgrade' does that when its operator says so.
+    """
+    with located(settings) as admin_url:
+        if settings.embedded and not is_current(admin_url):
+            upgrade(admin_url, settings, report=report)
+        yield admin_url
+
+
+def app_url(admin_url: str, settings: Settings) -> URL:
+    """The same database under the application's login."""
+    return role_url(admin_url, "memsvc_app", settings.secret("app_password"))
+
+
+def without_login(admin_url: str) -> str:
+    """The same database with nobody's login, for processes that have logins of their own."""
+    return make_url(admin_url).set(username=None, password=None).render_as_string(hide_password=False)

@@ -1,0 +1,150 @@
+"""What operators see: structured logs with a request id, and Prometheus metrics.
+
+Stands at the bottom beside ``settings`` and ``errors``, so that every capability may log and count. Logs go to standard
+error, one event a line; neither logs nor metrics hold texts of memories, names of users or secrets.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from memsvc import __version__
+from memsvc.settings import Settings
+
+# Logs ---------------------------------------------------------------------------------------------------------------
+
+REDACTED = "[redacted]"
+SECRET_KEY = re.compile(
+    r"""
+    ^ (?: .* [_-])?                                  # x-api-key, app_password, identity_secret
+    (?: authorization | token | secret | password | key | credential | cookie | jwt )
+    $""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def redacted(value: Any) -> Any:
+    """The same value with everything hidden that stands under a secret's name, at any depth."""
+    match value:
+        case Mapping():
+            return {
+                name: REDACTED if isinstance(name, str) and SECRET_KEY.match(name) else redacted(inner)
+                for name, inner in value.items()
+            }
+        case str() | bytes():
+            return value
+        case Sequence():
+            return [redacted(inner) for inner in value]
+        case _:
+            return value
+
+
+def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """The structlog processor that hides secrets."""
+    hidden: EventDict = redacted(event)
+    return hidden
+
+
+class _ToStandardError:
+    """Writes to whatever standard error is now, not to what it was when logging was configured."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
+    """Send all logs, ours and those of libraries, to ``stream`` (standard error) in the form that the settings name."""
+    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        redact,
+    ]
+    # Tracebacks without local variables: those hold texts and secrets.
+    trace = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+    rendering: list[Processor] = (
+        [structlog.processors.ExceptionRenderer(trace), structlog.processors.JSONRenderer()]
+        if as_json
+        else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    )
+    out: Any = stream or _ToStandardError()
+    structlog.configure(
+        processors=[*shared, *rendering],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(file=out),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+
+
+def logger() -> structlog.typing.FilteringBoundLogger:
+    """The logger of this service; what ``structlog.contextvars`` holds (the request id) goes into each event."""
+    found: structlog.typing.FilteringBoundLogger = structlog.get_logger("memsvc")
+    return found
+
+
+def request_id() -> str | None:
+    """The id of the request that is being answered; None outside of one."""
+    found: str | None = structlog.contextvars.get_contextvars().get("request_id")
+    return found
+
+
+# Metrics ------------------------------------------------------------------------------------------------------------
+
+REGISTRY = CollectorRegistry()
+SECONDS = (0.001, 0.0025, 0.005, 0.0075, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+REQUESTS = Counter(
+    "memsvc_http_requests", "Answered requests.", ["method", "route", "status"], registry=REGISTRY
+)
+REQUEST_SECONDS = Histogram(
+    "memsvc_http_request_duration_seconds",
+    "Time from a request's arrival to the end of its answer.",
+    ["method", "route", "status"],
+    buckets=SECONDS,
+    registry=REGISTRY,
+)
+ERRORS = Counter("memsvc_errors", "Refused or failed requests by stable error code.", ["code"], registry=REGISTRY)
+MESSAGES = Counter(
+    "memsvc_messages", "Messages answered for: created, existing (sent before) or erased.", ["outcome"], registry=REGISTRY
+)
+INGEST_SECONDS = Histogram(
+    "memsvc_ingest_duration_seconds", "Time to store one request's messages.", buckets=SECONDS, registry=REGISTRY
+)
+RECALL_SECONDS = Histogram(
+    "memsvc_recall_duration_seconds", "Time to recall, database included.", ["door"], buckets=SECONDS, registry=REGISTRY
+)
+JOBS_PENDING = Gauge("memsvc_jobs_pending", "Jobs that wait, over all users.", registry=REGISTRY)
+JOBS_FAILED = Gauge("memsvc_jobs_failed", "Jobs that failed for good, over all users.", registry=REGISTRY)
+JOBS_OLDEST_SECONDS = Gauge("memsvc_jobs_oldest_pending_seconds", "Age of the oldest waiting job.", registry=REGISTRY)
+UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics that recall still adds up itself.", registry=REGISTRY)
+DATABASE_UP = Gauge("memsvc_database_up", "1: the last look at the database worked.", registry=REGISTRY)
+BUILD = Info("memsvc_build", "Version of memsvc and of Python.", registry=REGISTRY)
+BUILD.info({"version": __version__, "python": platform.python_version()})
+ProcessCollector(registry=REGISTRY)
+
+
+def metrics_text() -> bytes:
+    """All metrics of this process in Prometheus's text format."""
+    return generate_latest(REGISTRY)

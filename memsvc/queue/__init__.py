@@ -1,0 +1,1 @@
+"""Background work: the truth about jobs, and the loop that runs them."""

@@ -1,0 +1,119 @@
+"""Jobs as their owner sees them: list, look at, retry, cancel."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import Row, text
+
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import InvalidRequestError, JobStateError, NotFoundError
+
+State = Literal["pending", "done", "failed", "cancelled"]
+STATES: tuple[State, ...] = ("pending", "done", "failed", "cancelled")
+MAX_PAGE = 1_000
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of background work."""
+
+    job_id: UUID
+    kind: str
+    subject_id: UUID
+    """The source that it is about."""
+    state: State
+    attempts: int
+    error_code: str | None
+    error: str | None
+    """What went wrong last; holds no text of memories."""
+    created_at: datetime
+    run_after: datetime
+    finished_at: datetime | None
+
+
+class Backlog(msgspec.Struct, frozen=True, kw_only=True):
+    """How much work waits, over all users."""
+
+    pending: int
+    failed: int
+    oldest_pending_seconds: float
+    unfolded_deltas: int
+
+
+def _job(row: Row[Any]) -> Job:
+    return Job(**row._mapping)  # noqa: SLF001 - the public name of a row's mapping
+
+
+async def list_jobs(
+    db: Database, user_id: UUID, *, state: str | None = None, after: UUID | None = None, limit: int = 50
+) -> list[Job]:
+    """A user's jobs, newest first; ``after`` is the last job of the page before.
+
+    Raises:
+        InvalidRequestError: an unknown state, or a limit outside 1 to 1,000.
+    """
+    if state is not None and state not in STATES:
+        raise InvalidRequestError(f"state is one of {', '.join(STATES)}.", field="state")
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
+    async with db.transaction(user_id) as connection:
+        rows = await connection.execute(
+            query("list_jobs"), {"user_id": user_id, "job_id": None, "state": state, "after": after, "limit": limit}
+        )
+        return [_job(row) for row in rows]
+
+
+async def get_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
+    """One job.
+
+    Raises:
+        NotFoundError: this user has none such.
+    """
+    async with db.transaction(user_id) as connection:
+        rows = await connection.execute(
+            query("list_jobs"), {"user_id": user_id, "job_id": job_id, "state": None, "after": None, "limit": 1}
+        )
+        row = rows.one_or_none()
+    if row is None:
+        raise NotFoundError("There is no job with this id.")
+    return _job(row)
+
+
+async def _change(db: Database, user_id: UUID, job_id: UUID, statement: str, refusal: str) -> Job:
+    async with db.transaction(user_id) as connection:
+        changed = (await connection.execute(query(statement), {"user_id": user_id, "job_id": job_id})).one_or_none()
+    job = await get_job(db, user_id, job_id)
+    if changed is None:
+        raise JobStateError(f"The job is {job.state}{refusal}", state=job.state)
+    return job
+
+
+async def retry_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
+    """Make a failed or cancelled job pending again.
+
+    Raises:
+        NotFoundError: this user has none such.
+        JobStateError: it is neither, or another job for the same source waits already.
+    """
+    return await _change(db, user_id, job_id, "retry_job", ", or its source has a pending job already.")
+
+
+async def cancel_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
+    """Take a pending job out of the queue; the text that it was for stays, and stays recallable.
+
+    Raises:
+        NotFoundError: this user has none such.
+        JobStateError: it is not pending.
+    """
+    return await _change(db, user_id, job_id, "cancel_job", "; only pending jobs can be cancelled.")
+
+
+async def backlog(db: Database) -> Backlog:
+    """How much work waits, over all users; counts and ages only."""
+    async with db.transaction() as connection:
+        row = (await connection.execute(text("SELECT * FROM memsvc.backlog()"))).one()
+    return Backlog(**row._mapping)  # noqa: SLF001

@@ -1,0 +1,268 @@
+"""Reads what came in: conversations, their messages, and the original around a passage."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.storable import check_storable
+from memsvc.errors import ConversationUnknownError, InvalidRequestError, NotFoundError
+
+T = TypeVar("T")
+MAX_PAGE = 1_000
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """One page of a longer list."""
+
+    items: list[T]
+    next_cursor: str | None
+    """Send it as the cursor of the next page; None: this was the last."""
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation with its size and span."""
+
+    conversation_id: UUID
+    identifier: str
+    title: str
+    status: str
+    """How far background work is; recall never waits for it."""
+    messages: int
+    sessions: int
+    first_said_at: datetime | None
+    last_said_at: datetime | None
+    created_at: datetime
+    last_ingested_at: datetime | None
+    metadata: dict[str, Any]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as it was sent, however many passages it was split into."""
+
+    passage_id: UUID
+    """Its first passage."""
+    message_id: str | None
+    session: str
+    ordinal: int
+    speaker: str
+    role: str
+    text: str
+    caption: str | None
+    said_at: datetime
+    recorded_at: datetime
+    parts: int
+    metadata: dict[str, Any]
+
+
+class OpenedSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A source, opened around one place."""
+
+    source_id: UUID
+    kind: str
+    identifier: str
+    title: str
+    status: str
+    metadata: dict[str, Any]
+    around: UUID | None
+    messages: list[Message]
+
+
+def check_page(limit: int) -> None:
+    """Refuse a page size outside 1 to 1,000.
+
+    Raises:
+        InvalidRequestError: it is.
+    """
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
+
+
+def _message(row: Row[Any]) -> Message:
+    return Message(
+        passage_id=row.passage_id,
+        message_id=row.client_id,
+        session=row.session,
+        ordinal=row.ordinal,
+        speaker=row.speaker,
+        role=row.role,
+        text=row.text,
+        caption=row.caption,
+        said_at=row.said_at.astimezone(timezone(timedelta(minutes=row.said_offset))),
+        recorded_at=row.recorded_at.astimezone(UTC),
+        parts=row.parts,
+        metadata=row.metadata,
+    )
+
+
+async def find_conversation(connection: AsyncConnection, owner: Owner, name: str) -> UUID:
+    """Id of a conversation given by id or identifier.
+
+    Raises:
+        ConversationUnknownError: this user has none such.
+    """
+    check_storable(name, "conversation")
+    rows = await connection.execute(query("conversation_ids"), {"user_id": owner.user_id, "wanted": [name]})
+    row = rows.one_or_none()
+    if row is None:
+        raise ConversationUnknownError(f"There is no conversation {name!r}.", conversation=name)
+    found: UUID = row.source_id
+    return found
+
+
+async def list_conversations(
+    db: Database, owner: Owner, *, identifier: str | None = None, after: UUID | None = None, limit: int = 50
+) -> Page[Conversation]:
+    """Conversations, newest first.
+
+    Args:
+        db: the database.
+        owner: whose.
+        identifier: only the one that the client calls so.
+        after: cursor: those older than this one.
+        limit: page size, 1 to 1,000.
+    """
+    check_page(limit)
+    check_storable(identifier, "identifier")
+    async with db.transaction(owner.user_id) as connection:
+        rows = (
+            await connection.execute(
+                query("list_conversations"),
+                {"user_id": owner.user_id, "identifier": identifier, "after": after, "limit": limit + 1},
+            )
+        ).all()
+    items = [
+        Conversation(
+            conversation_id=row.source_id,
+            identifier=row.identifier,
+            title=row.title,
+            status=row.status,
+            messages=row.messages,
+            sessions=row.sessions,
+            first_said_at=row.first_said_at,
+            last_said_at=row.last_said_at,
+            created_at=row.created_at,
+            last_ingested_at=row.last_ingested_at,
+            metadata=row.metadata,
+        )
+        for row in rows[:limit]
+    ]
+    return Page(items=items, next_cursor=str(items[-1].conversation_id) if len(rows) > limit else None)
+
+
+def _cursor(message: Message) -> str:
+    place = (message.said_at.isoformat(), message.session, message.ordinal)
+    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")
+
+
+def _place(cursor: str | None) -> tuple[datetime | None, str | None, int | None]:
+    if cursor is None:
+        return None, None, None
+    try:
+        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        place = msgspec.json.decode(raw, type=tuple[datetime, str, int])
+    except (ValueError, binascii.Error, msgspec.MsgspecError) as error:
+        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.") from error
+    check_storable(place[1], "cursor")
+    if place[0].tzinfo is None or not -1 <= place[2] < 2**31:
+        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.")
+    return place
+
+
+async def list_messages(
+    db: Database, owner: Owner, conversation: str, *, cursor: str | None = None, limit: int = 100
+) -> Page[Message]:
+    """Messages of a conversation in the order in which they were said.
+
+    Args:
+        db: the database.
+        owner: whose.
+        conversation: id or identifier.
+        cursor: ``next_cursor`` of the page before.
+        limit: page size, 1 to 1,000.
+
+    Raises:
+        ConversationUnknownError: this user has none such.
+        InvalidRequestError: the cursor or the limit cannot be used.
+    """
+    check_page(limit)
+    said_at, session, ordinal = _place(cursor)
+    async with db.transaction(owner.user_id) as connection:
+        source_id = await find_conversation(connection, owner, conversation)
+        rows = (
+            await connection.execute(
+                query("list_messages"),
+                {
+                    "user_id": owner.user_id,
+                    "source_id": source_id,
+                    "said_at": said_at,
+                    "session": session,
+                    "ordinal": ordinal,
+                    "limit": limit + 1,
+                },
+            )
+        ).all()
+    items = [_message(row) for row in rows[:limit]]
+    return Page(items=items, next_cursor=_cursor(items[-1]) if len(rows) > limit else None)
+
+
+async def open_source(
+    db: Database, owner: Owner, source_id: UUID, *, around: UUID | None = None, before: int = 5, after: int = 5
+) -> OpenedSource:
+    """A source with the message of a passage and its neighbours.
+
+    Args:
+        db: the database.
+        owner: whose.
+        source_id: the source.
+        around: a passage of it; None: its newest message.
+        before: messages before that, 0 to 100.
+        after: messages behind it, 0 to 100.
+
+    Raises:
+        NotFoundError: this user has no such source, or the source no such passage.
+        InvalidRequestError: before or after lies outside 0 to 100.
+    """
+    for field, value in (("before", before), ("after", after)):
+        if not 0 <= value <= 100:  # noqa: PLR2004
+            raise InvalidRequestError(f"{field} must lie between 0 and 100.", field=field)
+    async with db.transaction(owner.user_id) as connection:
+        source = (
+            await connection.execute(query("get_source"), {"user_id": owner.user_id, "source_id": source_id})
+        ).one_or_none()
+        if source is None:
+            raise NotFoundError("There is no source with this id.")
+        rows = (
+            await connection.execute(
+                query("messages_around"),
+                {
+                    "user_id": owner.user_id,
+                    "source_id": source_id,
+                    "around": around,
+                    "before": before,
+                    "after": after,
+                },
+            )
+        ).all()
+    if around is not None and not rows:
+        raise NotFoundError("This source has no passage with this id.")
+    return OpenedSource(
+        source_id=source.source_id,
+        kind=source.kind,
+        identifier=source.identifier,
+        title=source.title,
+        status=source.status,
+        metadata=source.metadata,
+        around=around,
+        messages=[_message(row) for row in rows],
+    )

@@ -1,0 +1,29 @@
+-- Statements of memsvc.queue.
+
+-- name: list_jobs
+-- Newest first; job_id is time-ordered and serves as the cursor.
+SELECT j.job_id, j.kind, j.subject_id, j.state, j.attempts, j.error_code, j.error, j.created_at, j.run_after, j.finished_at
+FROM memsvc.jobs AS j
+WHERE j.user_id = :user_id
+  AND (CAST(:job_id AS uuid) IS NULL OR j.job_id = :job_id)
+  AND (CAST(:state AS text) IS NULL OR j.state = :state)
+  AND (CAST(:after AS uuid) IS NULL OR j.job_id < :after)
+ORDER BY j.job_id DESC
+LIMIT :limit;
+
+-- name: retry_job
+-- A failed or cancelled job becomes pending again, unless another one for the same subject waits already.
+UPDATE memsvc.jobs AS j
+SET state = 'pending', attempts = 0, run_after = clock_timestamp(), finished_at = NULL
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state IN ('failed', 'cancelled')
+  AND NOT EXISTS (
+    SELECT FROM memsvc.jobs AS w
+    WHERE w.user_id = j.user_id AND w.kind = j.kind AND w.subject_id = j.subject_id AND w.state = 'pending'
+  )
+RETURNING j.job_id;
+
+-- name: cancel_job
+UPDATE memsvc.jobs AS j
+SET state = 'cancelled', finished_at = clock_timestamp()
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
+RETURNING j.job_id;

@@ -1,0 +1,49 @@
+"""Databases of their own for tests that break or fill one, and the world that probes look at."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from psycopg import sql
+
+from tests.sql.world import Logins, World, make_world
+
+if TYPE_CHECKING:
+    from memsvc.settings import Settings
+    from tests.conftest import Cluster
+
+Scratch = Callable[[str], str]
+
+
+@pytest.fixture(scope="session")
+def scratch(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[Scratch]:
+    """Makes a clone of the template at head and gives its administrator's URL; all are dropped in the end."""
+    made: list[str] = []
+
+    def make(purpose: str) -> str:
+        name = f"memsvc_test_{purpose}_{worker_id}"
+        with (folder / "template.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            cluster.recreate(name, template)
+        made.append(name)
+        return cluster.admin_url(name)
+
+    yield make
+    for name in made:
+        cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def logins(cluster: Cluster, database_name: str, settings: Settings) -> Logins:
+    """The real logins of this worker's database."""
+    return Logins(cluster.admin_url(database_name), settings)
+
+
+@pytest.fixture(scope="session")
+def world(cluster: Cluster, database_name: str, settings: Settings) -> World:
+    """Two users with the same words and a third of another app, in this worker's database."""
+    return make_world(cluster.admin_url(database_name), settings, "the worker's world")

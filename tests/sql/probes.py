@@ -1,0 +1,366 @@
+"""What isolation means, as probes: each enters through the doors as a login and asserts what it sees and can do.
+
+``test_isolation`` runs them through real logins; ``test_mutations`` breaks one policy or check after the other and expects
+at least one of them to fail. So each asserts both sides: what is foreign stays hidden, and what is one's own is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg import errors, sql
+
+from memsvc.db.identity import Signer
+from tests.sql.world import (
+    ACCOUNT_TABLES,
+    APP,
+    CYPHER,
+    OWNER,
+    QUESTION,
+    READER,
+    USER_TABLES,
+    Doors,
+    Tenant,
+    World,
+    append_rows,
+    message,
+    recall_rows,
+    value,
+)
+
+Probe = Callable[[Doors, World], None]
+PROBES: dict[str, Probe] = {}
+# What owns rows and is written by the application: how to add a row for a user, with ids of the user's own things.
+INSERTS = {
+    "nodes": "(user_id) VALUES (%(user)s)",
+    "node_versions": "(user_id, node_id, type, label, recorded_from, recorded_to) "
+    "VALUES (%(user)s, %(node)s, 'Person', 'x', '2000-01-01', '2000-01-02')",
+    "aliases": "(user_id, node_id, alias, normal_form, asserted_by) VALUES (%(user)s, %(node)s, 'x', 'x', 'probe')",
+    "sources": "(user_id, kind, identifier) VALUES (%(user)s, 'conversation', 'probe')",
+    "passages": "(user_id, source_id, kind, session, ordinal, role, text, said_at, said_offset, language, tsv, "
+    "tsv_simple, length, length_simple) "
+    "VALUES (%(user)s, %(source)s, 'message', 'probe', 0, 'user', 'x', now(), 0, 'english', '', '', 0, 0)",
+    "corpora": "(user_id, kind, form, passages, length) VALUES (%(user)s, 'probe', 'simple', 1, 1)",
+    "terms": "(user_id, kind, form, term, passages) VALUES (%(user)s, 'probe', 'simple', 'x', 1)",
+    "term_deltas": "(user_id, kind, form, passages, length, terms, changes) "
+    "VALUES (%(user)s, 'probe', 'simple', 1, 1, '{}', '{}')",
+    "jobs": "(user_id, kind, subject_id) VALUES (%(user)s, 'process', gen_random_uuid())",
+    "outbox": "(user_id, kind, subject_id) VALUES (%(user)s, 'passages.added', gen_random_uuid())",
+}
+CHANGES = {
+    "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
+    "aliases": "UPDATE memsvc.aliases SET recorded_to = clock_timestamp()",
+    "sources": "UPDATE memsvc.sources SET title = 'changed'",
+    "corpora": "UPDATE memsvc.corpora SET passages = passages + 1",
+    "terms": "UPDATE memsvc.terms SET passages = passages + 1",
+    "jobs": "UPDATE memsvc.jobs SET attempts = 9",
+    "term_deltas": "DELETE FROM memsvc.term_deltas",
+}
+# What the owner's definer functions could be talked into, if force or policies were missing.
+OWNER_CHANGES = {
+    "node_types": "UPDATE memsvc.node_types SET description = 'changed'",
+    "edge_types": "UPDATE memsvc.edge_types SET description = 'changed'",
+    "jobs": "UPDATE memsvc.jobs SET attempts = 9",
+    "term_deltas": "DELETE FROM memsvc.term_deltas",
+}
+
+
+def probe(function: Probe) -> Probe:
+    """Add a probe to the list."""
+    PROBES[function.__name__] = function
+    return function
+
+
+def rows(connection: psycopg.Connection, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """All rows of a statement."""
+    return connection.execute(statement.encode(), parameters or None).fetchall()
+
+
+def refused(
+    doors: Doors,
+    role: str,
+    token: str,
+    statement: str,
+    parameters: dict[str, object] | None = None,
+    error: type[psycopg.Error] = errors.InsufficientPrivilege,
+) -> None:
+    """Assert that the database refuses a statement, for this reason and no other."""
+    try:
+        with doors.enter(role, token) as connection:
+            connection.execute(statement.encode(), parameters)
+    except error:
+        return
+    raise AssertionError(f"{role} was not refused: {statement}")
+
+
+def ids(tenant: Tenant) -> dict[str, object]:
+    """What ``INSERTS`` need."""
+    return {"user": tenant.user_id, "node": tenant.node_id, "source": tenant.source_id}
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def _sees_own_rows_only(table: str) -> Probe:
+    count = f"SELECT user_id, count(*) FROM memsvc.{table} GROUP BY user_id"
+
+    def own_rows(doors: Doors, world: World) -> None:
+        for role in (APP,) if table == "tombstones" else (APP, READER):
+            for tenant in (world.ada, world.bob):
+                with doors.enter(role, world.token(tenant)) as connection:
+                    seen, truth = dict(rows(connection, count)), world.counts[table][tenant.user_id]
+                assert seen == {tenant.user_id: truth}, f"{role} sees {seen} in {table}, not {truth} own rows"
+            with doors.enter(role) as connection:
+                assert rows(connection, count) == [], f"{role} without identity sees rows in {table}"
+        refused(doors, CYPHER, world.token(world.ada), count)
+
+    return own_rows
+
+
+for _table in USER_TABLES:
+    PROBES[f"each user sees just the own rows of {_table}"] = _sees_own_rows_only(_table)
+
+
+@probe
+def views_show_own_rows_only(doors: Doors, world: World) -> None:
+    for role in (APP, READER):
+        for tenant in (world.ada, world.bob):
+            with doors.enter(role, world.token(tenant)) as connection:
+                messages = rows(connection, "SELECT user_id, text FROM memsvc.messages")
+                conversations = rows(connection, "SELECT user_id, source_id, messages FROM memsvc.conversations")
+            assert {row[0] for row in messages} == {tenant.user_id}, f"messages shows {messages}"
+            assert len(messages) == world.counts["passages"][tenant.user_id], f"messages shows {messages}"
+            assert conversations == [(tenant.user_id, tenant.source_id, len(messages))], f"{conversations}"
+        with doors.enter(role) as connection:
+            seen = rows(connection, "SELECT user_id FROM memsvc.messages UNION SELECT user_id FROM memsvc.conversations")
+        assert seen == [], "views show rows without identity"
+
+
+@probe
+def everybody_reads_the_ontology(doors: Doors, world: World) -> None:
+    for role in (APP, READER):
+        with doors.enter(role) as connection:
+            assert value(connection, "SELECT count(*) FROM memsvc.node_types") >= 18
+            assert value(connection, "SELECT count(*) FROM memsvc.edge_types") >= 30
+
+
+@probe
+def recall_finds_own_passages_with_their_scores(doors: Doors, world: World) -> None:
+    for role in (APP, READER):
+        seen: set[UUID] = set()
+        for tenant in (world.ada, world.bob):
+            with doors.enter(role, world.token(tenant)) as connection:
+                found = recall_rows(connection, tenant.user_id)
+                own = {row[0] for row in rows(connection, "SELECT passage_id FROM memsvc.passages")}
+            assert [row[:2] for row in found] == world.found, f"recall found {found}, not {world.found}"
+            passages = {row[2] for row in found}
+            assert passages <= own, "recall shows a passage that its user cannot read"
+            assert not passages & seen, "two users were shown the same passage"
+            seen |= passages
+
+
+@probe
+def nobody_recalls_for_another_user(doors: Doors, world: World) -> None:
+    tokens = {"Ada's": world.token(world.ada), "no": ""}
+    for function in ("recall", "match_words"):
+        for token in tokens.values():
+            for asked in (world.bob.user_id, None):
+                call = f"SELECT * FROM memsvc.{function}(%(user)s, %(question)s, 10)"
+                for role in (APP, READER):
+                    refused(doors, role, token, call, {"user": asked, "question": QUESTION})
+        refused(
+            doors, CYPHER, world.token(world.ada), f"SELECT * FROM memsvc.{function}(%(user)s, 'heron', 10)",
+            {"user": world.ada.user_id},
+        )  # fmt: skip
+
+
+@probe
+def statistics_of_the_planner_are_hidden(doors: Doors, world: World) -> None:
+    for role in (APP, READER):
+        with doors.enter(role, world.token(world.ada)) as connection:
+            seen = rows(connection, "SELECT most_common_vals FROM pg_stats WHERE schemaname = 'memsvc' AND tablename = 'passages'")
+        assert seen == [], "pg_stats shows words of everybody's passages"
+
+
+@probe
+def errors_tell_nothing_of_foreign_rows(doors: Doors, world: World) -> None:
+    for role in (APP, READER):
+        with doors.enter(role) as connection:  # a cast of a foreign text would fail and quote it
+            assert rows(connection, "SELECT 1 FROM memsvc.passages WHERE text::integer = 1") == []
+
+
+# Writing ------------------------------------------------------------------------------------------------------------
+
+
+def _inserts_own_rows_only(table: str) -> Probe:
+    insert = f"INSERT INTO memsvc.{table} {INSERTS[table]}"
+
+    def own_inserts(doors: Doors, world: World) -> None:
+        with doors.enter(APP, world.token(world.ada)) as connection:
+            assert connection.execute(insert.encode(), ids(world.ada)).rowcount == 1
+        refused(doors, APP, world.token(world.ada), insert, ids(world.bob))
+        refused(doors, APP, "", insert, ids(world.ada))
+        refused(doors, READER, world.token(world.ada), insert, ids(world.ada))
+
+    return own_inserts
+
+
+def _changes_own_rows_only(table: str) -> Probe:
+    def own_changes(doors: Doors, world: World) -> None:
+        for tenant in (world.ada, world.bob):
+            with doors.enter(APP, world.token(tenant)) as connection:
+                changed = connection.execute(CHANGES[table].encode()).rowcount
+            assert changed == world.counts[table][tenant.user_id], f"{changed} rows of {table} changed"
+        with doors.enter(APP, world.token(world.ada)) as connection:
+            foreign = connection.execute(f"{CHANGES[table]} WHERE user_id = %s".encode(), [world.bob.user_id])
+            assert foreign.rowcount == 0, f"foreign rows of {table} changed"
+        with doors.enter(APP) as connection:
+            assert connection.execute(CHANGES[table].encode()).rowcount == 0, f"{table} changed without identity"
+        refused(doors, READER, world.token(world.ada), "SET LOCAL transaction_read_only = off; " + CHANGES[table])
+
+    return own_changes
+
+
+for _table in INSERTS:
+    PROBES[f"each user adds just own rows to {_table}"] = _inserts_own_rows_only(_table)
+for _table in CHANGES:
+    PROBES[f"each user changes just own rows of {_table}"] = _changes_own_rows_only(_table)
+
+
+@probe
+def no_row_points_across_users(doors: Doors, world: World) -> None:
+    across = ids(world.bob) | {"user": world.ada.user_id}
+    for table in ("node_versions", "aliases", "passages"):
+        insert = f"INSERT INTO memsvc.{table} {INSERTS[table]}"
+        refused(doors, APP, world.token(world.ada), insert, across, errors.ForeignKeyViolation)
+
+
+@probe
+def messages_are_appended_and_folded_for_oneself(doors: Doors, world: World) -> None:
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        [stored] = append_rows(connection, world.ada.user_id, [message("A kingfisher dived.", 40)])
+        assert stored[1] == "created", f"append says {stored}"
+        assert [row[0] for row in recall_rows(connection, world.ada.user_id, "kingfisher")] == ["A kingfisher dived."]
+        assert value(connection, "SELECT memsvc.fold_statistics(%s)", [world.ada.user_id]) > 0
+        assert [row[0] for row in recall_rows(connection, world.ada.user_id, "kingfisher")] == ["A kingfisher dived."]
+        assert value(connection, "SELECT memsvc.run_job(%s, %s)", [world.ada.user_id, stored[6]]) == "done"
+
+
+@probe
+def nobody_appends_folds_or_works_for_another_user(doors: Doors, world: World) -> None:
+    append = "SELECT * FROM memsvc.append_messages(%(user)s, %(rows)s)"
+    words: dict[str, object] = {"rows": "[" + _one_message() + "]"}
+    refused(doors, APP, world.token(world.ada), append, words | {"user": world.bob.user_id})
+    refused(doors, APP, "", append, words | {"user": world.ada.user_id})
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        assert value(connection, "SELECT memsvc.fold_statistics(%s)", [world.bob.user_id]) == 0
+        for user_id, job_id in rows(connection, "SELECT * FROM memsvc.due_jobs(10000)"):
+            if user_id == world.bob.user_id:
+                assert value(connection, "SELECT memsvc.run_job(%s, %s)", [user_id, job_id]) == "gone"
+
+
+def _one_message() -> str:
+    return (
+        '{"message": 0, "part": 0, "conversation": "pond", "session": "", "client_id": "x", "speaker": "", "role": "user", '
+        '"text": "x", "said_at": "2026-01-01", "said_offset": 0, "language": "english", "metadata": {}}'
+    )
+
+
+# Identity -----------------------------------------------------------------------------------------------------------
+
+
+def bad_tokens(world: World) -> dict[str, str]:
+    """Tokens that prove nothing, by what is wrong with them."""
+    good = world.token(world.ada)
+    user, expiry, key, mac = good.split(".")
+    stranger = Signer(b"a secret that the database never knew.", 3600)
+    return {
+        "empty": "",
+        "a bare user id": user,
+        "garbled": "not a token",
+        "dots only": "...",
+        "forged mac": f"{user}.{expiry}.{key}.{'0' * 64}",
+        "empty mac": f"{user}.{expiry}.{key}.",
+        "no mac": f"{user}.{expiry}.{key}",
+        "a field too many": f"{good}.x",
+        "a field before": f"x.{good}",
+        "another user's id": f"{world.bob.user_id}.{expiry}.{key}.{mac}",
+        "later expiry": f"{user}.{int(expiry) + 3600}.{key}.{mac}",
+        "expired": world.signer.token(world.ada.user_id, now=0),
+        "a retired key": world.retired.token(world.ada.user_id),
+        "an unknown key": stranger.token(world.ada.user_id),
+        "a retired key's name on a good secret": misnamed(world, world.retired.key_id),
+        "an unknown key's name on a good secret": misnamed(world, "0" * 16),
+        "upper-case mac": f"{user}.{expiry}.{key}.{mac.upper()}",
+    }
+
+
+def misnamed(world: World, key_id: str) -> str:
+    """A token that is rightly signed, but names another key."""
+    claim = f"{world.ada.user_id}.9999999999.{key_id}"
+    return f"{claim}.{hmac.new(world.signer.secret, claim.encode(), hashlib.sha256).hexdigest()}"
+
+
+@probe
+def a_good_token_proves_its_user_to_every_login(doors: Doors, world: World) -> None:
+    for role in (APP, READER, CYPHER):
+        for tenant in (world.ada, world.bob, world.eve):
+            with doors.enter(role, world.token(tenant)) as connection:
+                assert value(connection, "SELECT memsvc.current_user_id()") == tenant.user_id
+
+
+@probe
+def a_bad_token_proves_nothing(doors: Doors, world: World) -> None:
+    for wrong, token in bad_tokens(world).items():
+        with doors.enter(APP, token) as connection:
+            assert value(connection, "SELECT memsvc.current_user_id()") is None, f"{wrong}: the token was believed"
+            assert value(connection, "SELECT count(*) FROM memsvc.passages") == 0, f"{wrong}: the token shows rows"
+
+
+@probe
+def settings_and_roles_are_no_way_around(doors: Doors, world: World) -> None:
+    mine = {world.ada.user_id}
+    seen = "SELECT DISTINCT user_id FROM memsvc.passages"
+    for role in (APP, READER):
+        with doors.enter(role, world.token(world.ada)) as connection:
+            for setting, wanted in (
+                ("memsvc.user_id", str(world.bob.user_id)), ("role", "none"), ("session.user", "memsvc_owner"),
+            ):  # fmt: skip
+                connection.execute("SELECT set_config(%s, %s, true)", [setting, wanted])
+            assert {row[0] for row in rows(connection, seen)} == mine
+            table = value(connection, "SELECT query_to_xml(%s, true, true, '')::text", [seen])
+            assert str(world.ada.user_id) in table, "query_to_xml does not show own rows"
+            assert str(world.bob.user_id) not in table, "query_to_xml shows foreign rows"
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [str(world.bob.user_id)])
+            assert rows(connection, seen) == []
+        refused(doors, role, world.token(world.ada), "SET LOCAL row_security = off; " + seen)
+        for other in (OWNER, "memsvc_recall"):
+            refused(doors, role, world.token(world.ada), f"SET LOCAL ROLE {other}")
+    refused(doors, CYPHER, world.token(world.ada), "SELECT query_to_xml('TABLE memsvc.passages', true, true, '')")
+
+
+@probe
+def not_even_the_owner_reads_memories(doors: Doors, world: World) -> None:
+    for table in set(USER_TABLES) - {"users", "jobs", "term_deltas"}:
+        with doors.enter(OWNER, world.token(world.ada)) as connection:
+            statement = sql.SQL("SELECT count(*) FROM memsvc.{}").format(sql.Identifier(table))
+            assert connection.execute(statement).fetchone() == (0,), f"the owner reads {table}"
+
+
+@probe
+def not_even_the_owner_changes_jobs_statistics_or_the_ontology(doors: Doors, world: World) -> None:
+    for table, change in OWNER_CHANGES.items():
+        with doors.enter(OWNER, world.token(world.ada)) as connection:
+            assert connection.execute(change.encode()).rowcount == 0, f"the owner changes {table}"
+
+
+@probe
+def no_login_reads_account_tables(doors: Doors, world: World) -> None:
+    for role in (APP, READER, CYPHER):
+        for table in ACCOUNT_TABLES:
+            refused(doors, role, world.token(world.ada), f"SELECT FROM memsvc.{table}")

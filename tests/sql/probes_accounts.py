@@ -1,0 +1,178 @@
+"""Probes of the definer functions that keep accounts and list work: each app answers for its own users and keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import errors
+
+from tests.sql.probes import probe, refused, rows
+from tests.sql.world import APP, CYPHER, OWNER, READER, Doors, World, value
+
+AUTHENTICATE = "SELECT app_id, bound_user_id, user_id, scopes FROM memsvc.authenticate_key(%s, %s, %s)"
+
+
+@probe
+def an_app_is_made_once(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        assert value(connection, "SELECT memsvc.ensure_app('first app of ' || %s)", [_name(world)]) == world.ada.app_id
+        made = value(connection, "SELECT memsvc.ensure_app('an app of the probe')")
+        assert value(connection, "SELECT memsvc.ensure_app('an app of the probe')") == made
+
+
+def _name(world: World) -> str:
+    return world.ada.external_id.removeprefix("ada of ")
+
+
+@probe
+def a_user_is_made_once(doors: Doors, world: World) -> None:
+    make = "SELECT memsvc.create_user(%s, 'probe', 'Probe', 'UTC', 'english')"
+    with doors.enter(APP) as connection:
+        made = value(connection, make, [world.ada.app_id])
+        assert made is not None
+        assert value(connection, make, [world.ada.app_id]) is None
+        assert value(connection, make, [world.eve.app_id]) not in {None, made}
+        listed = rows(connection, "SELECT user_id FROM memsvc.users_of_app(%s, 'probe', NULL, 9)", world.ada.app_id)
+        assert listed == [(made,)]
+
+
+@probe
+def an_app_lists_its_own_users(doors: Doors, world: World) -> None:
+    listing = "SELECT user_id FROM memsvc.users_of_app(%s, %s, NULL, 100)"
+    with doors.enter(APP) as connection:
+        users = {row[0] for row in rows(connection, listing, world.ada.app_id, None)}
+        assert users == {world.ada.user_id, world.bob.user_id}, f"the app lists {users}"
+        assert rows(connection, listing, world.eve.app_id, None) == [(world.eve.user_id,)]
+        for ref in (world.eve.external_id, str(world.eve.user_id)):
+            assert rows(connection, listing, world.ada.app_id, ref) == [], "the app finds another app's user"
+            assert rows(connection, listing, world.eve.app_id, ref) == [(world.eve.user_id,)]
+
+
+@probe
+def an_app_lists_its_own_keys(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        first = {row[0] for row in rows(connection, "SELECT key_id FROM memsvc.keys_of_app(%s)", world.ada.app_id)}
+        second = {row[0] for row in rows(connection, "SELECT key_id FROM memsvc.keys_of_app(%s)", world.eve.app_id)}
+    assert second == {world.keys["eve"].key_id}, f"the app lists {second}"
+    assert first == {key.key_id for sort, key in world.keys.items() if sort != "eve"}, f"the app lists {first}"
+
+
+@probe
+def a_key_is_for_a_user_of_its_app(doors: Doors, world: World) -> None:
+    make = "SELECT memsvc.create_key(%(app)s, 'mk_probe', sha256('x'), %(user)s, '{read}', '', NULL)"
+    own: dict[str, object] = {"app": world.ada.app_id, "user": world.ada.user_id}
+    with doors.enter(APP) as connection:
+        connection.execute(make.encode(), own)
+        assert rows(connection, AUTHENTICATE, "mk_probe", _sha256(connection), None) != []
+    foreign = own | {"user": world.eve.user_id}
+    refused(doors, APP, "", make, foreign, errors.ForeignKeyViolation)
+
+
+def _sha256(connection: Any) -> bytes:
+    digest: bytes = value(connection, "SELECT sha256('x')")
+    return digest
+
+
+@probe
+def an_app_revokes_its_own_keys_once(doors: Doors, world: World) -> None:
+    key = world.keys["app"]
+    revoke = "SELECT memsvc.revoke_key(%s, %s)"
+    with doors.enter(APP) as connection:
+        assert value(connection, revoke, [world.eve.app_id, key.key_id]) is False, "another app revoked the key"
+        assert value(connection, revoke, [world.ada.app_id, "mk_nothing"]) is False
+        assert rows(connection, AUTHENTICATE, key.key_id, key.hash, None) != []
+        assert value(connection, revoke, [world.ada.app_id, key.key_id]) is True
+        assert value(connection, revoke, [world.ada.app_id, key.key_id]) is False, "the key was revoked twice"
+        assert rows(connection, AUTHENTICATE, key.key_id, key.hash, None) == []
+        bound = world.keys["ada"]
+        assert rows(connection, AUTHENTICATE, bound.key_id, bound.hash, None) != [], "all keys were revoked"
+
+
+@probe
+def a_key_works_only_with_its_secret_and_in_its_life(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        good, other = world.keys["app"], world.keys["ada"]
+        assert len(rows(connection, AUTHENTICATE, good.key_id, good.hash, None)) == 1
+        for wrong, key_id, secret in (
+            ("another key's secret", good.key_id, other.hash),
+            ("another key's id", other.key_id, good.hash),
+            ("an unknown id", "mk_nothing", good.hash),
+            ("no secret", good.key_id, None),
+            ("an expired key", world.keys["expired"].key_id, world.keys["expired"].hash),
+            ("a revoked key", world.keys["revoked"].key_id, world.keys["revoked"].hash),
+        ):
+            assert rows(connection, AUTHENTICATE, key_id, secret, None) == [], f"{wrong}: it works"
+
+
+@probe
+def a_key_acts_for_users_of_its_app_and_a_bound_key_for_one(doors: Doors, world: World) -> None:
+    anyone, bound, eves = world.keys["app"], world.keys["ada"], world.keys["eve"]
+    ada, bob, eve = world.ada, world.bob, world.eve
+    with doors.enter(APP) as connection:
+        for key, ref, acts_for in (
+            (anyone, None, None),
+            (anyone, ada.external_id, ada),
+            (anyone, str(bob.user_id), bob),
+            (anyone, eve.external_id, None),
+            (anyone, str(eve.user_id), None),
+            (anyone, "nobody", None),
+            (bound, None, ada),
+            (bound, ada.external_id, ada),
+            (bound, str(ada.user_id), ada),
+            (bound, bob.external_id, None),
+            (bound, str(bob.user_id), None),
+            (bound, str(eve.user_id), None),
+            (eves, str(eve.user_id), eve),
+            (eves, str(ada.user_id), None),
+        ):
+            [(app_id, bound_id, user_id, scopes)] = rows(connection, AUTHENTICATE, key.key_id, key.hash, ref)
+            assert app_id == (eve.app_id if key is eves else ada.app_id)
+            assert bound_id == (ada.user_id if key is bound else None)
+            assert scopes == ["read", "write"]
+            wanted = acts_for.user_id if acts_for else None
+            assert user_id == wanted, f"{key.key_id} with {ref!r} acts for {user_id}"
+
+
+@probe
+def due_jobs_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        answer = connection.execute("SELECT * FROM memsvc.due_jobs(100000)")
+        assert [column.name for column in answer.description or ()] == ["user_id", "job_id"]
+        assert {world.ada.user_id, world.bob.user_id} <= {row[0] for row in answer}
+
+
+@probe
+def the_backlog_counts_over_all_users(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        [(pending, _failed, _age, deltas)] = rows(connection, "SELECT * FROM memsvc.backlog()")
+    assert pending >= sum(world.counts["jobs"].values())
+    assert deltas >= sum(world.counts["term_deltas"].values())
+
+
+@probe
+def what_the_app_does_to_accounts_is_written_down(doors: Doors, world: World) -> None:
+    with doors.enter(OWNER) as connection:
+        noted = rows(
+            connection, "SELECT actor, action, user_id FROM memsvc.audit_log WHERE app_id = %s", world.ada.app_id
+        )
+    assert (APP, "app.create", None) in noted
+    assert (APP, "user.create", world.ada.user_id) in noted
+    assert (APP, "key.create", world.ada.user_id) in noted
+    assert (APP, "key.revoke", None) in noted
+
+
+@probe
+def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
+    for role in (READER, CYPHER):
+        for call in (
+            "memsvc.due_jobs(1)",
+            "memsvc.backlog()",
+            "memsvc.ensure_app('x')",
+            f"memsvc.users_of_app('{world.ada.app_id}', NULL, NULL, 9)",
+            f"memsvc.keys_of_app('{world.ada.app_id}')",
+            f"memsvc.fold_statistics('{world.ada.user_id}')",
+            "memsvc.authenticate_key('x', 'x', NULL)",
+        ):
+            refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")
+    for role in (APP, READER, CYPHER):
+        refused(doors, role, "", "SELECT memsvc.audit('x', NULL, NULL, 'x')")

@@ -1,0 +1,234 @@
+"""Two users with the same words, one of another app, their keys and tokens; and the doors by which logins come in.
+
+Probes enter through ``Doors``: ``Logins`` opens real connections with the roles' own passwords, ``Disguise`` takes on a
+role inside one administrator's transaction, so that a test can break something, look, and roll everything back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import make_url
+
+from memsvc.db.identity import Signer
+from memsvc.settings import Settings
+
+APP, READER, CYPHER, OWNER = "memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_owner"
+PASSWORDS = {APP: "app_password", READER: "reader_password", CYPHER: "cypher_password"}
+Row = tuple[Any, ...]
+
+# Every table whose rows belong to a user and which the application may read.
+USER_TABLES = (
+    "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
+    "term_deltas", "jobs", "outbox",
+)  # fmt: skip
+ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
+
+FOLDED = ("The heron stood in the shallow water.", "A heron, again a heron!", "Nobody saw the otter.")
+UNFOLDED = ("Two herons flew over the mill.", "The otter swam to the mill.", "Water under the mill.")
+QUESTION = "Where did the heron stand in the water of the mill?"
+
+
+class Doors(Protocol):
+    """Ways into a database: each visit is one transaction that is rolled back when it ends."""
+
+    def enter(self, role: str, token: str = "") -> AbstractContextManager[psycopg.Connection]:
+        """Come in as a role with an identity token."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Logins:
+    """Real connections, each role by its own password; the owner, who cannot log in, by the administrator."""
+
+    admin_url: str
+    settings: Settings
+
+    @contextmanager
+    def enter(self, role: str, token: str = "") -> Iterator[psycopg.Connection]:
+        url = self.admin_url if role == OWNER else login_url(self.admin_url, role, self.settings)
+        with psycopg.connect(url) as connection:
+            if role == OWNER:
+                connection.execute("SET ROLE memsvc_owner")
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [token])
+            yield connection
+            connection.rollback()
+
+
+@dataclass(frozen=True, slots=True)
+class Disguise:
+    """One administrator's connection that takes on the role for each visit, inside a savepoint."""
+
+    connection: psycopg.Connection
+
+    @contextmanager
+    def enter(self, role: str, token: str = "") -> Iterator[psycopg.Connection]:
+        with self.connection.transaction(force_rollback=True):
+            self.connection.execute(sql.SQL("SET LOCAL SESSION AUTHORIZATION {}").format(sql.Identifier(role)))
+            self.connection.execute("SELECT set_config('memsvc.identity', %s, true)", [token])
+            yield self.connection
+
+
+def login_url(admin_url: str, role: str, settings: Settings) -> str:
+    """The same database under one of memsvc's logins."""
+    url = make_url(admin_url).set(username=role, password=settings.secret(PASSWORDS[role]))
+    return url.render_as_string(hide_password=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """A user of the world."""
+
+    user_id: UUID
+    app_id: UUID
+    external_id: str
+    node_id: UUID
+    source_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key and its secret's hash."""
+
+    key_id: str
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the probes know about the database."""
+
+    signer: Signer
+    retired: Signer
+    ada: Tenant
+    bob: Tenant
+    eve: Tenant
+    """Of another app than Ada and Bob."""
+    keys: Mapping[str, ApiKey]
+    counts: Mapping[str, Mapping[UUID, int]]
+    """Rows of each table by user, as the administrator counts them."""
+    found: list[Row]
+    """What recall finds for Ada: text and score."""
+
+    def token(self, tenant: Tenant) -> str:
+        """A good token."""
+        return self.signer.token(tenant.user_id)
+
+
+def message(text: str, place: int, **more: object) -> dict[str, object]:
+    """A row of ``append_messages``."""
+    return {
+        "message": place, "part": 0, "conversation": "pond", "session": "", "ordinal": None, "client_id": f"m{place}",
+        "speaker": "", "role": "user", "text": text, "caption": None, "said_at": f"2026-03-{place + 1:02}T09:00:00Z",
+        "said_offset": 0, "language": "english", "metadata": {}, **more,
+    }  # fmt: skip
+
+
+def append_rows(connection: psycopg.Connection, user_id: UUID, rows: list[dict[str, object]]) -> list[Row]:
+    """``append_messages`` in the connection's transaction: message, outcome, ids, place, job."""
+    call = "SELECT * FROM memsvc.append_messages(%s, %s::jsonb)"
+    return connection.execute(call, [user_id, json.dumps(rows)]).fetchall()
+
+
+def recall_rows(connection: psycopg.Connection, user_id: UUID | None, question: str = QUESTION) -> list[Row]:
+    """What recall finds: owner-independent columns first, the passage's id last."""
+    call = "SELECT r.text, round(r.score::numeric, 9), r.passage_id FROM memsvc.recall(%s, %s, 10) AS r"
+    return connection.execute(call, [user_id, question]).fetchall()
+
+
+def value(connection: psycopg.Connection, statement: str, parameters: Mapping[str, object] | list[object] = ()) -> Any:  # type: ignore[assignment]
+    """The one value that a statement yields."""
+    row = connection.execute(statement.encode(), parameters or None).fetchone()
+    assert row is not None, f"no row: {statement}"
+    return row[0]
+
+
+def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID, external_id: str) -> Tenant:
+    """A user with a node, a version, an alias and messages, some of them folded into the statistics."""
+    made = "SELECT memsvc.create_user(%s, %s, 'Ada', 'UTC', 'english')"
+    with app.transaction():
+        user_id = value(app, made, [app_id, external_id])
+    with app.transaction():
+        app.execute("SELECT set_config('memsvc.identity', %s, true)", [token(user_id)])
+        node_id = value(app, "INSERT INTO memsvc.nodes (user_id) VALUES (%s) RETURNING node_id", [user_id])
+        app.execute(
+            "INSERT INTO memsvc.node_versions (user_id, node_id, type, label) VALUES (%s, %s, 'Person', 'Ada')",
+            [user_id, node_id],
+        )
+        app.execute(
+            "INSERT INTO memsvc.aliases (user_id, node_id, alias, normal_form, asserted_by) "
+            "VALUES (%s, %s, 'Ada', 'ada', 'user')",
+            [user_id, node_id],
+        )
+        stored = append_rows(app, user_id, [message(text, i) for i, text in enumerate(FOLDED)])
+        app.execute("SELECT memsvc.fold_statistics(%s)", [user_id])
+        append_rows(app, user_id, [message(text, i + len(FOLDED)) for i, text in enumerate(UNFOLDED)])
+    return Tenant(user_id, app_id, external_id, node_id, stored[0][2])
+
+
+def _keys(app: psycopg.Connection, ada: Tenant, eve: Tenant) -> dict[str, ApiKey]:
+    """One key of each sort: any user of the app, Ada alone, expired, revoked, of the other app."""
+    keys: dict[str, ApiKey] = {}
+    for sort, tenant, user_id, life in (
+        ("app", ada, None, None),
+        ("ada", ada, ada.user_id, None),
+        ("expired", ada, None, "-1 second"),
+        ("revoked", ada, None, None),
+        ("eve", eve, None, None),
+    ):
+        key = ApiKey(f"mk_{sort}_{tenant.external_id}", hashlib.sha256(f"{sort} {tenant.user_id}".encode()).digest())
+        with app.transaction():
+            app.execute(
+                "SELECT memsvc.create_key(%s, %s, %s, %s, '{read,write}', %s, clock_timestamp() + %s::interval)",
+                [tenant.app_id, key.key_id, key.hash, user_id, sort, life],
+            )
+        keys[sort] = key
+    with app.transaction():
+        app.execute("SELECT memsvc.revoke_key(%s, %s)", [ada.app_id, keys["revoked"].key_id])
+    return keys
+
+
+def make_world(admin_url: str, settings: Settings, name: str) -> World:
+    """Make the users of a world in a database at head; committed, and nobody else's."""
+    signer = Signer(settings.secret("identity_secret").encode(), 3600)
+    retired = Signer(f"a secret that {name} does not accept any more".encode(), 3600)
+    with psycopg.connect(login_url(admin_url, APP, settings), autocommit=True) as app:
+        first = value(app, "SELECT memsvc.ensure_app(%s)", [f"first app of {name}"])
+        second = value(app, "SELECT memsvc.ensure_app(%s)", [f"second app of {name}"])
+        ada = _tenant(app, signer.token, first, f"ada of {name}")
+        bob = _tenant(app, signer.token, first, f"bob of {name}")
+        eve = _tenant(app, signer.token, second, f"eve of {name}")
+        keys = _keys(app, ada, eve)
+        with app.transaction():
+            app.execute("SELECT set_config('memsvc.identity', %s, true)", [signer.token(ada.user_id)])
+            found = [row[:2] for row in recall_rows(app, ada.user_id)]
+    with psycopg.connect(admin_url, autocommit=True) as admin:
+        admin.execute(
+            "INSERT INTO memsvc.identity_keys (key_id, inner_pad, outer_pad, retired_at) VALUES (%s, %s, %s, now())",
+            [retired.key_id, *retired.pads()],
+        )
+        for tenant in (ada, bob, eve):
+            admin.execute(
+                "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256('gone'))", [tenant.user_id]
+            )
+        admin.execute("ANALYZE memsvc.passages")
+        counts = {
+            table: dict(
+                admin.execute(
+                    sql.SQL("SELECT user_id, count(*) FROM memsvc.{} WHERE user_id = ANY (%s) GROUP BY user_id").format(
+                        sql.Identifier(table)
+                    ),
+                    [[ada.user_id, bob.user_id, eve.user_id]],
+                ).fetchall()
+            )
+            for table in USER_TABLES
+        }
+    return World(signer, retired, ada, bob, eve, keys, counts, found)
