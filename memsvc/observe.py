@@ -115,9 +115,7 @@ def request_id() -> str | None:
 REGISTRY = CollectorRegistry()
 SECONDS = (0.001, 0.0025, 0.005, 0.0075, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
-REQUESTS = Counter(
-    "memsvc_http_requests", "Answered requests.", ["method", "route", "status"], registry=REGISTRY
-)
+REQUESTS = Counter("memsvc_http_requests", "Answered requests.", ["method", "route", "status"], registry=REGISTRY)
 REQUEST_SECONDS = Histogram(
     "memsvc_http_request_duration_seconds",
     "Time from a request's arrival to the end of its answer.",
@@ -127,7 +125,10 @@ REQUEST_SECONDS = Histogram(
 )
 ERRORS = Counter("memsvc_errors", "Refused or failed requests by stable error code.", ["code"], registry=REGISTRY)
 MESSAGES = Counter(
-    "memsvc_messages", "Messages answered for: created, existing (sent before) or erased.", ["outcome"], registry=REGISTRY
+    "memsvc_messages",
+    "Messages answered for: created, existing (sent before) or erased.",
+    ["outcome"],
+    registry=REGISTRY,
 )
 INGEST_SECONDS = Histogram(
     "memsvc_ingest_duration_seconds", "Time to store one request's messages.", buckets=SECONDS, registry=REGISTRY
@@ -138,7 +139,7 @@ RECALL_SECONDS = Histogram(
 JOBS_PENDING = Gauge("memsvc_jobs_pending", "Jobs that wait, over all users.", registry=REGISTRY)
 JOBS_FAILED = Gauge("memsvc_jobs_failed", "Jobs that failed for good, over all users.", registry=REGISTRY)
 JOBS_OLDEST_SECONDS = Gauge("memsvc_jobs_oldest_pending_seconds", "Age of the oldest waiting job.", registry=REGISTRY)
-UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics that recall still adds up itself.", registry=REGISTRY)
+UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics not folded yet.", registry=REGISTRY)
 DATABASE_UP = Gauge("memsvc_database_up", "1: the last look at the database worked.", registry=REGISTRY)
 BUILD = Info("memsvc_build", "Version of memsvc and of Python.", registry=REGISTRY)
 BUILD.info({"version": __version__, "python": platform.python_version()})

@@ -1,7 +1,7 @@
 """Who calls: the guard that checks the key, and the dependencies by which each handler says what it needs.
 
-The guard stands before all of ``/v1`` and runs before a body is read. A handler then asks for a ``reader``, a ``writer``,
-an ``administrator`` or a ``keyholder``; it gets the user to act for and cannot act for another.
+The guard stands before all of ``/v1`` and runs before a body is read. A handler then asks for a ``reader``, a
+``writer``, an ``administrator`` or a ``keyholder``; it gets the user to act for and cannot act for another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The one place where errors become answers: problem+json of RFC 9457.
 
-Every error has a stable ``code``. What memsvc raises on purpose (``memsvc.errors``) is shown with its message and the way
-out; what nobody foresaw is logged with its traceback and shown as ``internal`` with the request id, and nothing else.
+Every error has a stable ``code``. What memsvc raises on purpose (``memsvc.errors``) is shown with its message and the
+way out; what nobody foresaw is logged with its traceback and shown as ``internal`` with the request id alone.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ INTERNAL = Meaning("internal", "The service failed.", UNEXPECTED_HINT)
 OF_STATUS = {
     400: Meaning("invalid_request", "The request does not have the expected form.", InvalidRequestError.hint),
     404: Meaning("not_found", "There is nothing at this address.", "GET /docs lists all routes."),
-    405: Meaning("method_not_allowed", "This address does not know the method.", "The Allow header lists those it knows."),
-    413: Meaning("body_too_large", "The request's body is too large.", "Send less at once, or raise MEMSVC_MAX_BODY_BYTES."),
+    405: Meaning("method_not_allowed", "This address does not know the method.", "See the Allow header."),
+    413: Meaning("body_too_large", "The request's body is too large.", "Send less at once."),
     415: Meaning("unsupported_media_type", "The body is not JSON.", "Send Content-Type: application/json, in UTF-8."),
     429: Meaning("too_many_requests", "Too many requests.", "Try again in a moment."),
 }
@@ -90,7 +90,11 @@ def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
 
 
 def _answer(
-    meaning: Meaning, status: int, detail: str, details: dict[str, Any] | None = None, headers: dict[str, str] | None = None
+    meaning: Meaning,
+    status: int,
+    detail: str,
+    details: dict[str, Any] | None = None,
+    headers: dict[str, str] | None = None,
 ) -> Response[dict[str, Any]]:
     observe.ERRORS.labels(code=meaning.code).inc()
     problem = Problem(
@@ -131,7 +135,8 @@ def _of_litestar(error: HTTPException) -> Response[dict[str, Any]]:
     field = str(first["key"])
     if field == "data":
         return _answer(meaning, status, "The request has no body.", headers=headers)
-    return _answer(meaning, status, f"{first.get('message', '')}, at {field}."[:MAX_DETAIL_CHARS], {"field": field}, headers)
+    detail = f"{first.get('message', '')}, at {field}."[:MAX_DETAIL_CHARS]
+    return _answer(meaning, status, detail, {"field": field}, headers)
 
 
 def answer_error(_request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:

@@ -2,7 +2,7 @@
 -- are its only way, and each of them answers for one app.
 
 CREATE OR REPLACE FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) RETURNS void
-LANGUAGE sql SECURITY DEFINER
+LANGUAGE sql
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   INSERT INTO memsvc.audit_log (app_id, user_id, actor, action, subject)

@@ -22,6 +22,7 @@ CREATE OR REPLACE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb)
 RETURNS TABLE (message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid)
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -40,14 +41,18 @@ BEGIN
   FOR NO KEY UPDATE;
 
   RETURN QUERY
+  -- How many rows come is unknown to the planner, and an estimate of one row makes it join 500 rows to 500 in nested
+  -- loops (13 s and more a batch). So look-ups by key are subqueries of their row, which no join order can spoil, and
+  -- filters are booleans, which are taken for true half of the time.
   WITH part AS MATERIALIZED (
-    SELECT r.*, s.source_id
+    SELECT r.*, (
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND s.kind = 'conversation' AND s.identifier = r.conversation
+    ) AS source_id
     FROM jsonb_to_recordset(p_rows) AS r (
       message integer, part smallint, conversation text, session text, ordinal integer, client_id text, speaker text,
       role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb
     )
-    INNER JOIN sources AS s
-      ON s.user_id = p_user_id AND s.kind = 'conversation' AND s.identifier = r.conversation
   ),
   incoming AS (
     SELECT
@@ -56,37 +61,36 @@ BEGIN
     FROM part AS p
     GROUP BY p.message, p.source_id, p.conversation, p.session, p.ordinal, p.client_id, p.speaker, p.role
   ),
-  known AS (
-    SELECT i.message, k.passage_id, k.session, k.ordinal, k.client_id
-    FROM incoming AS i
-    INNER JOIN passages AS k
-      ON k.user_id = p_user_id AND k.source_id = i.source_id AND k.client_id = i.client_id AND k.part = 0
-    UNION ALL
-    SELECT i.message, k.passage_id, k.session, k.ordinal, k.client_id
-    FROM incoming AS i
-    INNER JOIN passages AS k
-      ON k.user_id = p_user_id AND k.source_id = i.source_id AND k.session = i.session AND k.ordinal = i.ordinal
-      AND k.part = 0
-    WHERE i.client_id IS NULL
-  ),
-  judged AS (
+  judged AS MATERIALIZED (
     SELECT i.*, k.passage_id AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
-      CASE
-        WHEN k.passage_id IS NOT NULL THEN CASE
-          WHEN (
-            SELECT (string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role))
-            FROM passages AS w
-            WHERE w.user_id = p_user_id AND w.source_id = i.source_id AND w.session = k.session AND w.ordinal = k.ordinal
-          ) IS NOT DISTINCT FROM (i.text, i.caption, i.speaker, i.role) THEN 'existing'
-          ELSE 'conflict'
-        END
-        WHEN t.digest IS NOT NULL THEN 'erased'
-        ELSE 'created'
-      END AS outcome
+      coalesce(k.outcome, t.outcome, 'created') AS outcome,
+      coalesce(k.outcome, t.outcome) IS NULL AS fresh
     FROM incoming AS i
-    LEFT JOIN known AS k ON k.message = i.message
-    LEFT JOIN tombstones AS t
-      ON t.user_id = p_user_id AND t.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
+    LEFT JOIN LATERAL (
+      SELECT f.passage_id, f.session, f.ordinal, CASE
+        WHEN (
+          SELECT (string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role))
+          FROM passages AS w
+          WHERE w.user_id = p_user_id AND w.source_id = i.source_id AND w.session = f.session AND w.ordinal = f.ordinal
+        ) IS NOT DISTINCT FROM (i.text, i.caption, i.speaker, i.role) THEN 'existing'
+        ELSE 'conflict'
+      END AS outcome
+      FROM (
+        SELECT m.passage_id, m.session, m.ordinal FROM passages AS m
+        WHERE m.user_id = p_user_id AND m.source_id = i.source_id AND m.client_id = i.client_id AND m.part = 0
+        UNION ALL
+        SELECT m.passage_id, m.session, m.ordinal FROM passages AS m
+        WHERE i.client_id IS NULL
+          AND m.user_id = p_user_id AND m.source_id = i.source_id AND m.session = i.session AND m.ordinal = i.ordinal
+          AND m.part = 0
+      ) AS f
+      LIMIT 1
+    ) AS k ON true
+    LEFT JOIN LATERAL (
+      SELECT 'erased' AS outcome FROM tombstones AS e
+      WHERE e.user_id = p_user_id AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
+      LIMIT 1
+    ) AS t ON true
   ),
   -- Messages without an ordinal go behind everything that their session has, and behind what the batch places there.
   behind AS (
@@ -96,49 +100,53 @@ BEGIN
         WHERE w.user_id = p_user_id AND w.source_id = j.source_id AND w.session = j.session)
     ) AS last_ordinal
     FROM judged AS j
-    WHERE j.outcome = 'created'
+    WHERE j.fresh
     GROUP BY j.source_id, j.session
   ),
   placed AS (
-    SELECT j.message, j.source_id, coalesce(
+    SELECT j.message, coalesce(
       j.ordinal,
       coalesce(b.last_ordinal, -1)
         + row_number() OVER (PARTITION BY j.source_id, j.session, j.ordinal IS NULL ORDER BY j.message)::integer
     ) AS ordinal
     FROM judged AS j
     INNER JOIN behind AS b ON b.source_id = j.source_id AND b.session = j.session
-    WHERE j.outcome = 'created'
+    WHERE j.fresh
   ),
+  -- Ids are given here, in order, because RETURNING could not say which message a new row is.
   worded AS MATERIALIZED (
-    SELECT p.*, o.ordinal AS place,
-      memsvc.to_words('stemmed', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv,
-      memsvc.to_words('simple', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv_simple
-    FROM part AS p
-    INNER JOIN placed AS o ON o.message = p.message
+    SELECT o.*, uuidv7() AS passage_id,
+      CASE WHEN o.role IN ('system', 'tool', 'thinking') THEN 'trace' ELSE 'message' END AS kind,
+      memsvc.word_count(o.tsv) AS length, memsvc.word_count(o.tsv_simple) AS length_simple
+    FROM (
+      SELECT p.*, o.ordinal AS place,
+        memsvc.to_words('stemmed', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv,
+        memsvc.to_words('simple', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv_simple
+      FROM part AS p
+      INNER JOIN placed AS o ON o.message = p.message
+      ORDER BY p.message, p.part
+    ) AS o
   ),
   added AS (
-    INSERT INTO passages AS a (
-      user_id, source_id, kind, session, ordinal, part, client_id, speaker, role, text, caption, said_at, said_offset,
-      language, tsv, tsv_simple, length, length_simple, metadata, recorded_at
+    INSERT INTO passages (
+      user_id, passage_id, source_id, kind, session, ordinal, part, client_id, speaker, role, text, caption, said_at,
+      said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at
     )
     SELECT
-      p_user_id, w.source_id, CASE WHEN w.role IN ('system', 'tool', 'thinking') THEN 'trace' ELSE 'message' END,
-      w.session, w.place, w.part, w.client_id, w.speaker, w.role, w.text, w.caption, w.said_at, w.said_offset, w.language,
-      w.tsv, w.tsv_simple, memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple), w.metadata, today
+      p_user_id, w.passage_id, w.source_id, w.kind, w.session, w.place, w.part, w.client_id, w.speaker, w.role, w.text,
+      w.caption, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, w.length, w.length_simple, w.metadata, today
     FROM worded AS w
-    ORDER BY w.message, w.part
-    RETURNING a.source_id, a.passage_id, a.session, a.ordinal, a.part, a.kind, a.tsv, a.tsv_simple, a.length, a.length_simple
   ),
   counted AS (
     SELECT a.kind, f.form, count(*) AS passages, sum(f.length) AS length
-    FROM added AS a CROSS JOIN LATERAL (VALUES ('stemmed', a.length), ('simple', a.length_simple)) AS f (form, length)
+    FROM worded AS a CROSS JOIN LATERAL (VALUES ('stemmed', a.length), ('simple', a.length_simple)) AS f (form, length)
     GROUP BY a.kind, f.form
   ),
   frequencies AS (
     SELECT t.kind, t.form, array_agg(t.term) AS terms, array_agg(t.passages) AS changes
     FROM (
       SELECT a.kind, f.form, f.term, count(*)::integer AS passages
-      FROM added AS a CROSS JOIN LATERAL (
+      FROM worded AS a CROSS JOIN LATERAL (
         SELECT 'stemmed' AS form, s.term FROM unnest(tsvector_to_array(a.tsv)) AS s (term)
         UNION ALL
         SELECT 'simple' AS form, s.term FROM unnest(tsvector_to_array(a.tsv_simple)) AS s (term)
@@ -156,26 +164,25 @@ BEGIN
   -- One pending job a source: it brings the source up to the moment in which it runs.
   work AS (
     INSERT INTO jobs AS j (user_id, kind, subject_id)
-    SELECT DISTINCT p_user_id, 'process', a.source_id FROM added AS a
+    SELECT DISTINCT p_user_id, 'process', a.source_id FROM worded AS a
     ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1
     RETURNING j.subject_id, j.job_id
   ),
   events AS (
     INSERT INTO outbox (user_id, kind, subject_id)
-    SELECT DISTINCT p_user_id, 'passages.added', a.source_id FROM added AS a
+    SELECT DISTINCT p_user_id, 'passages.added', a.source_id FROM worded AS a
   ),
   reopened AS (
     UPDATE sources AS s SET status = 'pending'
-    FROM (SELECT DISTINCT a.source_id FROM added AS a) AS d
+    FROM (SELECT DISTINCT a.source_id FROM worded AS a) AS d
     WHERE s.user_id = p_user_id AND s.source_id = d.source_id AND s.status <> 'pending'
   )
   SELECT j.message, j.outcome, j.source_id, coalesce(j.known_id, a.passage_id), coalesce(j.known_session, j.session),
-    coalesce(j.known_ordinal, o.ordinal), w.job_id
+    coalesce(j.known_ordinal, a.place), w.job_id
   FROM judged AS j
-  LEFT JOIN placed AS o ON o.message = j.message
-  LEFT JOIN added AS a
-    ON j.outcome = 'created' AND a.source_id = j.source_id AND a.session = j.session AND a.ordinal = o.ordinal AND a.part = 0
-  LEFT JOIN work AS w ON j.outcome = 'created' AND w.subject_id = j.source_id
+  LEFT JOIN (SELECT d.message, d.passage_id, d.place, d.source_id FROM worded AS d WHERE d.part < 1) AS a
+    ON a.message = j.message
+  LEFT JOIN work AS w ON w.subject_id = a.source_id
   ORDER BY j.message;
 END
 $$;

@@ -56,8 +56,11 @@ class Logins:
     def enter(self, role: str, token: str = "") -> Iterator[psycopg.Connection]:
         url = self.admin_url if role == OWNER else login_url(self.admin_url, role, self.settings)
         with psycopg.connect(url) as connection:
+            # The read-only setting of a login is a courtesy that anybody may take off: privileges must do.
+            connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
             if role == OWNER:
                 connection.execute("SET ROLE memsvc_owner")
+            connection.commit()
             connection.execute("SELECT set_config('memsvc.identity', %s, true)", [token])
             yield connection
             connection.rollback()

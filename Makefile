@@ -1,0 +1,63 @@
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall), ARGS (passed on).
+PYTHON ?= python3
+VENV ?= .venv
+SET ?= locomo
+ARGS ?=
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+$(BIN)/.installed: pyproject.toml requirements.lock
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (the first time takes a minute) …"
+	@$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(BIN)/.installed ## Main job end to end on the embedded database: takes a conversation in, asks three questions
+	@$(BIN)/memsvc demo
+
+up: $(BIN)/.installed ## Database, API and worker in the foreground
+	@$(BIN)/memsvc up
+
+test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start and end
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+lint: $(BIN)/.installed ## ruff and sqlfluff
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/sqlfluff lint --processes 2 --disable-progress-bar sql/queries sql/views
+
+format: $(BIN)/.installed ## Let ruff format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+types: $(BIN)/.installed ## mypy, strict, over source and tests
+	@$(BIN)/mypy
+
+layers: $(BIN)/.installed ## Imports point down only
+	@$(BIN)/lint-imports --no-logo
+
+check: lint types layers test ## Everything that CI runs
+
+schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
+	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql
+
+lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+		--extra embedded --extra dev --output-file requirements.lock pyproject.toml
+
+bench-ingest: $(BIN)/.installed ## Speed of the write path
+	@$(BIN)/python -m bench.ingest $(ARGS)
+
+bench-recall: $(BIN)/.installed ## Quality of recall on labelled data (SET=locomo), and its speed at 100,000 passages
+	@$(BIN)/python -m bench.recall --set $(SET) $(ARGS)
+
+clean: ## Remove what was built here; data folders stay
+	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,146 @@
+"""The one place where the API is put together.
+
+``create_app`` joins controllers, the guard, errors and documentation into a Litestar application; ``application`` is
+the factory for a server: ``granian --interface asgi --factory memsvc.api.app:application``.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from litestar import Litestar, Router
+from litestar.enums import ScopeType
+from litestar.types import LifeSpanReceive, LifeSpanScope, LifeSpanSend, Message, Receive, Scope, Send
+
+from memsvc import observe
+from memsvc.api.bodies import JsonRequest
+from memsvc.api.callers import Service, authenticate
+from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
+from memsvc.api.controllers.conversations import ConversationsController, SourcesController
+from memsvc.api.controllers.jobs import JobsController
+from memsvc.api.controllers.messages import MessagesController
+from memsvc.api.controllers.recall import RecallController
+from memsvc.api.controllers.service import ServiceController
+from memsvc.api.openapi import CONFIG, add_words
+from memsvc.api.problems import EXCEPTION_HANDLERS
+from memsvc.db.engine import Database, role_url
+from memsvc.errors import ConfigurationError
+from memsvc.settings import Settings, settings
+
+V1 = (
+    MessagesController,
+    RecallController,
+    ConversationsController,
+    SourcesController,
+    JobsController,
+    AccountController,
+    UsersController,
+    KeysController,
+)
+GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+METHODS = frozenset({"GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"})
+UNMATCHED = "unmatched"
+QUIET_ROUTES = frozenset({"/health", "/metrics"})
+
+
+class ObservedLitestar(Litestar):
+    """Litestar that gives each request an id, a line in the log and its place in the metrics.
+
+    This stands around the application, not in its middleware, which does not see requests that match no route.
+    """
+
+    async def __call__(
+        self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Send | LifeSpanSend
+    ) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan" or scope["type"] == ScopeType.WEBSOCKET:
+            await super().__call__(scope, receive, send)
+            return
+        request_id = _request_id(scope)
+        started = time.perf_counter()
+        status = 500
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+            await send(message)  # type: ignore[arg-type]
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                await super().__call__(scope, receive, send_with_id)
+            finally:
+                _record(scope, status, time.perf_counter() - started)
+
+
+def _request_id(scope: Scope) -> str:
+    given = next((value for name, value in scope["headers"] if name.lower() == b"x-request-id"), b"").decode("latin-1")
+    return given if GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _record(scope: Scope, status: int, seconds: float) -> None:
+    """Count and log; by the route's template, for paths and methods of strangers must not become labels."""
+    route = str(scope.get("path_template") or UNMATCHED)
+    method = str(scope.get("method"))
+    labels = {"method": method if method in METHODS else "OTHER", "route": route, "status": str(status)}
+    observe.REQUESTS.labels(**labels).inc()
+    observe.REQUEST_SECONDS.labels(**labels).observe(seconds)
+    log = observe.logger()
+    say = log.debug if route in QUIET_ROUTES else log.info
+    say("request", **labels, milliseconds=round(seconds * 1000, 2))
+
+
+def create_app(settings: Settings, db: Database | None = None) -> Litestar:
+    """Put the API together.
+
+    Args:
+        settings: limits, secrets, and the database's URL where ``db`` is not given.
+        db: a database that the caller opened and closes; else one is opened with the app and closed with it.
+
+    Raises:
+        ConfigurationError: neither ``db`` nor a database's URL is given.
+    """
+    if db is None and settings.database_url is None:
+        raise ConfigurationError(
+            "MEMSVC_DATABASE_URL is empty.", hint="'memsvc api' starts the embedded server and sets it."
+        )
+
+    @asynccontextmanager
+    async def database(app: Litestar) -> AsyncIterator[None]:
+        opened = db or _open(settings)
+        app.state["service"] = Service(opened, settings)
+        try:
+            yield
+        finally:
+            if opened is not db:
+                await opened.close()
+
+    app = ObservedLitestar(
+        route_handlers=[Router("/v1", route_handlers=V1, guards=[authenticate]), ServiceController],
+        lifespan=[database],
+        request_class=JsonRequest,
+        request_max_body_size=settings.max_body_bytes,
+        exception_handlers=EXCEPTION_HANDLERS,
+        openapi_config=CONFIG,
+        logging_config=None,
+    )
+    add_words(app.openapi_schema)
+    return app
+
+
+def _open(settings: Settings) -> Database:
+    base = settings.database_url.get_secret_value() if settings.database_url else ""
+    return Database(role_url(base, "memsvc_app", settings.secret("app_password")), settings)
+
+
+def application() -> Litestar:
+    """The application of this process, configured by the environment; for a server."""
+    configured = settings()
+    observe.configure_logging(configured)
+    return create_app(configured)

@@ -1,0 +1,259 @@
+"""Who asks: tokens, the user's own node, and the users and keys of an app."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from litestar import Controller, delete, get, post
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg, FromPath, QueryParameter
+
+from memsvc.access.keys import Key, Scope, create_key, issue_jwt, list_keys, revoke_key
+from memsvc.access.users import User, add_user, find_user, list_users, own_names
+from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, Administrator, Caller
+from memsvc.api.problems import documented
+from memsvc.db.storable import check_storable
+from memsvc.sources.read import Page
+
+TEN_YEARS_S = 10 * 366 * 86_400
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True):
+    """A short-lived stand-in for a key, for one user."""
+
+    token: str
+    token_type: Literal["Bearer"]
+    expires_in: int
+    """Seconds."""
+    expires_at: datetime
+    user_id: UUID
+    scopes: list[str]
+
+
+class Me(msgspec.Struct, frozen=True, kw_only=True):
+    """The user acted for, with the node and the names under which the memory knows the user."""
+
+    user: User
+    node_id: UUID
+    label: str
+    aliases: list[str]
+    scopes: list[str]
+    """What the key or token may do."""
+
+
+class UserIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A user to add."""
+
+    name: str
+    """What people call the user; the first alias."""
+    external_id: str | None = None
+    """What the app calls the user, unique in it; the name when not given."""
+    aliases: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    """Further names."""
+    time_zone: str = "UTC"
+    """IANA zone in which times without an offset are read."""
+    language: str = "english"
+    """Language by whose rules words are stemmed."""
+
+
+class KeyIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A key to make."""
+
+    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=3)] = ("read", "write")
+    """Any of read, write and admin."""
+    user: str | None = None
+    """Id or external id of the only user it may act for; every user of the app when not given."""
+    label: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """What it is for."""
+    expires_in: Annotated[int, msgspec.Meta(ge=1, le=TEN_YEARS_S)] | None = None
+    """Seconds; until it is revoked when not given."""
+
+
+class NewKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A new key; this is the only time that its secret is shown."""
+
+    secret: str
+    """The whole key, as it is sent after 'Bearer'."""
+    key: Key
+
+
+class AccountController(Controller):
+    """The caller's own account."""
+
+    tags = ("account",)
+
+    @post(
+        "/token",
+        status_code=200,
+        operation_id="makeToken",
+        summary="Make a token",
+        description="Exchanges a key for a short-lived JWT that acts for one user with the key's scopes, but admin: "
+        "for browsers and other clients that should not hold the key. A token cannot make tokens.",
+        response_description="The token.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=KEYHOLDER,
+    )
+    async def token(self, keyholder: NamedDependency[Caller]) -> Token:
+        """Make it."""
+        life = keyholder.settings.jwt_ttl_s
+        return Token(
+            token=issue_jwt(keyholder.db, keyholder.principal, keyholder.owner, life),
+            token_type="Bearer",  # noqa: S106 - the scheme's name
+            expires_in=life,
+            expires_at=datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=life),
+            user_id=keyholder.owner.user_id,
+            scopes=sorted(keyholder.principal.scopes - {"admin"}),
+        )
+
+    @get(
+        "/me",
+        operation_id="getMe",
+        summary="Look at oneself",
+        description="The user acted for, and the node and aliases under which the memory knows that user.",
+        response_description="The user.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def me(self, reader: NamedDependency[Caller]) -> Me:
+        """Look."""
+        user = await find_user(reader.db, reader.principal.app_id, str(reader.owner.user_id))
+        own = await own_names(reader.db, reader.owner)
+        return Me(
+            user=user,
+            node_id=own.node_id,
+            label=own.label,
+            aliases=list(own.aliases),
+            scopes=sorted(reader.principal.scopes),
+        )
+
+
+class UsersController(Controller):
+    """Users of the key's app."""
+
+    path = "/users"
+    tags = ("administration",)
+    dependencies = ADMINISTRATOR
+
+    @post(
+        operation_id="addUser",
+        summary="Add a user",
+        description="Adds a user to the key's app, with the user's own node and aliases. Needs the scope admin.",
+        response_description="The user.",
+        responses=documented(400, 401, 403, 409, 413, 415, 503),
+    )
+    async def add(
+        self,
+        data: Annotated[
+            UserIn,
+            BodyKwarg(
+                examples=[
+                    Example(
+                        value={
+                            "name": "Marcel",
+                            "external_id": "marcel@example.org",
+                            "aliases": ["MW"],
+                            "time_zone": "Europe/Berlin",
+                            "language": "english",
+                        }
+                    )
+                ]
+            ),
+        ],
+        administrator: NamedDependency[Administrator],
+    ) -> User:
+        """Add the user."""
+        return await add_user(
+            administrator.db,
+            administrator.app_id,
+            name=data.name,
+            external_id=data.external_id,
+            aliases=data.aliases,
+            time_zone=data.time_zone,
+            language=data.language,
+        )
+
+    @get(
+        operation_id="listUsers",
+        summary="List users",
+        description="Users of the key's app, in the order in which they were added. Needs the scope admin.",
+        response_description="One page of users.",
+        responses=documented(400, 401, 403, 503),
+    )
+    async def list(
+        self,
+        administrator: NamedDependency[Administrator],
+        after: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")] = 100,
+    ) -> Page[User]:
+        """One page of them."""
+        users = await list_users(administrator.db, administrator.app_id, after=after, limit=limit)
+        return Page(items=users, next_cursor=str(users[-1].user_id) if len(users) == limit else None)
+
+
+class KeysController(Controller):
+    """Keys of the key's app."""
+
+    path = "/keys"
+    tags = ("administration",)
+    dependencies = ADMINISTRATOR
+
+    @post(
+        operation_id="makeKey",
+        summary="Make a key",
+        description="Makes a key of the app, for one user or for all. Its secret is shown once. Needs the scope admin.",
+        response_description="The key and its secret.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+    )
+    async def make(
+        self,
+        data: Annotated[
+            KeyIn,
+            BodyKwarg(
+                examples=[Example(value={"scopes": ["read", "write"], "label": "phone", "expires_in": 7_776_000})]
+            ),
+        ],
+        administrator: NamedDependency[Administrator],
+    ) -> NewKey:
+        """Make it."""
+        check_storable(data.label, "label")
+        check_storable(data.user, "user")
+        db, app_id = administrator.db, administrator.app_id
+        user_id = (await find_user(db, app_id, data.user)).user_id if data.user is not None else None
+        secret = await create_key(
+            db,
+            app_id,
+            scopes=data.scopes,
+            user_id=user_id,
+            label=data.label,
+            ttl=timedelta(seconds=data.expires_in) if data.expires_in is not None else None,
+        )
+        key_id = secret.split(".", 1)[0]
+        return NewKey(secret=secret, key=next(key for key in await list_keys(db, app_id) if key.key_id == key_id))
+
+    @get(
+        operation_id="listKeys",
+        summary="List keys",
+        description="Keys of the app, oldest first, revoked ones too, without their secrets. Needs the scope admin.",
+        response_description="All keys.",
+        responses=documented(400, 401, 403, 503),
+    )
+    async def list(self, administrator: NamedDependency[Administrator]) -> Page[Key]:
+        """All of them."""
+        return Page(items=await list_keys(administrator.db, administrator.app_id), next_cursor=None)
+
+    @delete(
+        "/{key_id:str}",
+        operation_id="revokeKey",
+        summary="Revoke a key",
+        description="Ends a key of the app at once; tokens made from it live on for minutes. Needs the scope admin.",
+        response_description="It works no longer.",
+        responses=documented(400, 401, 403, 404, 503),
+    )
+    async def revoke(self, administrator: NamedDependency[Administrator], key_id: FromPath[str]) -> None:
+        """Revoke it."""
+        check_storable(key_id, "key_id")
+        await revoke_key(administrator.db, administrator.app_id, key_id)

@@ -1,0 +1,109 @@
+"""The service about itself: health, metrics, and the page that explains the API."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from litestar import Controller, Request, Response, get
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from memsvc import __version__, observe
+from memsvc.api.callers import service_of
+from memsvc.api.docs import CONTENT_SECURITY_POLICY, PAGE
+from memsvc.api.problems import documented
+from memsvc.db.engine import Database
+from memsvc.db.health import database_health
+from memsvc.errors import DatabaseTooOldError, MemsvcError
+from memsvc.queue.jobs import backlog
+
+NOT_A_NUMBER = float("nan")
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the service can do its work."""
+
+    status: Literal["ok", "unavailable"]
+    version: str
+    database: Literal["ok", "unreachable", "overloaded"]
+    schema: Literal["current", "outdated", "unknown"]
+    """outdated: run 'memsvc db upgrade'."""
+    revision: str | None
+    extensions: dict[str, str]
+    """What the database has, with versions."""
+
+
+async def _health(db: Database) -> Health:
+    database: Literal["ok", "unreachable", "overloaded"] = "ok"
+    schema: Literal["current", "outdated", "unknown"] = "unknown"
+    revision, extensions = None, dict[str, str]()
+    try:
+        found = await database_health(db)
+        revision, extensions = found.revision, found.extensions
+        schema = "current" if found.current else "outdated"
+    except DatabaseTooOldError:
+        schema = "outdated"
+    except MemsvcError as error:
+        database = "overloaded" if error.code == "overloaded" else "unreachable"
+    return Health(
+        status="ok" if schema == "current" else "unavailable",
+        version=__version__,
+        database=database,
+        schema=schema,
+        revision=revision,
+        extensions=extensions,
+    )
+
+
+async def _measure_backlog(db: Database) -> None:
+    try:
+        now = await backlog(db)
+    except MemsvcError:
+        observe.DATABASE_UP.set(0)
+        for gauge in (observe.JOBS_PENDING, observe.JOBS_FAILED, observe.JOBS_OLDEST_SECONDS, observe.UNFOLDED_DELTAS):
+            gauge.set(NOT_A_NUMBER)
+        return
+    observe.DATABASE_UP.set(1)
+    observe.JOBS_PENDING.set(now.pending)
+    observe.JOBS_FAILED.set(now.failed)
+    observe.JOBS_OLDEST_SECONDS.set(now.oldest_pending_seconds)
+    observe.UNFOLDED_DELTAS.set(now.unfolded_deltas)
+
+
+class ServiceController(Controller):
+    """The service about itself; needs no key, tells nothing about anybody."""
+
+    tags = ("service",)
+    security = ({},)
+
+    @get(
+        "/health",
+        operation_id="getHealth",
+        summary="Health",
+        description="200 where the database is reachable and its schema is the one of this version, else 503.",
+        response_description="The service can do its work.",
+        responses=documented(503),
+    )
+    async def health(self, request: Request[Any, Any, Any]) -> Response[Health]:
+        """Look at the database."""
+        found = await _health(service_of(request).db)
+        return Response(found, status_code=200 if found.status == "ok" else 503, headers={"Cache-Control": "no-store"})
+
+    @get(
+        "/metrics",
+        operation_id="getMetrics",
+        summary="Metrics",
+        description="Figures of this process in Prometheus's text format; counts and times only.",
+        response_description="Prometheus's text format.",
+        responses=documented(503),
+        media_type="text/plain",
+    )
+    async def metrics(self, request: Request[Any, Any, Any]) -> Response[bytes]:
+        """Measure what is measured on demand, and show all."""
+        await _measure_backlog(service_of(request).db)
+        return Response(observe.metrics_text(), media_type=CONTENT_TYPE_LATEST)
+
+    @get("/docs", include_in_schema=False, media_type="text/html", sync_to_thread=False)
+    def docs(self) -> Response[str]:
+        """The page; it reads /schema/openapi.json and nothing from outside."""
+        return Response(PAGE, media_type="text/html", headers={"Content-Security-Policy": CONTENT_SECURITY_POLICY})
