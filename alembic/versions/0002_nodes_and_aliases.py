@@ -178,7 +178,7 @@ INSERT INTO memsvc.edge_types (name, category, from_types, to_types, functional,
   ('SUMMARIZES', 'provenance', '{Summary}', '{}', false, 'A says shortly what B says.'),
   ('REFLECTS_ON', 'provenance', '{Reflection,Critique}', '{}', false, 'A thinks about B.'),
   ('VERSION_OF', 'provenance', '{DocumentVersion}', '{Document}', true, 'A is a state of B.'),
-  ('TOOL_CALL', 'provenance', '{}', '{}', false, 'A called a tool on B; data.tool names it (READ, EDIT, BASH, WEB_SEARCH).');
+  ('TOOL_CALL', 'provenance', '{}', '{}', false, 'A called a tool on B; data.tool names it (READ, EDIT, BASH …).');
 """
 
 ROW_SECURITY = """

@@ -64,7 +64,7 @@ CREATE TABLE memsvc.passages (
   FOREIGN KEY (user_id, source_id) REFERENCES memsvc.sources (user_id, source_id),
   UNIQUE (user_id, source_id, session, ordinal, part)
 );
--- Scoring reads tsv for thousands of candidates: keep it in the row and uncompressed for as long as the row fits a page.
+-- Scoring reads tsv for thousands of candidates: keep it in the row, uncompressed, while the row fits a page.
 ALTER TABLE memsvc.passages SET (toast_tuple_target = 8160);
 ALTER TABLE memsvc.passages ALTER COLUMN tsv SET STORAGE EXTERNAL, ALTER COLUMN tsv_simple SET STORAGE EXTERNAL;
 CREATE UNIQUE INDEX passages_client_id ON memsvc.passages (user_id, source_id, client_id, part)

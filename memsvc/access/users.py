@@ -24,7 +24,38 @@ DEFAULT_APP = "default"
 # Names under which everybody speaks of themselves.
 FIRST_PERSON = ("I", "me", "my", "myself")
 LANGUAGES = frozenset(
-    ["arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "estonian", "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese", "romanian", "russian", "serbian", "simple", "spanish", "swedish", "tamil", "turkish", "yiddish"]
+    [
+        "arabic",
+        "armenian",
+        "basque",
+        "catalan",
+        "danish",
+        "dutch",
+        "english",
+        "estonian",
+        "finnish",
+        "french",
+        "german",
+        "greek",
+        "hindi",
+        "hungarian",
+        "indonesian",
+        "irish",
+        "italian",
+        "lithuanian",
+        "nepali",
+        "norwegian",
+        "portuguese",
+        "romanian",
+        "russian",
+        "serbian",
+        "simple",
+        "spanish",
+        "swedish",
+        "tamil",
+        "turkish",
+        "yiddish",
+    ]
 )
 MAX_NAME_CHARS = 200
 

@@ -1,7 +1,7 @@
 """The command line: a thin shell over the capabilities.
 
-Heavy modules are imported inside the commands, so that help appears at once. An error of memsvc ends the command with its
-message, its hint and its exit code; ``--json`` prints one JSON document to standard output and nothing else there.
+Heavy modules are imported inside the commands, so that help appears at once. An error of memsvc ends the command with
+its message, its hint and its exit code; ``--json`` prints one JSON document to standard output and nothing else there.
 """
 
 from __future__ import annotations

@@ -48,7 +48,9 @@ def add(
         print_json({"user": user, "node": node})
     else:
         print(f"{user.name} ({user.user_id}), known as {', '.join(node.aliases)}.")
-        print(f"Next: memsvc ingest FILE --user {user.external_id!r}, or memsvc key create --user {user.external_id!r}.")
+        print(
+            f"Next: memsvc ingest FILE --user {user.external_id!r}, or memsvc key create --user {user.external_id!r}."
+        )
 
 
 @users.command("list")
@@ -80,7 +82,9 @@ def list_all(
 @keys.command("create")
 def create(
     scope: list[str] = typer.Option(["read", "write"], help="read, write or admin; may be given several times."),
-    user: str | None = typer.Option(None, "--user", "-u", help="The only user it may act for; all of the app otherwise."),
+    user: str | None = typer.Option(
+        None, "--user", "-u", help="The only user it may act for; all of the app otherwise."
+    ),
     label: str = typer.Option("", help="What it is for."),
     days: int | None = typer.Option(None, min=1, help="How long it works; until it is revoked otherwise."),
     app: str = AppName,

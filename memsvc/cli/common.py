@@ -65,7 +65,9 @@ async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
     if not users:
         raise UserUnknownError("This app has no user yet.", hint="memsvc user add --name YOUR-NAME")
     if len(users) > 1:
-        raise UserRequiredError("This app has several users.", hint="Say which with --user; 'memsvc user list' lists them.")
+        raise UserRequiredError(
+            "This app has several users.", hint="Say which with --user; 'memsvc user list' lists them."
+        )
     return users[0]
 
 

@@ -28,7 +28,9 @@ def upgrade(as_json: bool = AsJson) -> None:
 
 @app.command("rotate-secret")
 def rotate_secret(
-    retire_others: bool = typer.Option(False, help="Stop accepting every other secret: when all processes have the new one."),
+    retire_others: bool = typer.Option(
+        False, help="Stop accepting every other secret: when all processes have the new one."
+    ),
 ) -> None:
     """Accept the identity secret in MEMSVC_IDENTITY_SECRET beside the present one, or instead of it.
 
@@ -42,7 +44,9 @@ def rotate_secret(
 
     chosen = settings()
     if chosen.identity_secret is None:
-        raise ConfigurationError("MEMSVC_IDENTITY_SECRET is not set.", hint="Set it to the new secret (32+ characters).")
+        raise ConfigurationError(
+            "MEMSVC_IDENTITY_SECRET is not set.", hint="Set it to the new secret (32+ characters)."
+        )
     with located(chosen) as admin_url:
         key_id = rotate_identity_key(
             admin_url, chosen, chosen.identity_secret.get_secret_value(), retire_others=retire_others

@@ -41,16 +41,18 @@ def demo() -> None:
         sample = folder("examples") / "conversation.jsonl"
         note(f"Taking in {sample.name}: two friends, nine months.")
         counts = await ingest_files(db, settings, user.owner, [sample])
-        print(f"{counts['created']} messages stored, {counts['existing']} were there already. Nothing was sent to a model.")
+        print(f"{counts['created']} messages stored, {counts['existing']} were there already. No model was asked.")
         for question in QUESTIONS:
             asked = time.perf_counter()
             context = await build_context(db, user.owner, question, settings, budget_tokens=BUDGET_TOKENS, limit=3)
             print(f"\n? {question}   ({(time.perf_counter() - asked) * 1000:.0f} ms)\n{context.text}")
 
     with_database(work)
-    print(f"\nThat took {time.perf_counter() - began:.1f} s. The third answer shows a changed mind: both dates, each with")
+    print(
+        f"\nThat took {time.perf_counter() - began:.1f} s. The third answer shows a changed mind: both dates, each with"
+    )
     print("the day on which it was said. The memories stay; go on with:\n")
     print(f'  memsvc recall --app {APP} --user {USER} "Where does Ines work?"')
-    print('  memsvc user add --name YOU && memsvc ingest YOUR-CHAT.jsonl')
+    print("  memsvc user add --name YOU && memsvc ingest YOUR-CHAT.jsonl")
     print("  memsvc up        # REST API with its documentation at http://127.0.0.1:8765/docs")
     print("  memsvc doctor    # what is here, what is missing, and what that costs")

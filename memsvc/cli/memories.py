@@ -101,7 +101,7 @@ def recall(
 
         from memsvc.access.users import app_id
         from memsvc.recall.context import build_context
-        from memsvc.recall.search import Filters, recall
+        from memsvc.recall.search import Filters, Form, recall
         from memsvc.sources.times import parse_time
 
         owner = (await chosen_user(db, await app_id(db, app), user)).owner
@@ -113,8 +113,10 @@ def recall(
             traces=traces,
         )
         if budget is not None:
-            return await build_context(db, owner, question, settings, budget_tokens=budget, limit=limit, filters=filters)
-        form = "simple" if simple else "stemmed"
+            return await build_context(
+                db, owner, question, settings, budget_tokens=budget, limit=limit, filters=filters
+            )
+        form: Form = "simple" if simple else "stemmed"
         return await recall(db, owner, question, settings, limit=limit, form=form, filters=filters)
 
     found = with_database(work)

@@ -81,7 +81,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         note("Ending; what is being written is finished first.")
     finally:
         stopping.set()
-        server.stop()
+        server.stop()  # type: ignore[no-untyped-call]
         await serving
         if working is not None:
             await working
@@ -97,7 +97,7 @@ def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
 
 
 def up(host: str | None = Host, port: int | None = Port) -> None:
-    """Run everything in the foreground: the database (embedded unless MEMSVC_DATABASE_URL is set), the API, a worker."""
+    """Run everything in the foreground: the database (unless MEMSVC_DATABASE_URL names one), the API and a worker."""
     _run(host, port, with_worker=True)
 
 

@@ -97,7 +97,7 @@ def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
 
 
 def _check_extensions(connection: psycopg.Connection) -> Iterator[Check]:
-    there = dict(
+    there: dict[str, str] = dict(
         connection.execute("SELECT name, coalesce(installed_version, default_version) FROM pg_available_extensions")
     )
     for name, need in REQUIRED.items():
@@ -128,7 +128,7 @@ def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
         yield Check(
             "statements of others",
             "warning",
-            "people who share memsvc_reader see each other's running statements (a superuser's 'memsvc db upgrade' ends it)",
+            "people who share memsvc_reader see each other's running statements; a superuser's 'db upgrade' ends it",
         )
     else:
         yield Check("statements of others", "ok", "hidden")

@@ -1,4 +1,4 @@
-"""Where the database is: the embedded server, started for as long as somebody needs it, or the one that was configured."""
+"""Where the database is: the embedded server, started while somebody needs it, or the one that was configured."""
 
 from __future__ import annotations
 

@@ -181,9 +181,7 @@ def _prepare(connection: Connection, settings: Settings) -> None:
 def object_files() -> dict[str, Path]:
     """Files that are applied again when their text changes, in the order in which they are applied."""
     top = folder("sql")
-    return {
-        f"{name}/{path.name}": path for name in APPLIED_FOLDERS for path in sorted((top / name).glob("*.sql"))
-    }
+    return {f"{name}/{path.name}": path for name in APPLIED_FOLDERS for path in sorted((top / name).glob("*.sql"))}
 
 
 def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tuple[str, ...]:
@@ -192,9 +190,8 @@ def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tup
     Policies and grants follow whenever anything changed: a new function is executable by everybody until then, so files
     of functions and the policies go in together.
     """
-    known: dict[str, str] = dict(
-        row._tuple() for row in connection.execute(text("SELECT path, sha256 FROM memsvc.applied_sql"))  # noqa: SLF001
-    )
+    found = connection.execute(text("SELECT path, sha256 FROM memsvc.applied_sql"))
+    known: dict[str, str] = {row.path: row.sha256 for row in found}
     connection.rollback()
     texts = {name: path.read_text(encoding="utf-8") for name, path in object_files().items()}
     digests = {name: hashlib.sha256(body.encode()).hexdigest() for name, body in texts.items()}
@@ -212,7 +209,8 @@ def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tup
     connection.execute(text("SET LOCAL ROLE memsvc_owner"))
     connection.execute(
         text(
-            "INSERT INTO memsvc.applied_sql (path, sha256) SELECT * FROM unnest(CAST(:paths AS text[]), CAST(:sums AS text[])) "
+            "INSERT INTO memsvc.applied_sql (path, sha256) "
+            "SELECT * FROM unnest(CAST(:paths AS text[]), CAST(:sums AS text[])) "
             "ON CONFLICT (path) DO UPDATE SET sha256 = excluded.sha256, applied_at = clock_timestamp()"
         ),
         {"paths": list(texts), "sums": [digests[name] for name in texts]},
@@ -233,7 +231,7 @@ def is_current(admin_url: str) -> bool:
             if connection.execute("SELECT to_regclass('memsvc.applied_sql')").fetchone() == (None,):
                 return False
             revision = connection.execute("SELECT version_num FROM memsvc.schema_version").fetchone()
-            applied = dict(connection.execute("SELECT path, sha256 FROM memsvc.applied_sql").fetchall())
+            applied: dict[str, str] = dict(connection.execute("SELECT path, sha256 FROM memsvc.applied_sql").fetchall())
     except psycopg.OperationalError as error:
         raise DatabaseUnavailableError from error
     return revision == (head_revision(),) and applied == {
@@ -245,9 +243,9 @@ def _accept_identity_key(connection: Connection, settings: Settings) -> None:
     """Make this process's identity secret the database's, if the database has none yet."""
     signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
     with _as_role(connection, "memsvc_owner"):
-        keys = connection.execute(
-            text("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL")
-        ).scalars().all()
+        keys = (
+            connection.execute(text("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL")).scalars().all()
+        )
         if signer.key_id in keys:
             return
         if keys:

@@ -43,7 +43,7 @@ async def run_due(db: Database, progress: Callable[[], None] = lambda: None) -> 
                     ).scalar_one()
             except MemsvcError:
                 raise
-            except Exception as error:  # noqa: BLE001 - any defect in one job must not stop the others
+            except Exception as error:
                 log.exception("job failed", job_id=str(job_id))
                 async with db.transaction(user_id) as connection:
                     await connection.execute(

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import IO, Any, cast, get_args
 
 import msgspec
 
@@ -54,8 +54,8 @@ KNOWN = frozenset(
 SNIFF_BYTES = 1 << 16
 
 
-def _open(path: Path) -> BinaryIO:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+def _open(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
 def _first(row: Mapping[str, Any], *names: str) -> Any:
@@ -151,9 +151,7 @@ def _checked(
     row: Mapping[str, Any], conversation: str, ordinal: int, own_names: Collection[str], where: str
 ) -> MessageIn:
     try:
-        return msgspec.convert(
-            msgspec.to_builtins(_message(row, conversation, ordinal, own_names)), MessageIn
-        )
+        return msgspec.convert(msgspec.to_builtins(_message(row, conversation, ordinal, own_names)), MessageIn)
     except (msgspec.ValidationError, AttributeError, TypeError) as error:
         raise BadFileError(f"{where}: {error}") from error
 

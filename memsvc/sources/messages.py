@@ -214,7 +214,9 @@ async def append(
         return await append_prepared(connection, owner, prepared)
 
 
-async def append_prepared(connection: AsyncConnection, owner: Owner, prepared: Sequence[Prepared]) -> list[StoredMessage]:
+async def append_prepared(
+    connection: AsyncConnection, owner: Owner, prepared: Sequence[Prepared]
+) -> list[StoredMessage]:
     """Store checked messages in the caller's transaction; see ``append``."""
     unique: dict[tuple[str, ...] | int, int] = {}
     for index, item in enumerate(prepared):

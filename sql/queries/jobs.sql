@@ -2,7 +2,8 @@
 
 -- name: list_jobs
 -- Newest first; job_id is time-ordered and serves as the cursor.
-SELECT j.job_id, j.kind, j.subject_id, j.state, j.attempts, j.error_code, j.error, j.created_at, j.run_after, j.finished_at
+SELECT
+  j.job_id, j.kind, j.subject_id, j.state, j.attempts, j.error_code, j.error, j.created_at, j.run_after, j.finished_at
 FROM memsvc.jobs AS j
 WHERE j.user_id = :user_id
   AND (CAST(:job_id AS uuid) IS NULL OR j.job_id = :job_id)

@@ -140,7 +140,7 @@ def test_naming_another_user_without_the_secret_shows_nothing(role: str, logins:
 
 
 async def test_a_process_with_another_secret_is_told_so(db: Database, owner: Owner) -> None:
-    stranger = Database(db.engine.url, Settings.model_validate({"identity_secret": "not the secret of this database"}))
+    stranger = Database(db.engine.url, Settings.model_validate({"identity_secret": "this is not the secret of this database"}))
     try:
         with pytest.raises(ConfigurationError, match="does not believe"):
             async with stranger.transaction(owner.user_id):
