@@ -14,9 +14,12 @@ from collections.abc import Iterator
 VOCABULARY = 40_000
 # Words a turn at the shares 0, 0.05, … 1.
 LENGTHS = (1, 8, 10, 12, 13, 14, 16, 17, 18, 20, 22, 24, 26, 28, 31, 33, 37, 41, 47, 55, 95)
-ONSETS = "b br c ch d dr f fl g gr h j k l m n p pl qu r s sh st t tr v w z".split()
-VOWELS = "a ai e ea i o oo ou u".split()
-ENDINGS = ["", "", "", "l", "m", "n", "nd", "r", "rt", "s", "t"]
+ONSETS = (
+    *("b", "br", "c", "ch", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pl", "qu", "r", "s"),
+    *("sh", "st", "t", "tr", "v", "w", "z"),
+)
+VOWELS = ("a", "ai", "e", "ea", "i", "o", "oo", "ou", "u")
+ENDINGS = ("", "", "", "l", "m", "n", "nd", "r", "rt", "s", "t")
 
 
 def vocabulary() -> list[str]:

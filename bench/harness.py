@@ -134,7 +134,8 @@ def _facts(admin_url: str, settings: Settings) -> dict[str, str]:
     with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
         row = connection.execute(
             "SELECT array_agg(current_setting(s.name)), current_user, "
-            "(SELECT e.extversion FROM pg_extension AS e WHERE e.extname = 'vector') FROM unnest(%s::text[]) AS s (name)",
+            "(SELECT e.extversion FROM pg_extension AS e WHERE e.extname = 'vector') "
+            "FROM unnest(%s::text[]) AS s (name)",
             ([*DURABLE, *SHOWN],),
         ).fetchone()
     if row is None or row[1] != ROLE:

@@ -1,8 +1,8 @@
 """What a ranking is worth, how long things take, and whether a difference is real.
 
-``score`` follows the definitions of the bench sets (their ``tools``): recall@k = |evidence in the first k| / |evidence|;
-NDCG@10 with gain 1 for evidence (Järvelin & Kekäläinen 2002); MRR = 1 / rank of the first evidence within the ranking
-that is given. Questions without evidence have no score.
+``score`` follows the definitions of the bench sets (their ``tools``): recall@k is the share of the evidence in the
+first k; NDCG@10 has gain 1 for evidence (Järvelin & Kekäläinen 2002); MRR is 1 / rank of the first evidence within the
+ranking that is given. Questions without evidence have no score.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 def paired_bootstrap(
     first: Sequence[float], second: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 1
 ) -> tuple[float, float, float]:
-    """Mean of ``second - first`` over the same questions, with its 95 % interval (Efron & Tibshirani 1993, percentiles).
+    """Mean of ``second - first`` over the same questions, with its 95 % percentile interval (Efron & Tibshirani 1993).
 
     The difference is significant at the 5 % level where the interval does not hold 0.
 

@@ -1,7 +1,7 @@
 """``python -m jobs`` works until it is told to stop (SIGTERM, SIGINT); ``--drain`` ends when nothing is due.
 
-``memsvc up`` starts it beside the API. MEMSVC_DATABASE_URL must name the server: the embedded one is started by whoever
-starts this process.
+``memsvc up`` does the same work within its own process; this one stands alone, as many of it as wanted. It starts no
+server: MEMSVC_DATABASE_URL names one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ async def main(*, drain: bool) -> None:
     chosen = settings()
     configure_logging(chosen)
     if chosen.database_url is None:
-        raise ConfigurationError("The worker needs MEMSVC_DATABASE_URL.", hint="'memsvc up' sets it and starts both.")
+        raise ConfigurationError("The worker needs MEMSVC_DATABASE_URL.", hint="Set it; 'memsvc up' works without.")
     url = role_url(chosen.database_url.get_secret_value(), "memsvc_app", chosen.secret("app_password"))
     db = Database(url, chosen, pool_size=2)
     stop = asyncio.Event()

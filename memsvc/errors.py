@@ -82,7 +82,7 @@ class BatchTooLargeError(InvalidRequestError):
     """The batch holds more messages than one request may carry."""
 
     code, status = "batch_too_large", 413
-    hint = "Send up to 1,000 messages a request."
+    hint = "Send it in several requests, or raise MEMSVC_MAX_BATCH."
 
 
 class BadFileError(InvalidRequestError):
@@ -124,7 +124,7 @@ class JobStateError(MemsvcError):
     """The job's state does not allow that."""
 
     code, status, exit_code = "job_state", 409, 3
-    hint = "Only failed jobs can be retried."
+    hint = "Failed and cancelled jobs can be retried, pending ones cancelled."
 
 
 # Who asks -----------------------------------------------------------------------------------------------------------

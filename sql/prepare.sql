@@ -11,7 +11,8 @@ BEGIN
     END IF;
   END LOOP;
   -- The administrator acts as the owner for migrations, and the owner hands functions to memsvc_recall.
-  EXECUTE format('GRANT memsvc_owner TO %I WITH SET TRUE, INHERIT FALSE', current_user);
+  -- (An administrator may be a plain role with CREATEROLE: with INHERIT it may look into the schema that it does not own.)
+  EXECUTE format('GRANT memsvc_owner TO %I WITH SET TRUE, INHERIT TRUE', current_user);
   EXECUTE format('GRANT memsvc_recall TO %I WITH SET TRUE, INHERIT FALSE', current_user);
 END
 $roles$;

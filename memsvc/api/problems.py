@@ -16,6 +16,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
+from litestar.params import ParameterKwarg
 
 from memsvc import observe
 from memsvc.errors import InvalidRequestError, MemsvcError
@@ -125,26 +126,33 @@ def _of_memsvc(error: MemsvcError) -> Response[dict[str, Any]]:
     return _answer(meaning, error.status, title if error.status == SERVER_ERROR else error.message)
 
 
-def _of_litestar(error: HTTPException) -> Response[dict[str, Any]]:
+def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
+    """What clients call a parameter that the handler may call otherwise (Idempotency-Key)."""
+    parameter = request.route_handler.parsed_fn_signature.parameters.get(key)
+    definition = parameter.kwarg_definition if parameter is not None else None
+    return (definition.name if isinstance(definition, ParameterKwarg) else None) or key
+
+
+def _of_litestar(request: Request[Any, Any, Any], error: HTTPException) -> Response[dict[str, Any]]:
     status = error.status_code
     meaning = OF_STATUS.get(status, OTHER)
     headers = {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"}
     first = error.extra[0] if isinstance(error.extra, list) and error.extra else None
     if not isinstance(first, dict) or "key" not in first:
         return _answer(meaning, status, error.detail, headers=headers)
-    field = str(first["key"])
+    field = _outer_name(request, str(first["key"]))
     if field == "data":
         return _answer(meaning, status, "The request has no body.", headers=headers)
     detail = f"{first.get('message', '')}, at {field}."[:MAX_DETAIL_CHARS]
     return _answer(meaning, status, detail, {"field": field}, headers)
 
 
-def answer_error(_request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
+def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
     """The answer to any error."""
     if isinstance(error, MemsvcError):
         return _of_memsvc(error)
     if isinstance(error, HTTPException) and error.status_code < SERVER_ERROR:
-        return _of_litestar(error)
+        return _of_litestar(request, error)
     observe.logger().error("unexpected error", exc_info=error)
     return _answer(INTERNAL, SERVER_ERROR, "Something unexpected happened.")
 
@@ -163,6 +171,7 @@ MEANINGS_FOR_DOCS = {
     409: "It contradicts what is stored (message_conflict, already_exists, job_state).",
     413: "Too much at once (text_too_long, batch_too_large, body_too_large).",
     415: "The body is not JSON (unsupported_media_type).",
+    500: "Something unexpected happened; the log has the rest under the request's id (internal).",
     503: "The database cannot answer now; nothing was stored (database_unavailable, overloaded). See Retry-After.",
 }
 

@@ -7,9 +7,12 @@ its message, its hint and its exit code; ``--json`` prints one JSON document to 
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
 from memsvc.cli.app import app
 from memsvc.errors import MemsvcError
+
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -17,12 +20,24 @@ def main() -> None:
     try:
         app()
     except MemsvcError as error:
-        print(f"memsvc: {error.message}", file=sys.stderr)
-        if error.advice:
-            print(f"        {error.advice}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        _end(error)
     except BrokenPipeError:
         sys.exit(0)
-    except KeyboardInterrupt:
-        print("memsvc: interrupted; what was stored stays stored.", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # what Typer makes of Ctrl-C
+            print("memsvc: interrupted; what was stored stays stored.", file=sys.stderr)
+        raise
+    except Exception as error:
+        from memsvc.db.engine import plain_error
+
+        plain = plain_error(error)  # a driver's error where no transaction of ours could explain it
+        if plain is None:
+            raise
+        _end(plain)
+
+
+def _end(error: MemsvcError) -> NoReturn:
+    print(f"memsvc: {error.message}", file=sys.stderr)
+    if error.advice:
+        print(f"        {error.advice}", file=sys.stderr)
+    sys.exit(error.exit_code)

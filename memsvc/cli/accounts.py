@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, chosen_user, print_json, print_table, with_database
+from memsvc.cli.common import AppName, AsJson, as_uuid, chosen_user, print_json, print_table, with_database
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -63,11 +63,10 @@ def list_all(
     """List users, in the order in which they were added."""
 
     async def work(db: Database, _settings: Settings) -> Any:
-        from uuid import UUID
-
         from memsvc.access.users import app_id, list_users
 
-        return await list_users(db, await app_id(db, app), after=UUID(after) if after else None, limit=limit)
+        last = as_uuid(after, "user") if after else None
+        return await list_users(db, await app_id(db, app), after=last, limit=limit)
 
     found = with_database(work)
     if as_json:
@@ -86,7 +85,7 @@ def create(
         None, "--user", "-u", help="The only user it may act for; all of the app otherwise."
     ),
     label: str = typer.Option("", help="What it is for."),
-    days: int | None = typer.Option(None, min=1, help="How long it works; until it is revoked otherwise."),
+    days: int | None = typer.Option(None, min=1, max=36_500, help="How long it works; until it is revoked otherwise."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:

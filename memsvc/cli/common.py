@@ -71,6 +71,22 @@ async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
     return users[0]
 
 
+def as_uuid(value: str, what: str) -> UUID:
+    """The id that an argument names.
+
+    Raises:
+        NotFoundError: it is no id, so there is nothing with it.
+    """
+    from uuid import UUID
+
+    from memsvc.errors import NotFoundError
+
+    try:
+        return UUID(value)
+    except ValueError as error:
+        raise NotFoundError(f"{value!r} is no {what} id.") from error
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     import msgspec

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -48,11 +51,11 @@ def demo() -> None:
             print(f"\n? {question}   ({(time.perf_counter() - asked) * 1000:.0f} ms)\n{context.text}")
 
     with_database(work)
-    print(
-        f"\nThat took {time.perf_counter() - began:.1f} s. The third answer shows a changed mind: both dates, each with"
-    )
-    print("the day on which it was said. The memories stay; go on with:\n")
-    print(f'  memsvc recall --app {APP} --user {USER} "Where does Ines work?"')
-    print("  memsvc user add --name YOU && memsvc ingest YOUR-CHAT.jsonl")
-    print("  memsvc up        # REST API with its documentation at http://127.0.0.1:8765/docs")
-    print("  memsvc doctor    # what is here, what is missing, and what that costs")
+    # After 'make demo' the command lies in a virtual environment that nobody has activated.
+    memsvc = "memsvc" if shutil.which("memsvc") else os.path.relpath(sys.argv[0])
+    print(f"\nThat took {time.perf_counter() - began:.1f} s. The third answer shows a changed mind.")
+    print("The memories stay; go on with:\n")
+    print(f'  {memsvc} recall --app {APP} --user {USER} "Where does Ines work?"')
+    print(f"  {memsvc} user add --name YOU && {memsvc} ingest YOUR-CHAT.jsonl")
+    print(f"  {memsvc} up        # REST API with its documentation at http://127.0.0.1:8765/docs")
+    print(f"  {memsvc} doctor    # what is here, what is missing, and what that costs")

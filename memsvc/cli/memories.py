@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, print_json, print_table, with_database
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, chosen_user, print_json, print_table, with_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
+    from memsvc.sources.messages import MessageIn, StoredMessage
 
 jobs = typer.Typer(help="Background work of a user.", rich_markup_mode=None)
 BATCH = 500
@@ -37,22 +38,58 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
     from memsvc.access.users import own_names
     from memsvc.queue.run import run_due
     from memsvc.sources.files import read_messages
-    from memsvc.sources.messages import append
 
     names = (await own_names(db, owner)).aliases
+    size = min(BATCH, settings.max_batch)
     counts = {"created": 0, "existing": 0, "erased": 0}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
         for path in files:
-            total = sum(1 for _ in read_messages(path, names))  # also finds a bad line before anything is stored
-            task = progress.add_task(path.name, total=total)
-            messages = read_messages(path, names)
-            while batch := list(islice(messages, BATCH)):
-                for stored in await append(db, owner, batch, settings):
+            task = progress.add_task(path.name, total=_count_checked(path, names, owner, settings))
+            placed = read_messages(path, names)
+            while batch := list(islice(placed, size)):
+                for stored in await _append(db, owner, batch, settings):
                     counts[stored.outcome] += 1
                 progress.advance(task, len(batch))
         await run_due(db)
     return counts
+
+
+def _count_checked(path: Path, names: Sequence[str], owner: Owner, settings: Settings) -> int:
+    """How many messages a file holds, all of which can be stored: nothing of a bad file is.
+
+    Raises:
+        BadFileError, InvalidRequestError: the first bad message; names its line.
+    """
+    from memsvc.errors import InvalidRequestError
+    from memsvc.sources.files import read_messages
+    from memsvc.sources.messages import prepare
+
+    count = 0
+    for count, (place, message) in enumerate(read_messages(path, names), 1):  # noqa: B007 - the last one counts
+        try:
+            prepare([message], owner, settings)
+        except InvalidRequestError as error:
+            raise type(error)(f"{place}: {error.message}", hint=error.advice) from error
+    return count
+
+
+async def _append(
+    db: Database, owner: Owner, batch: Sequence[tuple[str, MessageIn]], settings: Settings
+) -> list[StoredMessage]:
+    """Store a batch; errors say what it means for a file of many."""
+    from memsvc.errors import DatabaseUnavailableError, MessageConflictError, OverloadedError, StorageFullError
+    from memsvc.sources.messages import append
+
+    try:
+        return await append(db, owner, [message for _, message in batch], settings)
+    except MessageConflictError as error:
+        place, message = batch[error.details["row"]]
+        raise MessageConflictError(
+            f"{place}: {message.id or 'this place'} in conversation {message.conversation!r} has other words before."
+        ) from error
+    except (DatabaseUnavailableError, OverloadedError, StorageFullError) as error:
+        raise type(error)(error.message, hint="What was stored stays stored; run it again to go on.") from error
 
 
 def ingest(
@@ -172,18 +209,11 @@ def list_jobs_of_user(
 
 def _change(job_id: str, user: str | None, app: str, *, retry: bool) -> None:
     async def work(db: Database, _settings: Settings) -> Any:
-        from uuid import UUID
-
         from memsvc.access.users import app_id
-        from memsvc.errors import NotFoundError
         from memsvc.queue.jobs import cancel_job, retry_job
 
         owner = await chosen_user(db, await app_id(db, app), user)
-        try:
-            wanted = UUID(job_id)
-        except ValueError as error:
-            raise NotFoundError(f"{job_id!r} is no job id.") from error
-        return await (retry_job if retry else cancel_job)(db, owner.user_id, wanted)
+        return await (retry_job if retry else cancel_job)(db, owner.user_id, as_uuid(job_id, "job"))
 
     job = with_database(work)
     print(f"{job.job_id} is {job.state}.")

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+import sys
 from typing import TYPE_CHECKING
 
 import typer
@@ -94,6 +95,11 @@ def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
     chosen = _configured(host, port)
     with ready(chosen, note) as admin_url:
         asyncio.run(_serve(chosen, admin_url, with_worker=with_worker))
+    # All is done and closed, but a thread of the server may still let go of its Python objects: where the interpreter
+    # ends before it, Rust aborts the process (about one time in ten). So the process ends without an interpreter's end.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def up(host: str | None = Host, port: int | None = Port) -> None:

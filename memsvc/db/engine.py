@@ -25,11 +25,15 @@ from memsvc.errors import (
     MemsvcError,
     OverloadedError,
     StorageFullError,
+    UserUnknownError,
 )
 from memsvc.settings import Settings
 
 # Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
 BIND = text("SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed")
+
+
+REFUSED = "The database refuses memsvc's login."
 
 
 def role_url(base: str, role: str, password: str) -> URL:
@@ -50,12 +54,16 @@ def plain_error(error: Exception) -> MemsvcError | None:
         case pg.QueryCanceled() | pg.LockNotAvailable() | pg.TooManyConnections():
             return OverloadedError("The database took too long.")
         case pg.InvalidPassword() | pg.InvalidAuthorizationSpecification() | pg.InvalidCatalogName():
-            return DatabaseUnavailableError(
-                "The database refuses memsvc's login.", hint="Run 'memsvc db upgrade', then 'memsvc doctor'."
-            )
+            return DatabaseUnavailableError(REFUSED, hint="Run 'memsvc db upgrade', then 'memsvc doctor'.")
+        case pg.ForeignKeyViolation() if (cause.diag.constraint_name or "").endswith("user_id_fkey"):
+            return UserUnknownError("This user does not exist any more.")
         case psycopg.OperationalError() | psycopg.InterfaceError():
-            if "No space left on device" in str(cause):
+            # A refused connection has no SQLSTATE, only the server's words.
+            said = str(cause)
+            if "No space left on device" in said:
                 return StorageFullError()
+            if "authentication failed" in said or ("FATAL:  " in said and "does not exist" in said):
+                return DatabaseUnavailableError(REFUSED, hint="Run 'memsvc db upgrade', then 'memsvc doctor'.")
             return DatabaseUnavailableError()
         case _:
             return None
@@ -74,6 +82,7 @@ class Database:
             pool_timeout=settings.pool_timeout_s,
             pool_pre_ping=True,  # a restarted database costs nobody an error; 0.1 ms
             pool_use_lifo=True,
+            hide_parameters=True,  # they hold texts and tokens, and an error's text ends in a log
             connect_args={
                 "connect_timeout": settings.connect_timeout_s,
                 "application_name": "memsvc",

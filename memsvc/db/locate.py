@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from memsvc.db import embedded
 from memsvc.db.engine import role_url
 from memsvc.db.upgrade import is_current, upgrade
+from memsvc.errors import ConfigurationError
 from memsvc.settings import Settings
 
 DATABASE = "memsvc"
@@ -24,15 +27,30 @@ def located(settings: Settings) -> Iterator[str]:
 
     Raises:
         EmbeddedServerError: the embedded server is missing or does not start.
+        ConfigurationError: MEMSVC_DATABASE_URL is no URL.
     """
     if settings.database_url is not None:
-        yield settings.database_url.get_secret_value()
+        yield _checked(settings.database_url.get_secret_value())
         return
     with embedded.running(settings.data_dir) as server:
         with psycopg.connect(server.conninfo(), autocommit=True) as connection:
             if connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
                 connection.execute("CREATE DATABASE memsvc TEMPLATE template0")
         yield server.conninfo(database=DATABASE)
+
+
+def _checked(url: str) -> str:
+    """The URL, if both libraries that use it can read it; what they say about a bad one would show the password."""
+    try:
+        make_url(url)
+        conninfo_to_dict(url)
+    except (ValueError, ArgumentError, psycopg.ProgrammingError):
+        raise ConfigurationError(
+            "MEMSVC_DATABASE_URL cannot be read as a URL.",
+            hint="It looks like postgresql://login:password@host:5432/database; signs such as @ and / in the password "
+            "are written as %40 and %2F.",
+        ) from None
+    return url
 
 
 @contextmanager
@@ -54,4 +72,5 @@ def app_url(admin_url: str, settings: Settings) -> URL:
 
 def without_login(admin_url: str) -> str:
     """The same database with nobody's login, for processes that have logins of their own."""
-    return make_url(admin_url).set(username=None, password=None).render_as_string(hide_password=False)
+    # URL.set() takes None for "as it is", so it would keep both.
+    return make_url(admin_url)._replace(username=None, password=None).render_as_string(hide_password=False)

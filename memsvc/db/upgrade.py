@@ -36,6 +36,31 @@ APPLIED_FOLDERS = ("functions", "views", "policies")
 OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall)$", re.MULTILINE)
 MINIMUM_VERSION = 180_000
 LOCK_TRIES = 20
+BUSY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
+# All tables and views at once, or none: a lock that does not come soon gives the others back (the inner block is a
+# subtransaction). So others wait for us for a tenth of a second at a time and never for deadlock_timeout (1 s), where
+# one who waits for us while we wait for one of theirs would end as the victim of a deadlock.
+LOCK_ALL = """
+DO $lock$
+DECLARE
+  everything CONSTANT text := (
+    SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname) FROM pg_class AS c
+    WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p', 'v')
+  );
+BEGIN
+  SET LOCAL lock_timeout = '100ms';
+  FOR attempt IN 1..20 LOOP
+    BEGIN
+      EXECUTE 'LOCK TABLE ' || everything || ' IN ACCESS EXCLUSIVE MODE';
+      RETURN;
+    EXCEPTION WHEN lock_not_available THEN
+      PERFORM pg_sleep(0.05 + random() / 10);
+    END;
+  END LOOP;
+  RAISE EXCEPTION 'the tables are busy' USING ERRCODE = 'lock_not_available';
+END
+$lock$
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +113,11 @@ def upgrade(
             with engine.connect() as connection:
                 return _upgrade(connection, settings, revision, report)
     except psycopg.OperationalError as error:
+        if error.sqlstate is not None:
+            raise
         raise DatabaseUnavailableError from error
     except DBAPIError as error:
-        if isinstance(error.orig, psycopg.OperationalError) and error.connection_invalidated:
-            raise DatabaseUnavailableError from error
-        if "could not connect" in str(error) or "connection failed" in str(error):
+        if isinstance(error.orig, psycopg.OperationalError) and error.orig.sqlstate is None:  # no answer at all
             raise DatabaseUnavailableError(f"The database cannot be reached: {error.orig}".strip()) from error
         raise
     finally:
@@ -105,8 +130,10 @@ def _upgrade(connection: Connection, settings: Settings, revision: str, report: 
         raise ConfigurationError(
             f"memsvc needs PostgreSQL 18, this server is {version // 10_000}.", hint="Upgrade it with pg_upgrade."
         )
+    signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+    _belongs_to(connection, signer)  # before passwords are set: the running service would be locked out
     report("roles, schema and extensions")
-    _prepare(connection, settings)
+    _patiently(connection, lambda: _prepare(connection, settings))
     before = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
     old = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if before else None
     connection.rollback()
@@ -117,7 +144,7 @@ def _upgrade(connection: Connection, settings: Settings, revision: str, report: 
     applied: tuple[str, ...] = ()
     if target == head_revision():
         applied = _patiently(connection, lambda: _apply_objects(connection, report))
-        _accept_identity_key(connection, settings)
+        _accept_identity_key(connection, signer)
     return Upgrade(old, target, applied)
 
 
@@ -126,10 +153,11 @@ def _patiently(connection: Connection, step: Callable[[], T]) -> T:
     for attempt in range(LOCK_TRIES):
         try:
             return step()
-        except (DBAPIError, psycopg.errors.LockNotAvailable) as error:
+        except (DBAPIError, psycopg.Error) as error:
             connection.rollback()
             cause = error.orig if isinstance(error, DBAPIError) else error
-            if not isinstance(cause, psycopg.errors.LockNotAvailable):
+            # Roles belong to the whole server, where another database may be upgraded at this moment.
+            if not isinstance(cause, BUSY) and "tuple concurrently updated" not in str(cause):
                 raise
             time.sleep(0.2 * (attempt + 1))
     return step()
@@ -201,7 +229,8 @@ def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tup
     policies = [name for name in texts if name.startswith("policies/")]
     todo = [name for name in changed if name not in policies] + policies
     report(f"functions, views and policies: {len(todo)} of {len(texts)} files")
-    connection.execute(text("SET LOCAL lock_timeout = '3s'"))
+    connection.execute(text("SET LOCAL ROLE memsvc_owner"))
+    _run_script(connection, LOCK_ALL)
     for name in todo:
         owner = OWNER.search(texts[name])
         connection.execute(text(f"SET LOCAL ROLE {owner.group(1) if owner else 'memsvc_owner'}"))
@@ -239,21 +268,31 @@ def is_current(admin_url: str) -> bool:
     }
 
 
-def _accept_identity_key(connection: Connection, settings: Settings) -> None:
-    """Make this process's identity secret the database's, if the database has none yet."""
-    signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+def _belongs_to(connection: Connection, signer: Signer) -> bool:
+    """Whether the database accepts tokens of this secret; False where it accepts none yet, or will not tell.
+
+    Raises:
+        ConfigurationError: it belongs to another secret.
+    """
+    readable = "CASE WHEN to_regclass('memsvc.identity_keys') IS NOT NULL THEN pg_has_role('memsvc_owner', 'SET') END"
+    if not connection.execute(text(f"SELECT {readable}")).scalar_one():
+        return False
     with _as_role(connection, "memsvc_owner"):
-        keys = (
-            connection.execute(text("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL")).scalars().all()
+        found = connection.execute(text("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL"))
+        keys = found.scalars().all()
+    if keys and signer.key_id not in keys:
+        raise ConfigurationError(
+            "This database belongs to another identity secret.",
+            hint="Set MEMSVC_IDENTITY_SECRET to it, or replace it with 'memsvc db rotate-secret'.",
         )
-        if signer.key_id in keys:
-            return
-        if keys:
-            raise ConfigurationError(
-                "This database belongs to another identity secret.",
-                hint="Set MEMSVC_IDENTITY_SECRET to it, or replace it with 'memsvc db rotate-secret'.",
-            )
-        add_identity_key(connection, signer)
+    return bool(keys)
+
+
+def _accept_identity_key(connection: Connection, signer: Signer) -> None:
+    """Make this process's identity secret the database's, if the database has none yet."""
+    if not _belongs_to(connection, signer):
+        with _as_role(connection, "memsvc_owner"):
+            add_identity_key(connection, signer)
 
 
 def add_identity_key(connection: Connection, signer: Signer) -> None:

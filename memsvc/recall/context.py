@@ -49,23 +49,18 @@ def age(moment: datetime, now: datetime) -> str:
 
 
 def render(memory: Memory, number: int, now: datetime) -> str:
-    """One memory as the block shows it; line breaks in the text are kept from looking like the block's own."""
-    said = " ".join(memory.text.split())
-    picture = f" [picture: {' '.join(memory.caption.split())}]" if memory.caption else ""
-    place = ", ".join(
-        part
-        for part in (
-            memory.conversation,
-            memory.session and f"session {memory.session}",
-            f"message {memory.message_id or memory.ordinal}",
-        )
-        if part
-    )
-    return (
+    """One memory as the block shows it: two lines, whatever line breaks its text, speaker or source hold."""
+    picture = f" [picture: {memory.caption}]" if memory.caption else ""
+    session = f", session {memory.session}" if memory.session else ""
+    said = (
         f"[{number}] {memory.said_at:%Y-%m-%d %H:%M} ({age(memory.said_at, now)}) "
-        f"{memory.speaker or memory.role}: “{said}”{picture}\n"
-        f"    why: {memory.why} | source: {place} | passage {memory.passage_id}"
+        f"{memory.speaker or memory.role}: “{memory.text.strip()}”{picture}"
     )
+    reason = (
+        f"why: {memory.why} | source: {memory.conversation}{session}, message {memory.message_id or memory.ordinal} "
+        f"| passage {memory.passage_id}"
+    )
+    return f"{' '.join(said.split())}\n    {' '.join(reason.split())}"
 
 
 def pack(memories: list[Memory], budget_tokens: int, now: datetime) -> Context:

@@ -52,6 +52,7 @@ KNOWN = frozenset(
     }
 )
 SNIFF_BYTES = 1 << 16
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -111,40 +112,55 @@ def _message(row: Mapping[str, Any], conversation: str, ordinal: int | None, own
     )
 
 
-def _rows_of_json(document: Any, path: Path) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+def _rows_of_json(document: Any, path: Path) -> Iterator[tuple[str, int, Any]]:
     """(conversation, place, row) of a role/content export."""
     name = path.name.removesuffix(".gz").removesuffix(".json")
     if isinstance(document, list) and document and all(isinstance(d, dict) and "messages" in d for d in document):
-        for place, inner in enumerate(document):
-            title = _first(inner, "id", "title") or f"{name}-{place}"
-            for index, row in enumerate(inner["messages"]):
-                yield str(title), index, row
-        return
-    if isinstance(document, dict) and isinstance(document.get("messages"), list):
-        title, rows = str(_first(document, "id", "title") or name), document["messages"]
-    elif isinstance(document, list):
-        title, rows = name, document
+        talks = [
+            (str(_first(inner, "id", "title") or f"{name}-{place}"), inner["messages"])
+            for place, inner in enumerate(document)
+        ]
+    elif isinstance(document, dict):
+        talks = [(str(_first(document, "id", "title") or name), document.get("messages"))]
     else:
+        talks = [(name, document)]
+    if not all(isinstance(rows, list) for _, rows in talks) or not any(rows for _, rows in talks):
         raise BadFileError(f"{path.name} is JSON, but holds no messages.")
-    for index, row in enumerate(rows):
-        yield title, index, row
+    for title, rows in talks:
+        for index, row in enumerate(rows):
+            yield title, index, row
 
 
-def _jsonl(path: Path, own_names: Collection[str]) -> Iterator[MessageIn]:
+def _jsonl(path: Path, own_names: Collection[str]) -> Iterator[tuple[str, MessageIn]]:
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
     with _open(path) as file:
         ordinal = 0
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
+            where = f"{path.name}, line {number}"
             try:
-                row = msgspec.json.decode(line)
+                row = _decode(line)
             except msgspec.DecodeError as error:
-                raise BadFileError(f"{path.name}, line {number}: {error}", row=number) from error
+                raise BadFileError(f"{where}: {error}", row=number) from error
             if not isinstance(row, dict):
-                raise BadFileError(f"{path.name}, line {number} is no JSON object.", row=number)
-            yield _checked(row, name, ordinal, own_names, f"{path.name}, line {number}")
+                raise BadFileError(f"{where} is no JSON object.", row=number)
+            yield where, _checked(row, name, ordinal, own_names, where)
             ordinal += 1
+
+
+def _decode(text: bytes) -> Any:
+    """Decode JSON.
+
+    Raises:
+        msgspec.DecodeError: it is none, is not UTF-8, or is nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(text.removeprefix(BYTE_ORDER_MARK))
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError("It is not UTF-8.") from error
+    except RecursionError as error:
+        raise msgspec.DecodeError("It is nested too deeply.") from error
 
 
 def _checked(
@@ -162,13 +178,14 @@ def _is_jsonl(path: Path, head: bytes) -> bool:
     if name.endswith((".jsonl", ".json")):
         return name.endswith(".jsonl")
     try:
-        return "messages" not in msgspec.json.decode(head.split(b"\n", 1)[0], type=dict[str, Any])
+        first = _decode(head.split(b"\n", 1)[0])
     except msgspec.DecodeError:
         return False
+    return isinstance(first, dict) and "messages" not in first
 
 
-def read_messages(path: Path, own_names: Collection[str] = ()) -> Iterator[MessageIn]:
-    """Messages of a file, in its order.
+def read_messages(path: Path, own_names: Collection[str] = ()) -> Iterator[tuple[str, MessageIn]]:
+    """Messages of a file, in its order, each with its place for people ("chat.jsonl, line 3").
 
     Args:
         path: chat JSONL or a role/content export, perhaps gzipped.
@@ -187,12 +204,13 @@ def read_messages(path: Path, own_names: Collection[str] = ()) -> Iterator[Messa
             yield from _jsonl(path, folded)
             return
         with _open(path) as file:
-            document = msgspec.json.decode(file.read())
+            document = _decode(file.read())
     except msgspec.DecodeError as error:
         raise BadFileError(f"{path.name}: {error}") from error
     except (OSError, EOFError, zlib.error) as error:
         raise BadFileError(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     for conversation, index, row in _rows_of_json(document, path):
+        where = f"{path.name}, message {index}"
         if not isinstance(row, dict):
-            raise BadFileError(f"{path.name}, message {index} is no JSON object.", row=index)
-        yield _checked(row, conversation, index, folded, f"{path.name}, message {index}")
+            raise BadFileError(f"{where} is no JSON object.", row=index)
+        yield where, _checked(row, conversation, index, folded, where)

@@ -10,23 +10,31 @@ from collections.abc import Iterator
 
 from memsvc.llm.tokens import estimate_tokens
 
-# A sentence with the white space behind it: ends at a closing sign or at a line's end, and never inside a number.
-SENTENCE = re.compile(
+# Where a sentence ends, with the white space behind it: at closing signs or a line's end, and never inside a number.
+# Each run of signs is tried once, from its beginning and as a whole: 200,000 dots take no longer than letters.
+SENTENCE_END = re.compile(
     r"""
-    .+?                                # the sentence
-    (?: [.!?…]+ ["'”’)\]]* (?:\s+|$)   # Latin sentence end
-      | [。！？]+ [」』”）]* \s*        # Chinese and Japanese sentence end
-      | \s*\n\s*                       # or the line's end
-      | $ )
+      (?<![.!?…]) [.!?…]++ ["'”’)\]]*+ (?: \s++ | \Z )   # Latin sentence end
+    | [。！？]++ [」』”）]*+ \s*+                         # Chinese and Japanese sentence end
+    | (?<!\s) [^\S\n]*+ \n \s*+                         # or the line's end
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
 PIECE = re.compile(r"\s*\S+\s*|\s+")
 
 
+def _sentences(text: str) -> Iterator[str]:
+    begin = 0
+    for found in SENTENCE_END.finditer(text):
+        yield text[begin : found.end()]
+        begin = found.end()
+    if begin < len(text):
+        yield text[begin:]
+
+
 def _pieces(text: str, window: int) -> Iterator[str]:
     """Sentences; a sentence beyond the window falls into words, a word beyond it into equal stretches."""
-    for sentence in SENTENCE.findall(text):
+    for sentence in _sentences(text):
         if estimate_tokens(sentence) <= window:
             yield sentence
             continue

@@ -16,8 +16,14 @@ COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS 'Digest 
 -- p_rows: [{"message": 0, "part": 0, "conversation": "…", "session": "…", "ordinal": null|n, "client_id": null|"…",
 --   "speaker": "…", "role": "user", "text": "…", "caption": null|"…", "said_at": "…", "said_offset": 60,
 --   "language": "english", "metadata": {…}}, …]; the rows of one message differ in part, text and caption only.
+-- Nothing here is left to estimates, which are wrong for a new user and for a batch of any size (a batch of 500 took up to
+-- 17 s, and plans flipped with each ANALYZE). Keys are sought as "the first row at or behind the key, in this order", for
+-- only the one index with that order can do it; filters on CTEs are booleans, which count as true half of the time, so
+-- that rows of a batch meet in hash joins; and with that a generic plan is as good as any and saves half of the time of a
+-- single message.
+--
 -- Result, one row per message: created; existing (same identity, same words: nothing done); conflict (same identity,
--- other words: the caller must roll back); erased (forgotten before: not stored again).
+-- other words, or a place that another message has: the caller must roll back); erased (forgotten before: not stored again).
 CREATE OR REPLACE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb)
 RETURNS TABLE (message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid)
 LANGUAGE plpgsql
@@ -27,6 +33,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
   today timestamptz := clock_timestamp();
+  conversations uuid[];
 BEGIN
   INSERT INTO sources AS s (user_id, kind, identifier)
   SELECT DISTINCT p_user_id, 'conversation', r.conversation
@@ -34,20 +41,26 @@ BEGIN
   ORDER BY r.conversation
   ON CONFLICT (user_id, kind, identifier) DO NOTHING;
 
+  SELECT array_agg((
+    SELECT s.source_id FROM sources AS s
+    WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
+    ORDER BY s.kind, s.identifier
+    LIMIT 1
+  )) INTO conversations
+  FROM (SELECT DISTINCT d.conversation FROM jsonb_to_recordset(p_rows) AS d (conversation text)) AS r;
+
   PERFORM FROM sources AS s
-  WHERE s.user_id = p_user_id AND s.kind = 'conversation'
-    AND s.identifier IN (SELECT r.conversation FROM jsonb_to_recordset(p_rows) AS r (conversation text))
+  WHERE s.user_id = p_user_id AND s.source_id = ANY (conversations)
   ORDER BY s.source_id
   FOR NO KEY UPDATE;
 
   RETURN QUERY
-  -- How many rows come is unknown to the planner, and an estimate of one row makes it join 500 rows to 500 in nested
-  -- loops (13 s and more a batch). So look-ups by key are subqueries of their row, which no join order can spoil, and
-  -- filters are booleans, which are taken for true half of the time.
   WITH part AS MATERIALIZED (
     SELECT r.*, (
       SELECT s.source_id FROM sources AS s
-      WHERE s.user_id = p_user_id AND s.kind = 'conversation' AND s.identifier = r.conversation
+      WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
+      ORDER BY s.kind, s.identifier
+      LIMIT 1
     ) AS source_id
     FROM jsonb_to_recordset(p_rows) AS r (
       message integer, part smallint, conversation text, session text, ordinal integer, client_id text, speaker text,
@@ -61,29 +74,43 @@ BEGIN
     FROM part AS p
     GROUP BY p.message, p.source_id, p.conversation, p.session, p.ordinal, p.client_id, p.speaker, p.role
   ),
-  judged AS MATERIALIZED (
-    SELECT i.*, k.passage_id AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
-      coalesce(k.outcome, t.outcome, 'created') AS outcome,
-      coalesce(k.outcome, t.outcome) IS NULL AS fresh
+  met AS (
+    SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
+      coalesce(k.outcome, t.outcome, o.outcome) AS outcome
     FROM incoming AS i
     LEFT JOIN LATERAL (
       SELECT f.passage_id, f.session, f.ordinal, CASE
         WHEN (
           SELECT (string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role))
-          FROM passages AS w
-          WHERE w.user_id = p_user_id AND w.source_id = i.source_id AND w.session = f.session AND w.ordinal = f.ordinal
+          FROM (
+            SELECT v.* FROM passages AS v
+            WHERE v.user_id = p_user_id
+              AND (v.source_id, v.session, v.ordinal) >= (i.source_id, f.session, f.ordinal)
+              AND (v.source_id, v.session, v.ordinal) <= (i.source_id, f.session, f.ordinal)
+            ORDER BY v.source_id, v.session, v.ordinal, v.part
+          ) AS w
         ) IS NOT DISTINCT FROM (i.text, i.caption, i.speaker, i.role) THEN 'existing'
         ELSE 'conflict'
       END AS outcome
       FROM (
-        SELECT m.passage_id, m.session, m.ordinal FROM passages AS m
-        WHERE m.user_id = p_user_id AND m.source_id = i.source_id AND m.client_id = i.client_id AND m.part = 0
+        (
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part FROM passages AS m
+          WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL
+            AND (m.source_id, m.client_id) >= (i.source_id, i.client_id)
+          ORDER BY m.source_id, m.client_id, m.part
+          LIMIT 1
+        )
         UNION ALL
-        SELECT m.passage_id, m.session, m.ordinal FROM passages AS m
-        WHERE i.client_id IS NULL
-          AND m.user_id = p_user_id AND m.source_id = i.source_id AND m.session = i.session AND m.ordinal = i.ordinal
-          AND m.part = 0
+        (
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part FROM passages AS m
+          WHERE m.user_id = p_user_id AND i.client_id IS NULL
+            AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
+          ORDER BY m.source_id, m.session, m.ordinal, m.part
+          LIMIT 1
+        )
       ) AS f
+      WHERE f.source_id = i.source_id AND f.part = 0
+        AND CASE WHEN i.client_id IS NULL THEN f.session = i.session AND f.ordinal = i.ordinal ELSE f.client_id = i.client_id END
       LIMIT 1
     ) AS k ON true
     LEFT JOIN LATERAL (
@@ -91,14 +118,40 @@ BEGIN
       WHERE e.user_id = p_user_id AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
       LIMIT 1
     ) AS t ON true
+    LEFT JOIN LATERAL (
+      SELECT 'conflict' AS outcome, n.passage_id
+      FROM (
+        SELECT m.passage_id, m.source_id, m.session, m.ordinal FROM passages AS m
+        WHERE m.user_id = p_user_id AND i.client_id IS NOT NULL AND i.ordinal IS NOT NULL
+          AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
+        ORDER BY m.source_id, m.session, m.ordinal, m.part
+        LIMIT 1
+      ) AS n
+      WHERE n.source_id = i.source_id AND n.session = i.session AND n.ordinal = i.ordinal
+    ) AS o ON true
+  ),
+  -- A place that another message has, stored or earlier in the batch, is a conflict too.
+  judged AS MATERIALIZED (
+    SELECT j.message, j.source_id, j.session, j.ordinal, j.known_id, j.known_ordinal, j.known_session,
+      coalesce(j.outcome, j.taken, 'created') AS outcome, coalesce(j.outcome, j.taken) IS NULL AS fresh
+    FROM (
+      SELECT m.*, CASE
+        WHEN m.ordinal IS NOT NULL
+          AND row_number() OVER (PARTITION BY m.outcome, m.source_id, m.session, m.ordinal ORDER BY m.message) > 1
+          THEN 'conflict'
+      END AS taken
+      FROM met AS m
+    ) AS j
   ),
   -- Messages without an ordinal go behind everything that their session has, and behind what the batch places there.
   behind AS (
-    SELECT j.source_id, j.session, greatest(
-      max(j.ordinal),
-      (SELECT max(w.ordinal) FROM passages AS w
-        WHERE w.user_id = p_user_id AND w.source_id = j.source_id AND w.session = j.session)
-    ) AS last_ordinal
+    SELECT j.source_id, j.session, greatest(max(j.ordinal), (
+      SELECT CASE WHEN w.source_id = j.source_id AND w.session = j.session THEN w.ordinal END
+      FROM passages AS w
+      WHERE w.user_id = p_user_id AND (w.source_id, w.session) <= (j.source_id, j.session)
+      ORDER BY w.source_id DESC, w.session DESC, w.ordinal DESC
+      LIMIT 1
+    )) AS last_ordinal
     FROM judged AS j
     WHERE j.fresh
     GROUP BY j.source_id, j.session

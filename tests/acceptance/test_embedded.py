@@ -266,9 +266,13 @@ def test_a_busy_orphan_of_a_killed_server_does_not_block_the_next(data: Path, mo
         os.kill(postmaster(data), signal.SIGKILL)
         time.sleep(0.2)
         assert Path(f"/proc/{orphan}").exists(), "it would be no test otherwise"
-        with embedded.running(data) as again:
-            assert ask(again, "SELECT 1") == 1
-        busy.close()
+        try:
+            with embedded.running(data) as again:
+                assert ask(again, "SELECT 1") == 1
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(orphan, signal.SIGKILL)
+            busy.close()
 
 
 @in_proc

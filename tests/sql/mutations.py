@@ -90,10 +90,11 @@ def _policies(admin: psycopg.Connection) -> Iterator[Mutation]:
 
 
 def _flags(admin: psycopg.Connection) -> Iterator[Mutation]:
-    """Row security switched off, and not forced upon the owner, for each table that has it; each view run as its owner."""
+    """Row security off, and not forced upon the owner, for each table that has it; each view run as its owner."""
     rows = admin.execute(
         "SELECT c.oid::regclass::text, c.relkind = 'v' FROM pg_class AS c "
-        "WHERE c.relnamespace = 'memsvc'::regnamespace AND (c.relrowsecurity OR c.relkind = 'v') ORDER BY 1"
+        "WHERE c.relnamespace = 'memsvc'::regnamespace AND (c.relrowsecurity OR c.relkind = 'v') "
+        "ORDER BY 1"
     )
     for name, is_view in rows.fetchall():
         if is_view:

@@ -1,13 +1,15 @@
 """What isolation means, as probes: each enters through the doors as a login and asserts what it sees and can do.
 
-``test_isolation`` runs them through real logins; ``test_mutations`` breaks one policy or check after the other and expects
-at least one of them to fail. So each asserts both sides: what is foreign stays hidden, and what is one's own is there.
+``test_isolation`` runs them through real logins; ``test_mutations`` breaks one policy or check after the other and
+expects at least one of them to fail. So each asserts both sides: what is foreign stays hidden, what is one's own is
+there.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -90,6 +92,7 @@ def refused(
     token: str,
     statement: str,
     parameters: dict[str, object] | None = None,
+    *,
     error: type[psycopg.Error] = errors.InsufficientPrivilege,
 ) -> None:
     """Assert that the database refuses a statement, for this reason and no other."""
@@ -140,7 +143,9 @@ def views_show_own_rows_only(doors: Doors, world: World) -> None:
             assert len(messages) == world.counts["passages"][tenant.user_id], f"messages shows {messages}"
             assert conversations == [(tenant.user_id, tenant.source_id, len(messages))], f"{conversations}"
         with doors.enter(role) as connection:
-            seen = rows(connection, "SELECT user_id FROM memsvc.messages UNION SELECT user_id FROM memsvc.conversations")
+            seen = rows(
+                connection, "SELECT user_id FROM memsvc.messages UNION SELECT user_id FROM memsvc.conversations"
+            )
         assert seen == [], "views show rows without identity"
 
 
@@ -190,7 +195,10 @@ def nobody_recalls_for_another_user(doors: Doors, world: World) -> None:
 def statistics_of_the_planner_are_hidden(doors: Doors, world: World) -> None:
     for role in (APP, READER):
         with doors.enter(role, world.token(world.ada)) as connection:
-            seen = rows(connection, "SELECT most_common_vals FROM pg_stats WHERE schemaname = 'memsvc' AND tablename = 'passages'")
+            seen = rows(
+                connection,
+                "SELECT most_common_vals FROM pg_stats WHERE schemaname = 'memsvc' AND tablename = 'passages'",
+            )
         assert seen == [], "pg_stats shows words of everybody's passages"
 
 
@@ -244,7 +252,7 @@ def no_row_points_across_users(doors: Doors, world: World) -> None:
     across = ids(world.bob) | {"user": world.ada.user_id}
     for table in ("node_versions", "aliases", "passages"):
         insert = f"INSERT INTO memsvc.{table} {INSERTS[table]}"
-        refused(doors, APP, world.token(world.ada), insert, across, errors.ForeignKeyViolation)
+        refused(doors, APP, world.token(world.ada), insert, across, error=errors.ForeignKeyViolation)
 
 
 @probe
@@ -261,7 +269,7 @@ def messages_are_appended_and_folded_for_oneself(doors: Doors, world: World) -> 
 @probe
 def nobody_appends_folds_or_works_for_another_user(doors: Doors, world: World) -> None:
     append = "SELECT * FROM memsvc.append_messages(%(user)s, %(rows)s)"
-    words: dict[str, object] = {"rows": "[" + _one_message() + "]"}
+    words: dict[str, object] = {"rows": json.dumps([message("x", 20)])}
     refused(doors, APP, world.token(world.ada), append, words | {"user": world.bob.user_id})
     refused(doors, APP, "", append, words | {"user": world.ada.user_id})
     with doors.enter(APP, world.token(world.ada)) as connection:
@@ -269,13 +277,6 @@ def nobody_appends_folds_or_works_for_another_user(doors: Doors, world: World) -
         for user_id, job_id in rows(connection, "SELECT * FROM memsvc.due_jobs(10000)"):
             if user_id == world.bob.user_id:
                 assert value(connection, "SELECT memsvc.run_job(%s, %s)", [user_id, job_id]) == "gone"
-
-
-def _one_message() -> str:
-    return (
-        '{"message": 0, "part": 0, "conversation": "pond", "session": "", "client_id": "x", "speaker": "", "role": "user", '
-        '"text": "x", "said_at": "2026-01-01", "said_offset": 0, "language": "english", "metadata": {}}'
-    )
 
 
 # Identity -----------------------------------------------------------------------------------------------------------
@@ -341,7 +342,9 @@ def settings_and_roles_are_no_way_around(doors: Doors, world: World) -> None:
                 connection.execute("SELECT set_config(%s, %s, true)", [setting, wanted])
             assert {row[0] for row in rows(connection, seen)} == mine
             # Functions that run a statement given as text.
-            herons = value(connection, "SELECT ndoc FROM ts_stat('SELECT tsv FROM memsvc.passages') WHERE word = 'heron'")
+            herons = value(
+                connection, "SELECT ndoc FROM ts_stat('SELECT tsv FROM memsvc.passages') WHERE word = 'heron'"
+            )
             assert herons == sum("heron" in text for text in FOLDED + UNFOLDED), f"ts_stat shows {herons} passages"
             with suppress(errors.FeatureNotSupported), connection.transaction():  # a server may lack libxml
                 table = value(connection, "SELECT query_to_xml(%s, true, true, '')::text", [seen])

@@ -65,7 +65,7 @@ def a_key_is_for_a_user_of_its_app(doors: Doors, world: World) -> None:
         connection.execute(make.encode(), own)
         assert rows(connection, AUTHENTICATE, "mk_probe", _sha256(connection), None) != []
     foreign = own | {"user": world.eve.user_id}
-    refused(doors, APP, "", make, foreign, errors.ForeignKeyViolation)
+    refused(doors, APP, "", make, foreign, error=errors.ForeignKeyViolation)
 
 
 def _sha256(connection: Any) -> bytes:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings as hypothesis
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 from sqlalchemy import text
 
@@ -101,7 +102,9 @@ def test_a_token_counts_until_its_expiry(app_login: psycopg.Connection, world: W
 
 
 async def test_a_token_counts_for_its_transaction_only(db: Database, cluster: Cluster, world: World) -> None:
-    pool = Database(db.engine.url, Settings.model_validate({"identity_secret": world.signer.secret.decode()}), pool_size=1)
+    pool = Database(
+        db.engine.url, Settings.model_validate({"identity_secret": world.signer.secret.decode()}), pool_size=1
+    )
     try:
         async with pool.transaction(world.ada.user_id) as connection:
             backend = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
@@ -140,7 +143,9 @@ def test_naming_another_user_without_the_secret_shows_nothing(role: str, logins:
 
 
 async def test_a_process_with_another_secret_is_told_so(db: Database, owner: Owner) -> None:
-    stranger = Database(db.engine.url, Settings.model_validate({"identity_secret": "this is not the secret of this database"}))
+    stranger = Database(
+        db.engine.url, Settings.model_validate({"identity_secret": "this is not the secret of this database"})
+    )
     try:
         with pytest.raises(ConfigurationError, match="does not believe"):
             async with stranger.transaction(owner.user_id):
@@ -167,7 +172,9 @@ async def test_keys_are_rotated_without_locking_anybody_out(scratch: Scratch, se
         rotate_identity_key(url, settings, world.signer.secret.decode(), retire_others=False)  # back again
         assert believed(app) == (True, True)
     with psycopg.connect(url) as admin:
-        noted = admin.execute("SELECT action, subject FROM memsvc.audit_log WHERE action LIKE 'identity_key.%'").fetchall()
+        noted = admin.execute(
+            "SELECT action, subject FROM memsvc.audit_log WHERE action LIKE 'identity_key.%'"
+        ).fetchall()
     assert ("identity_key.add", new.key_id) in noted
     assert ("identity_key.retire", world.signer.key_id) in noted
     assert ("identity_key.retire", world.retired.key_id) not in noted  # it was retired before

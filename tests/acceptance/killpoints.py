@@ -1,0 +1,352 @@
+"""Kills real processes at chosen moments and brings them back: the harness behind "nothing accepted is ever lost".
+
+A ``Rig`` is a private memsvc: a data folder and the parts started on it (``memsvc up``, ``ingest``, ``python -m jobs``
+…). A test starts a part, waits for a *moment*, and ends a part with SIGKILL: nothing in it can clean up. Moments are
+
+- named: ``wait_until(condition)``, for example until so many messages are stored;
+- exact: ``rig.held("term_deltas")`` makes everybody who writes to a table wait, and tells when somebody does, so that
+  the kill falls into the middle of that transaction;
+- seeded: ``delays(seed, …)`` gives random but repeatable waits.
+
+``assert_books_right`` is what must hold at the end, whatever was killed. Everything started is ended by its pid.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import psycopg
+from psycopg import sql
+
+from memsvc.db import embedded
+
+MEMSVC = Path(sys.executable).with_name("memsvc")
+PATIENCE_S = 60.0
+
+DOUBLED = """
+SELECT identifier, client_id, part, count(*) FROM memsvc.passages JOIN memsvc.sources USING (user_id, source_id)
+WHERE client_id IS NOT NULL GROUP BY user_id, identifier, client_id, part HAVING count(*) > 1
+"""
+# Statistics that recall adds up (folded + not yet folded) beside what a count over the passages gives.
+WRONG_SIZES = """
+WITH booked AS (
+  SELECT user_id, kind, form, sum(passages) AS passages, sum(length) AS length FROM (
+    SELECT user_id, kind, form, passages, length FROM memsvc.corpora
+    UNION ALL SELECT user_id, kind, form, passages, length FROM memsvc.term_deltas) AS b
+  GROUP BY user_id, kind, form
+), counted AS (
+  SELECT user_id, kind, f.form, count(*) AS passages, sum(f.length) AS length
+  FROM memsvc.passages AS p CROSS JOIN LATERAL (
+    VALUES ('stemmed', p.length), ('simple', p.length_simple)) AS f (form, length)
+  GROUP BY user_id, kind, f.form
+)
+SELECT b.user_id, b.kind, b.form, b.passages, c.passages, b.length, c.length
+FROM booked AS b FULL JOIN counted AS c USING (user_id, kind, form)
+WHERE (coalesce(b.passages, 0), coalesce(b.length, 0)) <> (coalesce(c.passages, 0), coalesce(c.length, 0))
+"""
+WRONG_TERMS = """
+WITH booked AS (
+  SELECT user_id, kind, form, term, sum(passages) AS passages FROM (
+    SELECT user_id, kind, form, term, passages FROM memsvc.terms
+    UNION ALL
+    SELECT d.user_id, d.kind, d.form, u.term, u.change
+    FROM memsvc.term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)) AS b
+  GROUP BY user_id, kind, form, term
+), counted AS (
+  SELECT p.user_id, p.kind, f.form, t.term, count(*) AS passages
+  FROM memsvc.passages AS p
+  CROSS JOIN LATERAL (VALUES ('stemmed', p.tsv), ('simple', p.tsv_simple)) AS f (form, words)
+  CROSS JOIN LATERAL unnest(tsvector_to_array(f.words)) AS t (term)
+  GROUP BY p.user_id, p.kind, f.form, t.term
+)
+SELECT user_id, kind, form, term, b.passages, c.passages
+FROM booked AS b FULL JOIN counted AS c USING (user_id, kind, form, term)
+WHERE coalesce(b.passages, 0) <> coalesce(c.passages, 0)
+LIMIT 5
+"""
+# What is stored without the job that will process it, or without the event that tells of it.
+WITHOUT_JOB = """
+SELECT s.identifier FROM memsvc.sources AS s
+WHERE NOT EXISTS (SELECT FROM memsvc.jobs AS j WHERE j.user_id = s.user_id AND j.subject_id = s.source_id)
+"""
+
+
+def delays(seed: int, count: int, shortest: float, longest: float) -> list[float]:
+    """Random waits in seconds, the same for the same seed."""
+    chance = random.Random(seed)
+    return [chance.uniform(shortest, longest) for _ in range(count)]
+
+
+def free_port() -> int:
+    """A TCP port on which nobody listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until(condition: Callable[[], object], *, seconds: float = PATIENCE_S, pause: float = 0.01) -> None:
+    """Return as soon as the condition holds.
+
+    Raises:
+        TimeoutError: it did not in time.
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            message = f"not within {seconds} s"
+            raise TimeoutError(message)
+        time.sleep(pause)
+
+
+def tree_of(pid: int) -> list[int]:
+    """A process and everything that it started and that still runs, parents first."""
+    parents: dict[int, int] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parents[int(process.name)] = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    found = [pid]
+    for parent in found:
+        found += [child for child, above in parents.items() if above == parent]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A process of a rig. It writes to files: a pipe that nobody reads would stop it when it is full."""
+
+    process: subprocess.Popen[bytes]
+    output: Path
+    errors: Path
+
+    def finish(self, timeout: float = PATIENCE_S) -> tuple[int, str, str]:
+        """Wait for its end; exit code, standard output and standard error."""
+        code = self.process.wait(timeout)
+        return code, self.output.read_text(), self.errors.read_text()
+
+    @property
+    def running(self) -> bool:
+        """False once it has ended."""
+        return self.process.poll() is None
+
+
+class Rig:
+    """A private memsvc on one data folder. Ends every process that it started when its block ends."""
+
+    def __init__(self, data: Path, **settings: str) -> None:
+        """Name the folder; nothing runs yet. ``settings`` are further MEMSVC_ variables, in lower case."""
+        self.data = data
+        self.port = free_port()
+        # The checkout is not the working folder: nobody's .env there may reach the tests.
+        self.cwd = data.parent
+        mine = {"data_dir": str(data), "port": str(self.port), **settings}
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("MEMSVC_")},
+            **{f"MEMSVC_{name.upper()}": value for name, value in mine.items()},
+            "COLUMNS": "120",
+        }
+        self._started: list[Part] = []
+
+    def __enter__(self) -> Self:
+        """Nothing to do: parts are started by name."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End every part, then the server."""
+        for part in self._started:
+            self.kill(part)
+        if self.data.exists():
+            embedded.stop(self.data)
+
+    # Parts
+
+    def run(
+        self, *arguments: str, timeout: float = PATIENCE_S, stdin: str | None = None, **settings: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command of memsvc to its end."""
+        return subprocess.run(
+            [str(MEMSVC), *arguments],
+            cwd=self.cwd,
+            env=self._with(settings),
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+            check=False,
+        )
+
+    def ok(self, *arguments: str, **settings: str) -> str:
+        """Run a command that must succeed; what it printed."""
+        done = self.run(*arguments, **settings)
+        assert done.returncode == 0, (arguments, done)
+        return done.stdout
+
+    def start(self, *arguments: str, **settings: str) -> Part:
+        """Start a command of memsvc, as a process tree of its own."""
+        return self._spawn([str(MEMSVC), *arguments], settings)
+
+    def start_worker(self, *arguments: str) -> Part:
+        """Start ``python -m jobs`` on the rig's database, which must be running."""
+        return self._spawn([sys.executable, "-m", "jobs", *arguments], {"database_url": self.admin_url()})
+
+    def serve(self, command: str = "up") -> Part:
+        """Start the API and wait until it is healthy."""
+        part = self.start(command)
+        self.wait_healthy(part)
+        return part
+
+    def wait_healthy(self, part: Part) -> None:
+        """Return when the API answers 200 on /health; fail when it ends instead."""
+
+        def healthy() -> bool:
+            assert part.running, part.finish()
+            with suppress(httpx.TransportError):
+                return httpx.get(f"{self.url}/health", timeout=5).status_code == 200
+            return False
+
+        wait_until(healthy, pause=0.05)
+
+    @property
+    def url(self) -> str:
+        """Where the API listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def _spawn(self, command: Sequence[str], settings: dict[str, str]) -> Part:
+        files = [self.cwd / f"part-{len(self._started)}.{kind}" for kind in ("out", "err")]
+        with files[0].open("wb") as output, files[1].open("wb") as errors:
+            process = subprocess.Popen(
+                command,
+                cwd=self.cwd,
+                env=self._with(settings),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+        part = Part(process, *files)
+        self._started.append(part)
+        return part
+
+    def _with(self, settings: dict[str, str]) -> dict[str, str]:
+        return {**self.environment, **{f"MEMSVC_{name.upper()}": value for name, value in settings.items()}}
+
+    # Kills
+
+    def kill(self, part: Part) -> None:
+        """End a part and all that it started with SIGKILL; no effect on one that has ended."""
+        if part.running:
+            for pid in tree_of(part.process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            part.process.wait(PATIENCE_S)
+
+    def kill_database(self) -> None:
+        """End the postmaster and then all of its children with SIGKILL, as a machine does that runs out of memory."""
+        postmaster = int((self.data / "pg" / "postmaster.pid").read_text().split()[0])
+        victims = embedded._processes(self.data)
+        assert postmaster in victims
+        for pid in [postmaster, *victims]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not embedded._processes(self.data))
+
+    def revive_database(self) -> None:
+        """Bring a killed server back, the way in which a person would: any command starts it where it does not run.
+
+        It stays up afterwards as long as another part (``up``) uses it.
+        """
+        self.ok("jobs", "run")
+
+    # Looking at it
+
+    def admin_url(self) -> str:
+        """The administrator's URL of the running database, as ``MEMSVC_DATABASE_URL`` wants it."""
+        server = embedded._probe(self.data)
+        assert isinstance(server, embedded.Server), server
+        return server.conninfo(database="memsvc")
+
+    @contextmanager
+    def admin(self) -> Iterator[psycopg.Connection]:
+        """The administrator's connection, outside of transactions; the server runs at least as long."""
+        with embedded.running(self.data) as server:
+            connection = psycopg.connect(server.conninfo(database="memsvc"), autocommit=True)
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    @contextmanager
+    def held(self, table: str) -> Iterator[Callable[[], bool]]:
+        """Let nobody write to a table while the block runs; what it gives tells whether somebody waits for that.
+
+        Who waits is in the middle of a transaction, with everything before that table written and nothing committed.
+        """
+        with self.admin() as holder, self.admin() as watcher:
+            holder.execute("BEGIN")
+            holder.execute(sql.SQL("LOCK TABLE memsvc.{} IN SHARE MODE").format(sql.Identifier(table)))
+            pid = holder.info.backend_pid
+
+            def somebody_waits() -> bool:
+                query = "SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
+                return watcher.execute(query, [pid]).fetchone() is not None
+
+            yield somebody_waits  # closing the connection lets everybody go on
+
+    def wait_for_backends(self, connection: psycopg.Connection) -> None:
+        """Return when no process of ours has a connection any more: what was not committed is rolled back then."""
+        query = "SELECT FROM pg_stat_activity WHERE usename = 'memsvc_app'"
+        wait_until(lambda: connection.execute(query).fetchone() is None)
+
+    @staticmethod
+    def stored(connection: psycopg.Connection, conversation: str) -> int:
+        """How many parts of messages a conversation has."""
+        row = connection.execute(
+            "SELECT count(*) FROM memsvc.passages JOIN memsvc.sources USING (user_id, source_id) WHERE identifier = %s",
+            [conversation],
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    @staticmethod
+    def texts(connection: psycopg.Connection, conversation: str) -> dict[str, str]:
+        """The messages of a conversation by client id or place, whole; nothing may be there twice."""
+        rows: list[tuple[str, str]] = connection.execute(
+            "SELECT coalesce(client_id, session || '/' || ordinal), string_agg(text, '' ORDER BY part) "
+            "FROM memsvc.passages JOIN memsvc.sources USING (user_id, source_id) WHERE identifier = %s "
+            "GROUP BY user_id, session, ordinal, client_id",
+            [conversation],
+        ).fetchall()
+        found = dict(rows)
+        assert len(found) == len(rows), "a message is there twice"
+        return found
+
+
+def assert_books_right(connection: psycopg.Connection) -> None:
+    """What holds after any kill: nothing twice, statistics that a recount confirms, no text without its job."""
+    checks: dict[str, Any] = {
+        "doubled": DOUBLED, "sizes": WRONG_SIZES, "terms": WRONG_TERMS, "without a job": WITHOUT_JOB
+    }  # fmt: skip
+    wrong = {name: rows for name, query in checks.items() if (rows := connection.execute(query).fetchall())}
+    assert not wrong
+
+
+def assert_no_job_waits(connection: psycopg.Connection) -> None:
+    """What holds after ``memsvc jobs run``: everything is done."""
+    states = connection.execute("SELECT state, count(*) FROM memsvc.jobs GROUP BY state").fetchall()
+    assert [state for state, _ in states] == ["done"], states
+    assert connection.execute("SELECT count(*) FROM memsvc.term_deltas").fetchone() == (0,)

@@ -1,0 +1,447 @@
+"""The command line as a person and a script meet it: real processes, their output, and their exit codes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memsvc.cli.app import app
+from memsvc.db.files import folder
+from tests.acceptance.killpoints import MEMSVC, PATIENCE_S, Rig, free_port, wait_until
+
+pytestmark = pytest.mark.acceptance
+COMMANDS = [
+    (),
+    ("demo",), ("up",), ("api",), ("doctor",), ("ingest",), ("recall",),
+    ("db",), ("db", "upgrade"), ("db", "rotate-secret"),
+    ("user",), ("user", "add"), ("user", "list"),
+    ("key",), ("key", "create"), ("key", "list"), ("key", "revoke"),
+    ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"),
+]  # fmt: skip
+PASSWORD = "pass-word-that-nobody-may-see"
+QUESTION = "Outside which station was the lock of Rosinante cut?"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def running(rig: Rig) -> Iterator[None]:
+    """The server runs all the time, so that commands need not start it each time."""
+    with rig.admin():
+        yield
+
+
+def refused(rig: Rig, code: int, says: str, *arguments: str, **settings: str) -> str:
+    """Run a command that must fail with this exit code and message, without a traceback; its standard error."""
+    done = rig.run(*arguments, **settings)
+    assert done.returncode == code, done
+    assert re.search(says, done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return done.stderr
+
+
+# Help
+
+
+def test_help_appears_at_once_and_imports_nothing_heavy(rig: Rig) -> None:
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        rig.ok("--help")
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.5
+    imports = subprocess.run(
+        [sys.executable, "-X", "importtime", str(MEMSVC), "--help"], capture_output=True, text=True, check=True
+    ).stderr
+    loaded = {line.rsplit("|", 1)[1].strip().split(".")[0] for line in imports.splitlines() if "|" in line}
+    assert "typer" in loaded
+    assert not loaded & {"litestar", "sqlalchemy", "granian", "psycopg", "alembic", "pydantic", "msgspec", "structlog"}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_says_what_it_does(rig: Rig, command: tuple[str, ...]) -> None:
+    said = rig.ok(*command, "--help")
+    described = said.split("\n\n")[1].strip() if "\n\n" in said else ""
+    assert re.search(r"[A-Z].{10,}\.", described, re.DOTALL), said
+    options = re.findall(r"^\s+(--?[a-z][\w-]*(?:, -?-[\w-]+)*)(.*)$", said, re.MULTILINE)
+    assert options
+    assert rig.ok(*command, "-h") == said
+
+
+def test_the_list_of_commands_is_complete() -> None:
+    import typer  # noqa: PLC0415
+
+    def below(command: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        yield path
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from below(inner, (*path, name))
+
+    assert set(below(typer.main.get_command(app), ())) == set(COMMANDS)
+
+
+def test_the_version_is_printed(rig: Rig) -> None:
+    assert re.fullmatch(r"memsvc \d+\.\d+\.\d+\n", rig.ok("--version"))
+
+
+# The main job
+
+
+def test_the_demo_shows_three_answers_and_changes_nothing_the_second_time(rig: Rig) -> None:
+    first = rig.ok("demo")
+    assert "208 messages stored" in first
+    assert len(re.findall(r"^\? .+\?", first, re.MULTILINE)) == 3
+    for answer in ("Altona station", "Bernhard Pohl", "Saturday, 5 September 2026", "Saturday, 13 June 2026"):
+        assert answer in first
+    assert first.count("why: says") >= 3
+    assert "source: marcel-and-ines, session S5, message S5:1" in first
+    assert "memsvc recall --app demo" in first
+    second = rig.ok("demo")
+    assert "0 messages stored, 208 were there already" in second
+
+    def answers(text: str) -> list[str]:
+        return re.findall(r"^\[.*|^    why.*", text, re.MULTILINE)
+
+    assert answers(second) == answers(first)
+
+
+def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--app", "sample", "--zone", "Europe/Berlin")
+    sample, export = (str(folder("examples") / name) for name in ("conversation.jsonl", "export-openai.json"))
+    ingest = ("ingest", "--app", "sample", "--json")
+    assert json.loads(rig.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0}
+    assert "0 new messages, 222 known already." in rig.ok("ingest", "--app", "sample", sample, export)
+    packed = tmp_path / "conversation.jsonl.gz"
+    packed.write_bytes(gzip.compress(Path(sample).read_bytes()))
+    assert json.loads(rig.ok(*ingest, str(packed))) == {"created": 0, "existing": 208, "erased": 0}
+
+    recall = ("recall", "--app", "sample", "--json")
+    found = json.loads(rig.ok(*recall, QUESTION))
+    assert (found[0]["message_id"], found[0]["speaker"], found[0]["role"]) == ("S5:1", "Marcel", "user")
+    assert found[0]["said_at"] == "2025-11-01T16:20:00+01:00"
+    assert "Altona station" in rig.ok("recall", "--app", "sample", QUESTION)
+    assert len(found) == 5
+    assert len(json.loads(rig.ok(*recall, QUESTION, "-k", "2"))) == 2
+
+    only = json.loads(rig.ok(*recall, "Rui", "--conversation", "Bike tour Porto to Santiago"))
+    assert {memory["conversation"] for memory in only} == {"Bike tour Porto to Santiago"}
+    early = json.loads(rig.ok(*recall, "wedding", "--to", "2025-12-01"))
+    late = json.loads(rig.ok(*recall, "wedding", "--from", "2025-12-01"))
+    assert early
+    assert late
+    assert max(memory["said_at"] for memory in early) < "2025-12-01" <= min(memory["said_at"] for memory in late)
+    traces = {memory["role"] for memory in json.loads(rig.ok(*recall, "travel-planning assistant", "--traces"))}
+    assert "system" in traces
+    assert "system" not in {m["role"] for m in json.loads(rig.ok(*recall, "travel-planning assistant"))}
+    context = json.loads(rig.ok(*recall, QUESTION, "--context", "200"))
+    assert context["tokens"] <= 200
+    assert "Altona station" in context["text"]
+    assert "No memory matches." in rig.ok("recall", "--app", "sample", "xyzzyquux")
+    assert json.loads(rig.ok(*recall, "xyzzyquux")) == []
+    refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere")
+    refused(rig, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday")
+    refused(rig, 2, "between 50 and", *recall, "Rui", "--context", "3")
+
+
+@pytest.mark.parametrize(
+    "query", ["the and of", "'; DROP TABLE x; --", "a & | ! <-> :*", "日本語", "🚲", " ", "word " * 10_000]
+)
+def test_any_question_has_an_answer(rig: Rig, query: str) -> None:
+    rig.run("user", "add", "--name", "Anybody", "--app", "questions")
+    assert isinstance(json.loads(rig.ok("recall", "--app", "questions", "--json", "--", query)), list)
+
+
+# Users and keys
+
+
+def test_a_user_is_added_with_its_names(rig: Rig) -> None:
+    made = json.loads(rig.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--app", "names", "--json"))
+    assert made["user"]["name"] == made["user"]["external_id"] == "Marcel"
+    assert {"Marcel", "MW", "I", "me"} <= set(made["node"]["aliases"])
+    assert "known as" in rig.ok("user", "add", "--name", "Ines", "--external-id", "u2", "--app", "names")
+    refused(rig, 3, "'Marcel' already", "user", "add", "--name", "Marcel", "--app", "names")
+    refused(rig, 2, "time zone", "user", "add", "--name", "X", "--zone", "Mars/Olympus", "--app", "names")
+    refused(rig, 2, "language", "user", "add", "--name", "X", "--language", "klingon", "--app", "names")
+    refused(rig, 2, "1 to 200", "user", "add", "--name", " ", "--app", "names")
+    listed = json.loads(rig.ok("user", "list", "--app", "names", "--json"))
+    assert [user["external_id"] for user in listed] == ["Marcel", "u2"]
+    after = json.loads(rig.ok("user", "list", "--app", "names", "--json", "--after", listed[0]["user_id"]))
+    assert [user["external_id"] for user in after] == ["u2"]
+    assert "Marcel" in rig.ok("user", "list", "--app", "names")
+    refused(rig, 3, "no user id", "user", "list", "--after", "nonsense", "--app", "names")
+
+
+def test_who_is_meant_must_be_clear(rig: Rig) -> None:
+    refused(rig, 4, "no user yet(.|\n)*memsvc user add", "recall", "anything", "--app", "nobody")
+    for name in ("One", "Two"):
+        rig.ok("user", "add", "--name", name, "--app", "several")
+    refused(rig, 4, "several users(.|\n)*--user", "recall", "anything", "--app", "several")
+    refused(rig, 4, "no user 'Three'", "recall", "anything", "--app", "several", "--user", "Three")
+    assert rig.ok("recall", "anything", "--app", "several", "--user", "Two") == "No memory matches.\n"
+    assert rig.ok("recall", "anything", app="several", user="Two") == "No memory matches.\n"
+
+
+def test_a_key_is_made_listed_and_revoked(rig: Rig) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "keys")
+    key = rig.ok(
+        "key", "create", "--app", "keys", "--user", "Ada", "--scope", "read", "--label", "test", "--days", "3"
+    ).strip()
+    assert re.fullmatch(r"mk_[0-9a-f]{16}\.[\w-]{20,}", key)
+    other = json.loads(rig.ok("key", "create", "--app", "keys", "--json"))["key"]
+    listing = rig.ok("key", "list", "--app", "keys", "--json")
+    listed = {entry["key_id"]: entry for entry in json.loads(listing)}
+    assert set(listed) == {key.split(".")[0], other.split(".")[0]}
+    assert key.split(".")[1] not in listing
+    assert (listed[key.split(".")[0]]["scopes"], listed[key.split(".")[0]]["label"]) == (["read"], "test")
+    assert "is revoked" in rig.ok("key", "revoke", "--app", "keys", key)
+    [revoked] = [e for e in json.loads(rig.ok("key", "list", "--app", "keys", "--json")) if e["revoked_at"]]
+    assert revoked["key_id"] == key.split(".")[0]
+    assert key.split(".")[0] in rig.ok("key", "list", "--app", "keys")
+    refused(rig, 3, "no such working key", "key", "revoke", "--app", "keys", key)
+    refused(rig, 2, "read, write and admin", "key", "create", "--app", "keys", "--scope", "everything")
+    refused(rig, 2, "--days", "key", "create", "--app", "keys", "--days", "99999999")
+    refused(rig, 4, "no user 'Eve'", "key", "create", "--app", "keys", "--user", "Eve")
+
+
+# Files that cannot be read
+
+
+BAD_FILES = {
+    "broken.jsonl": (b'{"text": "kept back"}\n\n{"text": \n', "broken.jsonl, line 3: "),
+    "list.jsonl": (b'{"text": "kept back"}\n[1]\n', "list.jsonl, line 2 is no JSON object"),
+    "blank.jsonl": (b'{"text": "kept back"}\n\n{"text": " "}\n', "blank.jsonl, line 3: The text is empty"),
+    "time.jsonl": (b'{"text": "kept back"}\n{"text": "x", "said_at": "tomorrow"}\n', "line 2: 'tomorrow' is not a time"),
+    "nul.jsonl": (b'{"text": "kept back"}\n{"text": "a\\u0000b"}\n', "line 2: .*NUL"),
+    "latin1.jsonl": (b'{"text": "kept back"}\n{"text": "caf\xe9"}\n', "line 2: .*UTF-8"),
+    "late.jsonl": (b'{"text": "kept back"}\n' * 600 + b"oops\n", "late.jsonl, line 601: "),
+    "empty.jsonl": (b"", "empty.jsonl is empty"),
+    "blanks.jsonl": (b"\n \n", "blanks.jsonl is empty"),
+    "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary: "),
+    "binary.jsonl": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary.jsonl, line 1: "),
+    "notpacked.jsonl.gz": (b'{"text": "x"}', "notpacked.jsonl.gz cannot be read"),
+    "cut.jsonl.gz": (gzip.compress(b'{"text": "x"}\n' * 99)[:-12], "cut.jsonl.gz cannot be read"),
+    "object.json": (b'{"talk": []}', "object.json is JSON, but holds no messages"),
+    "nothing.json": (b"[]", "nothing.json is JSON, but holds no messages"),
+    "null.json": (b'[{"messages": null}]', "null.json is JSON, but holds no messages"),
+    "deep.json": (b"[" * 200_000 + b"]" * 200_000, "deep.json: .*deep"),
+}  # fmt: skip
+
+
+def test_a_bad_file_is_named_with_its_line_and_nothing_of_it_is_stored(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "bad")
+    for name, (content, says) in BAD_FILES.items():
+        (tmp_path / name).write_bytes(content)
+        refused(rig, 2, says, "ingest", str(tmp_path / name), "--app", "bad")
+    refused(rig, 2, "missing.jsonl cannot be read: No such file", "ingest", "missing.jsonl", "--app", "bad")
+    refused(rig, 2, "cannot be read: Is a directory", "ingest", str(tmp_path), "--app", "bad")
+    assert rig.ok("recall", "kept back", "--app", "bad") == "No memory matches.\n"
+
+
+def test_other_words_under_a_stored_identity_are_refused(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "conflict")
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    first.write_text('{"conversation": "c", "id": "m1", "text": "The first words."}\n')
+    second.write_text(
+        '{"conversation": "c", "id": "m0", "text": "Fresh words."}\n{"conversation": "c", "id": "m1", "text": "Others."}\n'
+    )
+    rig.ok("ingest", str(first), "--app", "conflict")
+    refused(rig, 3, "second.jsonl, line 2: m1 in conversation 'c'", "ingest", str(second), "--app", "conflict")
+    assert rig.ok("recall", "fresh others", "--app", "conflict") == "No memory matches.\n"
+
+
+def test_ctrl_c_ends_an_ingest_cleanly_and_it_can_go_on(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "stopped")
+    file = tmp_path / "long.jsonl"
+    file.write_text("".join(f'{{"id": "{i}", "text": "Word number{i} of a long talk."}}\n' for i in range(1_000)))
+    with rig.admin() as admin:
+        ingest = rig.start("ingest", str(file), "--app", "stopped", "--json", max_batch="10")
+        wait_until(lambda: rig.stored(admin, "long") >= 10, pause=0.001)
+        ingest.process.send_signal(signal.SIGINT)
+        code, output, message = ingest.finish()
+        assert (code, output) == (130, "")
+        assert "interrupted" in message
+        assert "Traceback" not in message
+        stored = rig.stored(admin, "long")
+        assert stored < 1_000
+    counts = json.loads(rig.ok("ingest", str(file), "--app", "stopped", "--json"))
+    assert counts == {"created": 1_000 - stored, "existing": stored, "erased": 0}
+
+
+# Settings, server, ports
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("port", "99999"), ("port", "http"), ("pool_size", "0"), ("log_level", "loud"), ("jwt_ttl_s", "-1"),
+        ("identity_secret", "short-secret-nobody-sees"), ("database_url", f"mysql://me:{PASSWORD}@localhost/db"),
+        ("database_url", f"postgresql://me:{PASSWORD}@localhost:port/db"),
+        ("database_url", f"postgresql://me:{PASSWORD}@[broken/db"),
+        ("database_url", f"postgresql://me:{PASSWORD}@localhost/db?color=red"),
+    ],
+)  # fmt: skip
+def test_a_wrong_setting_is_named_and_never_shown(rig: Rig, name: str, value: str) -> None:
+    for command in (("user", "list"), ("db", "upgrade")):
+        said = refused(rig, 78, f"MEMSVC_{name.upper()}", *command, **{name: value})
+        assert PASSWORD not in said
+        assert "short-secret" not in said
+
+
+def test_a_server_that_is_down_is_a_clear_error_everywhere(rig: Rig) -> None:
+    gone = f"postgresql://me:{PASSWORD}@127.0.0.1:{free_port()}/db"
+    for command in (("user", "list"), ("recall", "x"), ("jobs", "run"), ("db", "upgrade"), ("ingest", "x.jsonl")):
+        assert PASSWORD not in refused(rig, 69, "database cannot be reached", *command, database_url=gone)
+    nowhere = "postgresql://me@no-such-host.invalid/db"
+    for command in (("user", "list"), ("db", "upgrade")):
+        refused(rig, 69, "database cannot be reached", *command, database_url=nowhere)
+
+
+def test_a_port_in_use_is_a_clear_error(rig: Rig) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for command in ("up", "api"):
+            refused(rig, 69, rf"127\.0\.0\.1:{port}: Address already in use(.|\n)*--port", command, "--port", str(port))
+    refused(rig, 69, "Cannot listen on 192.0.2.1:", "api", "--host", "192.0.2.1")
+
+
+def test_the_doctor_says_what_is_there(rig: Rig) -> None:
+    report = json.loads(rig.ok("doctor", "--json"))
+    assert report["ok"] is True
+    states = {check["name"]: check["state"] for check in report["checks"]}
+    for name in ("embedded PostgreSQL", "server", "extension vector", "schema", "login memsvc_app", "identity secret"):
+        assert states[name] == "ok"
+    assert "memsvc can work." in rig.ok("doctor")
+
+
+def test_the_doctor_says_what_is_wrong(rig: Rig, tmp_path: Path) -> None:
+    gone = f"postgresql://me:{PASSWORD}@127.0.0.1:{free_port()}/db"
+    done = rig.run("doctor", database_url=gone)
+    assert (done.returncode, PASSWORD in done.stdout + done.stderr, "Traceback" in done.stderr) == (1, False, False)
+    assert re.search(r"missing +server +cannot be reached", done.stdout)
+    assert "memsvc cannot work like this." in done.stdout
+    done = rig.run("doctor", "--json", database_url=gone)
+    assert (done.returncode, json.loads(done.stdout)["ok"]) == (1, False)
+    done = rig.run("doctor", "--json", identity_secret="another secret of more than 32 characters")
+    assert [c["name"] for c in json.loads(done.stdout)["checks"] if c["state"] == "missing"] == ["identity secret"]
+    assert done.returncode == 1
+
+
+def test_an_upgrade_of_what_is_current_changes_nothing(rig: Rig) -> None:
+    for _ in range(2):
+        done = json.loads(rig.ok("db", "upgrade", "--json"))
+        assert done["from_revision"] == done["to_revision"]
+        assert done["applied"] == []
+    assert "sql/ unchanged" in rig.ok("db", "upgrade")
+
+
+def test_a_database_of_others_that_was_never_upgraded_says_so(rig: Rig) -> None:
+    with rig.admin() as admin:
+        admin.execute("CREATE DATABASE untouched")
+        url = rig.admin_url().replace("/memsvc?", "/untouched?")
+        refused(rig, 69, "memsvc db upgrade", "user", "list", database_url=url)
+        done = rig.run("doctor", database_url=url)
+        assert done.returncode == 1
+        assert "run 'memsvc db upgrade'" in done.stdout
+        admin.execute("DROP DATABASE untouched WITH (FORCE)")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("bogus",), ("recall",), ("ingest",), ("user", "add"), ("up", "--port", "0"), ("recall", "x", "--limit", "0")],
+    ids=" ".join,
+)
+def test_a_wrong_call_shows_the_usage(rig: Rig, arguments: tuple[str, ...]) -> None:
+    assert "Try 'memsvc" in refused(rig, 2, "^Usage: memsvc", *arguments)
+
+
+# Jobs
+
+
+def test_jobs_are_listed_and_changed(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "work")
+    (tmp_path / "a.jsonl").write_text('{"text": "Something to work on."}\n')
+    rig.ok("ingest", str(tmp_path / "a.jsonl"), "--app", "work")
+    [job] = json.loads(rig.ok("jobs", "--app", "work", "--json"))
+    assert (job["kind"], job["state"]) == ("process", "done")
+    assert job["job_id"] in rig.ok("jobs", "--app", "work")
+    assert json.loads(rig.ok("jobs", "--app", "work", "--json", "--state", "failed")) == []
+    refused(rig, 3, "only pending jobs", "jobs", "cancel", job["job_id"], "--app", "work")
+    refused(rig, 3, "job", "jobs", "retry", job["job_id"], "--app", "work")
+    refused(rig, 3, "no job id", "jobs", "retry", "nonsense", "--app", "work")
+    refused(rig, 2, "state is one of", "jobs", "--state", "odd", "--app", "work")
+    assert re.fullmatch(r"\d+ jobs done\.\n", rig.ok("jobs", "run"))
+
+
+def queue_a_job(rig: Rig, app: str, tmp_path: Path) -> None:
+    """Leave a conversation with its job pending, as the API does: an ingest killed before the work at its end."""
+    rig.ok("user", "add", "--name", "Ada", "--app", app)
+    (tmp_path / f"{app}.jsonl").write_text('{"text": "Something to work on."}\n')
+    with rig.held("corpora") as in_the_middle:
+        ingest = rig.start("ingest", str(tmp_path / f"{app}.jsonl"), "--app", app)
+        wait_until(in_the_middle)
+        rig.kill(ingest)
+
+
+def state_of(rig: Rig, app: str) -> str:
+    [job] = json.loads(rig.ok("jobs", "--app", app, "--json"))
+    return str(job["state"])
+
+
+def test_the_worker_drains_and_ends(rig: Rig, tmp_path: Path) -> None:
+    queue_a_job(rig, "drained", tmp_path)
+    assert state_of(rig, "drained") == "pending"
+    code, _, message = rig.start_worker("--drain").finish()
+    assert (code, "Traceback" in message) == (0, False)
+    assert state_of(rig, "drained") == "done"
+
+
+def test_the_worker_works_until_it_is_told_to_stop(rig: Rig, tmp_path: Path) -> None:
+    queue_a_job(rig, "worked", tmp_path)
+    with rig.admin() as admin:
+        worker = rig.start_worker()
+        query = "SELECT FROM memsvc.jobs WHERE state = 'pending'"
+        wait_until(lambda: admin.execute(query).fetchone() is None)
+        worker.process.send_signal(signal.SIGTERM)
+        code, _, message = worker.finish(10)
+    assert (code, "Traceback" in message) == (0, False)
+
+
+def test_the_worker_needs_a_server(rig: Rig) -> None:
+    for url, code, says in (
+        ("", 78, "MEMSVC_DATABASE_URL"),
+        (f"postgresql://me@127.0.0.1:{free_port()}/x", 69, "reached"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "jobs", "--drain"],
+            cwd=rig.cwd,
+            env={**rig.environment, "MEMSVC_DATABASE_URL": url},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+        assert says in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_up_serves_works_and_ends_when_told(rig: Rig, tmp_path: Path, number: signal.Signals) -> None:
+    app = f"up-{number.name}"
+    queue_a_job(rig, app, tmp_path)
+    service = rig.serve()
+    wait_until(lambda: state_of(rig, app) == "done")
+    os.kill(service.process.pid, number)
+    code, output, message = service.finish(15)
+    assert (code, output, "Traceback" in message) == (0, "", False)
+    assert f"http://127.0.0.1:{rig.port}" in message

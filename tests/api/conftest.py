@@ -1,0 +1,99 @@
+"""The real application on the real database, called over ASGI in the test's own event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from uuid import UUID
+
+import httpx
+import pytest
+from litestar import Litestar
+
+from memsvc.access.keys import create_key
+from memsvc.access.users import Owner, app_id
+from memsvc.api.app import create_app
+from memsvc.db.engine import Database
+from memsvc.settings import Settings
+
+Connect = Callable[..., Awaitable[httpx.AsyncClient]]
+
+
+@asynccontextmanager
+async def client_of(api: Litestar, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the app with these headers; errors that the app does not answer end the test."""
+    transport = httpx.ASGITransport(app=api)  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://memsvc.test", headers=headers) as client:
+        yield client
+
+
+@asynccontextmanager
+async def running(app: Litestar) -> AsyncIterator[Litestar]:
+    """The app between startup and shutdown, both in one task: pytest tears fixtures down in another one."""
+    started, over = asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
+        async with app.lifespan():
+            started.set()
+            await over.wait()
+
+    life = asyncio.create_task(live())
+    starting = asyncio.create_task(started.wait())
+    await asyncio.wait([life, starting], return_when=asyncio.FIRST_COMPLETED)
+    try:
+        yield app
+    finally:
+        starting.cancel()
+        over.set()
+        await life
+
+
+@pytest.fixture(scope="session")
+async def api(db: Database, settings: Settings) -> AsyncIterator[Litestar]:
+    """The application."""
+    async with running(create_app(settings, db)) as app:
+        yield app
+
+
+@pytest.fixture
+async def connect(api: Litestar, db: Database, app: UUID) -> AsyncIterator[Connect]:
+    """Makes a key and a client that sends it."""
+    async with AsyncExitStack() as stack:
+
+        async def connected(
+            *scopes: str, user: Owner | None = None, ttl: timedelta | None = None, app_name: str = "", **headers: str
+        ) -> httpx.AsyncClient:
+            home = await app_id(db, app_name) if app_name else app
+            key = await create_key(
+                db, home, scopes=scopes or ("read", "write"), user_id=user.user_id if user else None, ttl=ttl
+            )
+            return await stack.enter_async_context(client_of(api, Authorization=f"Bearer {key}", **headers))
+
+        yield connected
+
+
+@pytest.fixture
+async def anybody(api: Litestar) -> AsyncIterator[httpx.AsyncClient]:
+    """A client without a key."""
+    async with client_of(api) as client:
+        yield client
+
+
+@pytest.fixture
+async def ada(connect: Connect, owner: Owner) -> httpx.AsyncClient:
+    """Ada with a key of her own."""
+    return await connect(user=owner)
+
+
+@pytest.fixture
+async def bob(connect: Connect, other: Owner) -> httpx.AsyncClient:
+    """Bob, of the same app, with a key of his own."""
+    return await connect(user=other)
+
+
+@pytest.fixture
+async def chief(connect: Connect) -> httpx.AsyncClient:
+    """The app's administrator."""
+    return await connect("admin")

@@ -1,0 +1,164 @@
+"""The API explains itself: an OpenAPI 3.1 document that is true, and a page that works without the internet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from memsvc.access.users import Owner
+from memsvc.sources.messages import MessageIn
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture
+async def document(anybody: httpx.AsyncClient) -> dict[str, Any]:
+    answer = await anybody.get("/schema/openapi.json")
+    assert answer.status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield method, path, item[method]
+
+
+def references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for inner in node.values():
+            yield from references(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from references(inner)
+
+
+def target(document: dict[str, Any], reference: str) -> Any:
+    node: Any = document
+    for key in reference.removeprefix("#/").split("/"):
+        node = node[key]
+    return node
+
+
+async def test_it_is_openapi_3_1(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1")
+    assert document["info"]["title"] == "memsvc"
+    assert document["info"]["description"]
+    assert document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    assert document["security"] == [{"bearer": []}]
+
+
+async def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    found = set(references(document))
+    assert found
+    for reference in found:
+        assert isinstance(target(document, reference), dict), reference
+
+
+async def test_every_operation_says_what_it_does_and_how_it_fails(document: dict[str, Any]) -> None:
+    ids = []
+    tags = {tag["name"] for tag in document["tags"]}
+    for method, path, operation in operations(document):
+        place = f"{method} {path}"
+        ids.append(operation["operationId"])
+        assert operation["summary"], place
+        assert operation["description"].endswith((".", ".)")), place
+        assert set(operation["tags"]) <= tags, place
+        errors = {status: answer for status, answer in operation["responses"].items() if status >= "4"}
+        assert errors, place
+        if path.startswith("/v1/"):
+            assert {"400", "401", "403", "503"} <= set(errors), place
+            for status, answer in errors.items():
+                schema = answer["content"]["application/problem+json"]["schema"]
+                assert schema == {"$ref": "#/components/schemas/Problem"}, (place, status)
+        else:
+            assert operation["security"] == [{}], place
+        good = [answer for status, answer in operation["responses"].items() if status < "3"]
+        assert good, place
+        assert all(answer["description"] for answer in operation["responses"].values()), place
+    assert len(ids) == len(set(ids)) >= 18
+
+
+async def test_every_parameter_of_a_path_is_declared(document: dict[str, Any]) -> None:
+    for method, path, operation in operations(document):
+        declared = {item["name"] for item in operation.get("parameters", []) if item["in"] == "path"}
+        assert declared == set(re.findall(r"{(\w+)}", path)), (method, path)
+
+
+async def test_acting_for_a_user_is_documented_where_it_is_possible(document: dict[str, Any]) -> None:
+    for method, path, operation in operations(document):
+        names = {item["name"] for item in operation.get("parameters", [])}
+        personal = path.startswith("/v1/") and not path.startswith(("/v1/users", "/v1/keys"))
+        assert ("X-Memsvc-User" in names) == personal, (method, path)
+
+
+async def test_fields_carry_the_words_of_the_source_code(document: dict[str, Any]) -> None:
+    schema = document["components"]["schemas"]["MessageIn"]
+    assert schema["description"] == MessageIn.__doc__
+    assert "ISO 8601" in schema["properties"]["said_at"]["description"]
+    assert "ISO 8601" in document["components"]["schemas"]["RecallIn"]["properties"]["said_from"]["description"]
+
+
+async def test_every_documented_example_of_a_request_is_accepted(
+    document: dict[str, Any], ada: httpx.AsyncClient, chief: httpx.AsyncClient, owner: Owner
+) -> None:
+    tried = 0
+    for method, path, operation in operations(document):
+        if "requestBody" not in operation:
+            continue
+        examples = operation["requestBody"]["content"]["application/json"]["schema"]["examples"]
+        assert examples, path
+        client = chief if path in {"/v1/users", "/v1/keys"} else ada
+        for example in examples:
+            answer = await client.request(method.upper(), path, json=example)
+            if path == "/v1/users" and answer.status_code == 409:
+                continue  # an earlier run of this very test in this worker's database
+            assert answer.status_code < 300, (path, answer.text)
+            assert str(answer.status_code) in operation["responses"], path
+            tried += 1
+    assert tried >= 7
+
+
+async def test_answers_have_the_documented_fields(document: dict[str, Any], ada: httpx.AsyncClient) -> None:
+    await ada.post("/v1/messages", json={"conversation": "a", "text": "oak"})
+    for path in ("/v1/conversations", "/v1/conversations/{}/messages", "/v1/jobs", "/v1/me"):
+        answer = (await ada.get(path.format("a"))).json()
+        operation = document["paths"][path.format("{conversation}") if "{}" in path else path]["get"]
+        schema = target(document, operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"])
+        assert set(answer) == set(schema["properties"]), path
+        if "items" in answer:
+            item = target(document, schema["properties"]["items"]["items"]["$ref"])
+            assert set(answer["items"][0]) == set(item["properties"]), path
+
+
+async def test_the_page_needs_nothing_from_outside(anybody: httpx.AsyncClient) -> None:
+    answer = await anybody.get("/docs")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "/schema/openapi.json" in answer.text
+    assert not re.search(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", answer.text, re.IGNORECASE)
+    assert not re.search(r"<(?:script|img|iframe)[^>]+src=|<link|@import|url\(", answer.text)
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+async def test_the_pages_policy_allows_the_pages_own_script(anybody: httpx.AsyncClient) -> None:
+    import base64  # noqa: PLC0415
+    import hashlib  # noqa: PLC0415
+
+    answer = await anybody.get("/docs")
+    for element in ("script", "style"):
+        body = answer.text.split(f"<{element}>")[1].split(f"</{element}>")[0]
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{element}-src 'sha256-{digest}'" in answer.headers["Content-Security-Policy"]
+    assert " on" + "click=" not in answer.text, "inline handlers would be refused by the policy"
+    assert not re.search(r'\sstyle="', answer.text)

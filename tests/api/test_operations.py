@@ -1,0 +1,121 @@
+"""What operators look at: health and metrics."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from memsvc import __version__, observe
+
+PRIVATE = "4711-private"
+
+
+def value(text: str, name: str, **labels: str) -> float:
+    """A sample of Prometheus's text format; 0 where there is none yet."""
+    for line in text.splitlines():
+        if re.match(rf"{re.escape(name)}[ {{]", line) and all(
+            f'{label}="{content}"' in line for label, content in labels.items()
+        ):
+            return float(line.rsplit(" ", 1)[1])
+    return 0.0
+
+
+async def metrics(client: httpx.AsyncClient) -> str:
+    answer = await client.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    return answer.text
+
+
+async def test_health_needs_no_key_and_tells_versions_only(anybody: httpx.AsyncClient) -> None:
+    answer = await anybody.get("/health")
+    assert answer.status_code == 200
+    health = answer.json()
+    assert (health["status"], health["database"], health["schema"]) == ("ok", "ok", "current")
+    assert health["version"] == __version__
+    assert "vector" in health["extensions"]
+    assert not re.search("postgresql|password|memsvc_app|/var", answer.text)
+
+
+async def test_health_fails_where_the_schema_is_not_this_versions(
+    anybody: httpx.AsyncClient, admin: psycopg.Connection
+) -> None:
+    [current] = admin.execute("SELECT version_num FROM memsvc.schema_version").fetchone() or ["?"]
+    admin.execute("UPDATE memsvc.schema_version SET version_num = '0000'")
+    try:
+        answer = await anybody.get("/health")
+    finally:
+        admin.execute("UPDATE memsvc.schema_version SET version_num = %s", [current])
+    assert (answer.status_code, answer.json()["schema"]) == (503, "outdated")
+    assert (await anybody.get("/health")).status_code == 200
+
+
+async def test_requests_are_counted_and_timed_by_route_template(
+    ada: httpx.AsyncClient, anybody: httpx.AsyncClient
+) -> None:
+    labels = {"method": "GET", "route": "/v1/conversations/{conversation}/messages", "status": "404"}
+    before = value(await metrics(anybody), "memsvc_http_requests_total", **labels)
+    await ada.get(f"/v1/conversations/{PRIVATE}/messages")
+    after = await metrics(anybody)
+    assert value(after, "memsvc_http_requests_total", **labels) == before + 1
+    assert value(after, "memsvc_http_request_duration_seconds_count", **labels) == before + 1
+    assert PRIVATE not in after
+
+
+async def test_strangers_paths_and_methods_make_no_labels(anybody: httpx.AsyncClient) -> None:
+    await anybody.get(f"/{PRIVATE}")
+    await anybody.request(PRIVATE, "/v1/me")
+    text = await metrics(anybody)
+    assert PRIVATE not in text
+    assert value(text, "memsvc_http_requests_total", route="unmatched", method="GET", status="404") >= 1
+    assert value(text, "memsvc_http_requests_total", method="OTHER") >= 1
+
+
+async def test_messages_recalls_and_errors_are_counted(ada: httpx.AsyncClient, anybody: httpx.AsyncClient) -> None:
+    names: list[tuple[str, dict[str, str]]] = [
+        ("memsvc_messages_total", {"outcome": "created"}),
+        ("memsvc_messages_total", {"outcome": "existing"}),
+        ("memsvc_ingest_duration_seconds_count", {}),
+        ("memsvc_recall_duration_seconds_count", {"door": "recall"}),
+        ("memsvc_recall_duration_seconds_count", {"door": "context"}),
+        ("memsvc_errors_total", {"code": "empty_text"}),
+    ]
+    text = await metrics(anybody)
+    before = [value(text, name, **labels) for name, labels in names]
+    for _ in range(2):
+        await ada.post("/v1/messages", json={"conversation": "a", "text": PRIVATE, "id": "1"})
+    await ada.post("/v1/recall", json={"query": PRIVATE})
+    await ada.post("/v1/context", json={"query": PRIVATE})
+    await ada.post("/v1/messages", json={"conversation": "a", "text": " "})
+    text = await metrics(anybody)
+    grown = [value(text, name, **labels) - old for (name, labels), old in zip(names, before, strict=True)]
+    assert grown == [1, 1, 3, 1, 1, 1]
+    assert PRIVATE not in text
+
+
+async def test_the_backlog_is_measured_when_it_is_asked_for(ada: httpx.AsyncClient, anybody: httpx.AsyncClient) -> None:
+    before = value(await metrics(anybody), "memsvc_jobs_pending")
+    await ada.post("/v1/messages", json={"conversation": "a new one", "text": "oak"})
+    text = await metrics(anybody)
+    assert value(text, "memsvc_jobs_pending") == before + 1
+    assert value(text, "memsvc_term_deltas_unfolded") >= 1
+    assert value(text, "memsvc_jobs_oldest_pending_seconds") > 0
+    assert value(text, "memsvc_database_up") == 1
+    assert value(text, "memsvc_build_info", version=__version__) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["authorization", "Authorization", "token", "access_token", "key", "api-key", "X-Api-Key", "db_password"]
+)
+def test_a_secrets_name_is_known(name: str) -> None:
+    hidden: dict[str, Any] = observe.redacted({name: "x"})
+    assert hidden == {name: observe.REDACTED}
+
+
+@pytest.mark.parametrize("name", ["tokens", "budget_tokens", "keyboard", "monkey", "route", "secretary"])
+def test_other_names_are_left_alone(name: str) -> None:
+    assert observe.redacted({name: "x"}) == {name: "x"}

@@ -1,0 +1,104 @@
+"""A row or more for every table, as the administrator puts them in, for databases at any revision.
+
+A migration that makes a table adds rows for it here; a test finds tables without.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+USER = "01900000-0000-7000-8000-000000000001"
+OTHER = "01900000-0000-7000-8000-000000000002"
+APP = "01900000-0000-7000-8000-00000000000a"
+THING = "01900000-0000-7000-8000-0000000000ff"
+
+# For each revision the rows of the tables that it made, in an order that foreign keys allow.
+SAMPLES: dict[str, str] = {
+    "0001": f"""
+INSERT INTO memsvc.apps (app_id, name) VALUES ('{APP}', 'an app');
+INSERT INTO memsvc.users (user_id, app_id, external_id, name, time_zone) VALUES
+  ('{USER}', '{APP}', 'ada', 'Ada', 'Europe/Berlin'), ('{OTHER}', '{APP}', 'bob', 'Bob', 'UTC');
+INSERT INTO memsvc.api_keys (key_id, app_id, user_id, secret_hash, scopes, label)
+VALUES ('mk_1', '{APP}', '{USER}', sha256('x'), '{{read,write}}', 'a key');
+INSERT INTO memsvc.audit_log (app_id, user_id, actor, action) VALUES ('{APP}', '{USER}', 'me', 'user.create');
+INSERT INTO memsvc.identity_keys (key_id, inner_pad, outer_pad, retired_at)
+VALUES ('retired', decode(repeat('36', 64), 'hex'), decode(repeat('5c', 64), 'hex'), now());
+INSERT INTO memsvc.applied_sql (path, sha256) VALUES ('functions/gone.sql', 'x');
+""",
+    "0002": f"""
+INSERT INTO memsvc.node_types VALUES ('Sample', 'entity', 'A sample.');
+INSERT INTO memsvc.edge_types VALUES ('SAMPLES', 'general', '{{}}', '{{}}', false, 'A sample.');
+INSERT INTO memsvc.nodes (user_id, node_id) VALUES ('{USER}', '{THING}'), ('{OTHER}', '{THING}');
+INSERT INTO memsvc.node_versions (user_id, node_id, type, label, data, recorded_from, recorded_to) VALUES
+  ('{USER}', '{THING}', 'Person', 'Ida', '{{}}', '2025-01-01', '2026-01-01'),
+  ('{USER}', '{THING}', 'Person', 'Ada', '{{"self": true}}', '2026-01-01', 'infinity');
+INSERT INTO memsvc.aliases (user_id, node_id, alias, normal_form, asserted_by)
+VALUES ('{USER}', '{THING}', 'Ada', 'ada', 'user');
+""",
+    "0003": f"""
+INSERT INTO memsvc.sources (user_id, source_id, kind, identifier, metadata)
+VALUES ('{USER}', '{THING}', 'conversation', 'pond', '{{"a": 1}}');
+INSERT INTO memsvc.passages (user_id, source_id, kind, ordinal, client_id, role, text, caption, said_at, said_offset,
+  language, tsv, tsv_simple, length, length_simple)
+SELECT '{USER}', '{THING}', 'message', n, 'm' || n, 'user', 'heron number ' || n, 'a picture',
+  timestamptz '2026-01-01Z' + n * interval '1 hour', 60, 'english', to_tsvector('english', 'heron number ' || n),
+  to_tsvector('simple', 'heron number ' || n), 3, 3
+FROM generate_series(0, 4) AS n;
+INSERT INTO memsvc.tombstones (user_id, digest) VALUES ('{USER}', sha256('x'));
+""",
+    "0004": f"""
+INSERT INTO memsvc.corpora (user_id, kind, form, passages, length)
+VALUES ('{USER}', 'message', 'stemmed', 4, 12), ('{USER}', 'message', 'simple', 4, 12);
+INSERT INTO memsvc.terms (user_id, kind, form, term, passages)
+VALUES ('{USER}', 'message', 'stemmed', 'heron', 4), ('{USER}', 'message', 'simple', 'heron', 4);
+INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes) VALUES
+  ('{USER}', 'message', 'stemmed', 1, 3, '{{heron}}', '{{1}}'),
+  ('{USER}', 'message', 'simple', 1, 3, '{{heron}}', '{{1}}');
+INSERT INTO memsvc.jobs (user_id, kind, subject_id) VALUES ('{USER}', 'process', '{THING}');
+INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'passages.added', '{THING}');
+""",
+}
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def insert_samples(admin: psycopg.Connection, revision: str) -> None:
+    """Put a sample into every table that exists at a revision.
+
+    Raises:
+        AssertionError: a table has no sample.
+    """
+    for since, script in SAMPLES.items():
+        if since <= revision:
+            admin.execute(script.encode())
+    empty = [table for table, rows in all_rows(admin).items() if not rows]
+    assert empty == [], f"give these tables a sample: {empty}"
+
+
+def all_rows(admin: psycopg.Connection) -> Rows:
+    """Every row of every table of the schema but Alembic's own."""
+    tables = admin.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'memsvc'::regnamespace AND relkind IN ('r', 'p') "
+        "AND relname <> 'schema_version'"
+    ).fetchall()
+    return {
+        table: [
+            row[0]
+            for row in admin.execute(sql.SQL("SELECT to_jsonb(t) FROM memsvc.{} AS t").format(sql.Identifier(table)))
+        ]
+        for (table,) in tables
+    }
+
+
+def lost(before: Rows, after: Rows) -> list[str]:
+    """Rows that were there before and are not any more with all their values; new columns and rows are no loss."""
+    return [
+        f"{table}: {json.dumps(row)}"
+        for table, rows in before.items()
+        for row in rows
+        if not any(all(found.get(key) == kept for key, kept in row.items()) for found in after.get(table, []))
+    ]

@@ -1,0 +1,236 @@
+"""Migrations: one straight line; from every revision to head nothing is lost, and nobody is kept waiting for long."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import psycopg
+import pytest
+from alembic.script import ScriptDirectory
+
+from memsvc.db import files
+from memsvc.db import upgrade as upgrading
+from memsvc.db.identity import Signer
+from memsvc.db.schema_dump import schema_of
+from memsvc.db.upgrade import alembic_config, head_revision, is_current, object_files
+from memsvc.errors import ConfigurationError, DatabaseUnavailableError
+from memsvc.settings import Settings
+from tests.migration.conftest import Upgrader
+from tests.migration.samples import THING, USER, all_rows, insert_samples, lost
+from tests.sql.world import APP, login_url, make_world, recall_rows, value
+
+REVISIONS = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()][::-1]
+COMMITTED = files.folder("sql") / "schema.sql"
+
+
+@pytest.fixture
+def sql_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of sql/ that upgrades use from now on."""
+    copy = tmp_path / "sql"
+    shutil.copytree(files.folder("sql"), copy)
+    monkeypatch.setattr(upgrading, "folder", lambda name: copy if name == "sql" else files.folder(name))
+    return copy
+
+
+# One straight line --------------------------------------------------------------------------------------------------
+
+
+def test_migrations_form_one_straight_line_of_numbered_files() -> None:
+    script = ScriptDirectory.from_config(alembic_config())
+    assert script.get_heads() == [REVISIONS[-1]] == [head_revision()]
+    assert script.get_bases() == ["0001"]
+    assert [f"{number:04}" for number in range(1, len(REVISIONS) + 1)] == REVISIONS
+    for number, revision in enumerate(REVISIONS):
+        found = script.get_revision(revision)
+        assert found.down_revision == (REVISIONS[number - 1] if number else None)
+        assert not found.branch_labels
+        assert not found.dependencies
+        assert re.fullmatch(rf"{revision}_[a-z_]+\.py", Path(found.path).name)
+    paths = (files.folder("alembic") / "versions").glob("*.py")
+    assert sorted(path.name[:4] for path in paths) == REVISIONS
+
+
+@pytest.mark.parametrize("revision", REVISIONS[:-1])
+def test_an_upgrade_from_every_revision_keeps_every_row(revision: str, empty: str, run_upgrade: Upgrader) -> None:
+    assert run_upgrade(empty, revision).to_revision == revision
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, revision)
+        before = all_rows(admin)
+        assert before["users"], "there is nothing to lose"
+        before.pop("applied_sql")  # says what the upgrade itself applied
+        assert not is_current(empty)
+        done = run_upgrade(empty)
+        assert (done.from_revision, done.to_revision) == (revision, head_revision())
+        assert lost(before, all_rows(admin)) == []
+        assert is_current(empty)
+
+
+def test_what_was_there_before_an_upgrade_is_recalled_after_it(
+    empty: str, run_upgrade: Upgrader, settings: Settings
+) -> None:
+    run_upgrade(empty, "0004")
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, "0004")
+    run_upgrade(empty)
+    token = Signer(settings.secret("identity_secret").encode(), 60)
+    with psycopg.connect(login_url(empty, APP, settings)) as app:
+        user_id = value(app, "SELECT %s::uuid", [USER])
+        app.execute("SELECT set_config('memsvc.identity', %s, true)", [token.token(user_id)])
+        assert len(recall_rows(app, user_id, "heron")) == 5
+        assert value(app, "SELECT count(*) FROM memsvc.messages WHERE source_id = %s", [THING]) == 5
+
+
+def test_the_samples_reach_every_table_of_head(at_head: str) -> None:
+    with psycopg.connect(at_head, autocommit=True) as admin:
+        insert_samples(admin, head_revision())
+
+
+def test_an_upgrade_of_what_is_at_head_changes_nothing(at_head: str, run_upgrade: Upgrader, settings: Settings) -> None:
+    make_world(at_head, settings, "upgrade")
+    with psycopg.connect(at_head, autocommit=True) as admin:
+        before, schema = all_rows(admin), schema_of(at_head)
+        done = run_upgrade(at_head)
+        assert (done.from_revision, done.to_revision, done.applied) == (head_revision(), head_revision(), ())
+        assert all_rows(admin) == before
+    assert schema_of(at_head) == schema
+
+
+def test_an_index_that_a_killed_build_left_behind_is_built_again(empty: str, run_upgrade: Upgrader) -> None:
+    run_upgrade(empty, "0004")
+    valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('memsvc.passages_words')"
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, "0004")
+        # A build that dies half-way leaves an index that is kept up, but not read. An empty one would find nothing.
+        admin.execute("CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) WHERE false")
+        admin.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memsvc.passages_words'::regclass")
+        assert value(admin, valid) is False
+        run_upgrade(empty)
+        assert value(admin, valid) is True
+        whole = "SELECT indpred IS NULL FROM pg_index WHERE indexrelid = 'memsvc.passages_words'::regclass"
+        assert value(admin, whole) is True
+
+
+def test_the_committed_schema_is_what_head_builds(empty: str, run_upgrade: Upgrader) -> None:
+    run_upgrade(empty)
+    assert COMMITTED.read_text() == schema_of(empty), "run 'make schema' and look at what changed"
+
+
+def test_a_database_upgraded_step_by_step_has_the_same_schema(empty: str, at_head: str, run_upgrade: Upgrader) -> None:
+    for revision in REVISIONS:
+        run_upgrade(empty, revision)
+    assert schema_of(empty) == schema_of(at_head)
+
+
+# Functions, views and policies --------------------------------------------------------------------------------------
+
+
+def test_a_changed_file_is_applied_again_and_grants_survive(
+    at_head: str, run_upgrade: Upgrader, sql_copy: Path, settings: Settings
+) -> None:
+    world = make_world(at_head, settings, "objects")
+    schema = schema_of(at_head)
+    changed = sql_copy / "functions" / "060_jobs.sql"
+    changed.write_text(changed.read_text().replace("Ids of due jobs of all users", "Due jobs of all users", 2))
+    done = run_upgrade(at_head)
+    assert set(done.applied) == {"functions/060_jobs.sql", "policies/grants.sql", "policies/rows.sql"}
+    assert run_upgrade(at_head).applied == ()
+    assert schema_of(at_head) == schema.replace("'Ids of due jobs of all users", "'Due jobs of all users")
+    with psycopg.connect(login_url(at_head, APP, settings)) as app:
+        app.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(world.ada)])
+        assert [row[:2] for row in recall_rows(app, world.ada.user_id)] == world.found
+
+
+def test_a_new_function_is_nobodys_until_it_is_granted(at_head: str, run_upgrade: Upgrader, sql_copy: Path) -> None:
+    (sql_copy / "functions" / "999_new.sql").write_text(
+        "CREATE FUNCTION memsvc.brand_new() RETURNS integer LANGUAGE sql RETURN 1;"
+    )
+    run_upgrade(at_head)
+    with psycopg.connect(at_head) as admin:
+        for role in ("memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_recall"):
+            assert not value(admin, "SELECT has_function_privilege(%s, 'memsvc.brand_new()', 'EXECUTE')", [role])
+        noted = "SELECT count(*) FROM memsvc.applied_sql WHERE path = 'functions/999_new.sql'"
+        assert value(admin, noted) == 1
+        (sql_copy / "functions" / "999_new.sql").unlink()
+        (sql_copy / "views" / "messages.sql").write_text(
+            (sql_copy / "views" / "messages.sql").read_text() + "-- changed\n"
+        )
+        admin.rollback()
+        run_upgrade(at_head)
+        assert value(admin, noted) == 0
+
+
+def test_a_broken_file_changes_nothing(at_head: str, run_upgrade: Upgrader, sql_copy: Path) -> None:
+    schema = schema_of(at_head)
+    (sql_copy / "functions" / "060_jobs.sql").write_text("DROP FUNCTION memsvc.backlog();")
+    (sql_copy / "views" / "messages.sql").write_text("CREATE VIEW memsvc.messages AS SELEKT;")
+    with pytest.raises(psycopg.errors.SyntaxError):
+        run_upgrade(at_head)
+    assert schema_of(at_head) == schema
+    assert not is_current(at_head)
+
+
+def test_a_policy_that_somebody_changed_comes_back_with_the_next_change(
+    at_head: str, run_upgrade: Upgrader, sql_copy: Path
+) -> None:
+    schema = schema_of(at_head)
+    with psycopg.connect(at_head, autocommit=True) as admin:
+        admin.execute("ALTER POLICY own_rows ON memsvc.passages USING (true)")
+        admin.execute("GRANT DELETE ON memsvc.passages TO memsvc_app")
+        admin.execute("DROP POLICY candidate_rows ON memsvc.terms")
+    assert schema_of(at_head) != schema
+    for path in (sql_copy / "policies").glob("*.sql"):
+        path.write_text(path.read_text() + "-- changed\n")
+    run_upgrade(at_head)
+    assert schema_of(at_head) == schema
+
+
+# What an upgrade refuses --------------------------------------------------------------------------------------------
+
+
+def test_another_identity_secret_is_refused_before_anything_changes(
+    at_head: str, run_upgrade: Upgrader, settings: Settings, sql_copy: Path
+) -> None:
+    """Passwords too: else the running service would be locked out by somebody's mistake."""
+    changed = sql_copy / "functions" / "060_jobs.sql"
+    changed.write_text(changed.read_text() + "-- changed\n")
+    before = schema_of(at_head)
+    stranger = Settings.model_validate(
+        {
+            "data_dir": settings.data_dir,
+            "identity_secret": "somebody else's secret of 32 signs",
+            "app_password": "somebody else's password",
+        }
+    )
+    with pytest.raises(ConfigurationError, match="another identity secret"):
+        run_upgrade(at_head, with_settings=stranger)
+    with psycopg.connect(login_url(at_head, APP, settings)) as app:
+        assert value(app, "SELECT 1") == 1
+    assert schema_of(at_head) == before
+    with psycopg.connect(at_head) as admin:
+        assert value(admin, "SELECT count(*) FROM memsvc.identity_keys") == 1
+
+
+def test_an_older_server_is_refused(empty: str, run_upgrade: Upgrader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upgrading, "MINIMUM_VERSION", 990_000)
+    with pytest.raises(ConfigurationError, match="this server is 18"):
+        run_upgrade(empty)
+    with psycopg.connect(empty) as admin:
+        assert value(admin, "SELECT to_regnamespace('memsvc')") is None
+
+
+def test_a_server_that_is_down_is_said_so(empty: str, run_upgrade: Upgrader, tmp_path: Path) -> None:
+    with pytest.raises(DatabaseUnavailableError):
+        run_upgrade(f"postgresql://nobody@/nothing?host={tmp_path}")
+    assert not is_current(empty)
+
+
+def test_every_file_below_sql_is_applied_or_named(at_head: str) -> None:
+    """Nothing lies about that looks as if it had an effect."""
+    top = files.folder("sql")
+    known = set(object_files()) | {"prepare.sql", "schema.sql"}
+    stray = [
+        str(path.relative_to(top)) for path in top.rglob("*.sql") if path.parent.name not in {"queries", "analytics"}
+    ]
+    assert set(stray) == known

@@ -1,0 +1,182 @@
+"""Plans as the application's role gets them: one user with 20,000 passages beside twenty small ones.
+
+``auto_explain`` shows the plans of statements inside functions; it is loaded by the administrator, who then becomes the
+application's login for the rest of the connection.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from memsvc.db.identity import Signer
+from memsvc.settings import Settings
+from tests.sql.bulk import fill
+from tests.sql.conftest import Scratch
+from tests.sql.world import APP, READER, Logins, append_rows, message, recall_rows, value
+
+BIG, SMALL, SMALL_USERS = 20_000, 50, 20
+
+
+Node = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Plans:
+    """A connection whose statements' plans are collected."""
+
+    connection: psycopg.Connection
+    users: list[UUID]
+    signer: Signer
+    seen: list[Node] = field(default_factory=list)
+
+    def act_for(self, user_id: UUID) -> None:
+        """Begin to collect the plans of this user's statements."""
+        self.connection.execute("SELECT set_config('memsvc.identity', %s, false)", [self.signer.token(user_id)])
+        self.seen.clear()
+
+    def note(self, notice: psycopg.errors.Diagnostic) -> None:
+        """Keep the plan that a message of auto_explain shows."""
+        _, found, plan = (notice.message_primary or "").partition("plan:\n")
+        if found:
+            self.seen.append(json.loads(plan)["Plan"])
+
+    def scans(self, table: str) -> list[Node]:
+        """Collected scans of a table and of its indexes."""
+        nodes = [node for plan in self.seen for node in walk(plan)]
+        return [
+            node
+            for node in nodes
+            if node.get("Relation Name") == table
+            or (node["Node Type"] == "Bitmap Index Scan" and node["Index Name"].startswith(f"{table}_"))
+        ]
+
+    def indexes(self, table: str) -> dict[str, str]:
+        """Indexes of the table that were used, with their last condition; Seq Scan counts as one."""
+        return {
+            str(node.get("Index Name", node["Node Type"])): node.get("Index Cond", "") for node in self.scans(table)
+        }
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A plan's nodes."""
+    yield node
+    for inner in node.get("Plans", []):
+        yield from walk(inner)
+
+
+@pytest.fixture(scope="module")
+def plans(scratch: Scratch, settings: Settings) -> Iterator[Plans]:
+    url = scratch("plans")
+    signer = Signer(settings.secret("identity_secret").encode(), 3600)
+    with psycopg.connect(url, autocommit=True) as admin:
+        app_id = value(admin, "SELECT memsvc.ensure_app('plans')")
+        make = "SELECT memsvc.create_user(%s, %s, 'Ada', 'UTC', 'english')"
+        users = [value(admin, make, [app_id, f"user {n}"]) for n in range(SMALL_USERS + 1)]
+        index = value(admin, "SELECT pg_get_indexdef('memsvc.passages_words'::regclass)")
+        admin.execute("DROP INDEX memsvc.passages_words")  # three times as fast as filling it row by row
+        fill(admin, users[0], BIG, conversations=50)
+        for user in users[1:]:
+            fill(admin, user, SMALL)
+        admin.execute(index)
+        admin.execute("VACUUM ANALYZE")
+    with psycopg.connect(url, autocommit=True) as connection:
+        collected = Plans(connection, users, signer)
+        connection.execute("LOAD 'auto_explain'")
+        for setting, wanted in (
+            ("auto_explain.log_min_duration", "0"), ("auto_explain.log_nested_statements", "on"),
+            ("auto_explain.log_level", "notice"), ("auto_explain.log_format", "json"),
+            ("auto_explain.log_analyze", "off"), ("plan_cache_mode", "force_custom_plan"),
+            ("jit", "off"), ("search_path", "memsvc, public"),
+        ):  # fmt: skip
+            connection.execute("SELECT set_config(%s, %s, false)", [setting, wanted])
+        connection.execute("SET SESSION AUTHORIZATION memsvc_app")
+        connection.add_notice_handler(collected.note)
+        yield collected
+
+
+@pytest.mark.parametrize("question", ["w17 and w170 with n77", "w5", "common", "common w3 n1 w9 w11 w400"])
+def test_the_word_arm_reads_its_inverted_index(plans: Plans, question: str) -> None:
+    plans.act_for(plans.users[0])
+    assert len(recall_rows(plans.connection, plans.users[0], question)) == 10
+    used = plans.indexes("passages")
+    assert "Seq Scan" not in used
+    assert "@@" in used["passages_words"], "the index gives the user's passages, but not by word"
+    assert "passages_pkey" in used, "recall does not fetch its passages by key"
+
+
+def test_a_small_user_beside_a_big_one_is_found_by_index(plans: Plans) -> None:
+    user = plans.users[1]
+    plans.act_for(user)
+    assert len(recall_rows(plans.connection, user, "common n7")) == 10
+    used = plans.indexes("passages")
+    assert "Seq Scan" not in used
+    assert "passages_pkey" in used, "recall does not fetch its passages by key"
+
+
+def test_without_its_own_role_the_word_arm_would_lose_the_index(plans: Plans) -> None:
+    """The reason for match_words' SECURITY DEFINER: `@@` is not leakproof."""
+    plans.act_for(plans.users[0])
+    count = "SELECT count(*) FROM memsvc.passages WHERE user_id = %s AND tsv @@ 'w17'::tsquery"
+    plans.connection.execute(count, [plans.users[0]])
+    assert not any("@@" in condition for condition in plans.indexes("passages").values())
+
+
+def test_statistics_are_looked_up_by_key(plans: Plans) -> None:
+    plans.act_for(plans.users[0])
+    recall_rows(plans.connection, plans.users[0], "w17 and w170 with n77")
+    assert set(plans.indexes("terms")) - {"Bitmap Heap Scan"} == {"terms_pkey"}
+
+
+def test_appending_looks_messages_up_by_their_identity(plans: Plans) -> None:
+    user = plans.users[0]
+    plans.act_for(user)
+    with plans.connection.transaction(force_rollback=True):
+        batch = [
+            message("A new one.", 0, conversation="bulk 7"),
+            message("Next.", 1, client_id=None, conversation="bulk 7"),
+        ]
+        batch.append(message("And placed there.", 2, client_id=None, ordinal=90_000, conversation="bulk 7"))
+        assert [row[1] for row in append_rows(plans.connection, user, batch)] == ["created"] * 3
+    used = plans.indexes("passages")
+    assert {"passages_client_id", "passages_user_id_source_id_session_ordinal_part_key"} <= set(used)
+    assert "Seq Scan" not in used
+
+
+def test_a_batch_of_500_looks_messages_up_by_index_too(plans: Plans) -> None:
+    user = plans.users[0]
+    plans.act_for(user)
+    with plans.connection.transaction(force_rollback=True):
+        batch = [message(f"Number {n}.", n, said_at="2026-03-01T09:00:00Z", conversation="bulk 7") for n in range(500)]
+        append_rows(plans.connection, user, batch)
+    assert "passages_client_id" in plans.indexes("passages")
+    assert "Seq Scan" not in plans.indexes("passages")
+
+
+def test_lists_never_scan_all_passages(plans: Plans) -> None:
+    user = plans.users[0]
+    plans.act_for(user)
+    source = value(plans.connection, "SELECT source_id FROM memsvc.sources WHERE identifier = 'bulk 7'")
+    for statement, parameters in (
+        ("messages WHERE user_id = %s AND source_id = %s ORDER BY session, ordinal LIMIT 50", [user, source]),
+        ("messages WHERE source_id = %s", [source]),
+        ("conversations WHERE user_id = %s AND source_id = %s", [user, source]),
+        ("passages WHERE user_id = %s ORDER BY said_at DESC LIMIT 20", [user]),
+    ):
+        plans.seen.clear()
+        assert plans.connection.execute(f"SELECT * FROM memsvc.{statement}".encode(), parameters).rowcount > 0
+        used = plans.indexes("passages")
+        assert used
+        assert "Seq Scan" not in used, statement
+
+
+@pytest.mark.parametrize("role", [APP, READER])
+def test_the_logins_plan_each_statement_for_its_values(role: str, logins: Logins) -> None:
+    with logins.enter(role) as connection:
+        assert value(connection, "SHOW plan_cache_mode") == "force_custom_plan"
