@@ -10,8 +10,9 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection, text
 
-# A migration that waits for a lock blocks everybody behind it: give up soon, the upgrade tries again.
-LOCK_TIMEOUT = "3s"
+# A migration that waits for a lock blocks everybody behind it: give up soon, the upgrade tries again. Below
+# deadlock_timeout (1 s), so that it is never a writer that PostgreSQL ends.
+LOCK_TIMEOUT = "800ms"
 STATEMENT_TIMEOUT = "10min"
 
 

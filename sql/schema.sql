@@ -7,7 +7,7 @@ ALTER SCHEMA memsvc OWNER TO memsvc_owner;
 
 COMMENT ON SCHEMA memsvc IS 'memsvc: long-term memory for AI assistants.';
 
-CREATE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) RETURNS TABLE(message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid)
+CREATE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) RETURNS TABLE(message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid, known_said_at timestamp with time zone, known_said_offset smallint)
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -58,12 +58,15 @@ BEGIN
   ),
   met AS (
     SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
+      k.said_at AS known_said_at, k.said_offset AS known_said_offset,
       coalesce(k.outcome, t.outcome, o.outcome) AS outcome
     FROM incoming AS i
     LEFT JOIN LATERAL (
-      SELECT f.passage_id, f.session, f.ordinal, CASE
+      SELECT f.passage_id, f.session, f.ordinal, f.said_at, f.said_offset, CASE
         WHEN (
-          SELECT (string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role))
+          SELECT (
+            string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role)
+          )
           FROM (
             SELECT v.* FROM passages AS v
             WHERE v.user_id = p_user_id
@@ -76,7 +79,8 @@ BEGIN
       END AS outcome
       FROM (
         (
-          SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part FROM passages AS m
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part, m.said_at, m.said_offset
+          FROM passages AS m
           WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL
             AND (m.source_id, m.client_id) >= (i.source_id, i.client_id)
           ORDER BY m.source_id, m.client_id, m.part
@@ -84,7 +88,8 @@ BEGIN
         )
         UNION ALL
         (
-          SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part FROM passages AS m
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part, m.said_at, m.said_offset
+          FROM passages AS m
           WHERE m.user_id = p_user_id AND i.client_id IS NULL
             AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
           ORDER BY m.source_id, m.session, m.ordinal, m.part
@@ -92,7 +97,10 @@ BEGIN
         )
       ) AS f
       WHERE f.source_id = i.source_id AND f.part = 0
-        AND CASE WHEN i.client_id IS NULL THEN f.session = i.session AND f.ordinal = i.ordinal ELSE f.client_id = i.client_id END
+        AND CASE
+          WHEN i.client_id IS NULL THEN f.session = i.session AND f.ordinal = i.ordinal
+          ELSE f.client_id = i.client_id
+        END
       LIMIT 1
     ) AS k ON true
     LEFT JOIN LATERAL (
@@ -115,6 +123,7 @@ BEGIN
   -- A place that another message has, stored or earlier in the batch, is a conflict too.
   judged AS MATERIALIZED (
     SELECT j.message, j.source_id, j.session, j.ordinal, j.known_id, j.known_ordinal, j.known_session,
+      j.known_said_at, j.known_said_offset,
       coalesce(j.outcome, j.taken, 'created') AS outcome, coalesce(j.outcome, j.taken) IS NULL AS fresh
     FROM (
       SELECT m.*, CASE
@@ -213,7 +222,7 @@ BEGIN
     WHERE s.user_id = p_user_id AND s.source_id = d.source_id AND s.status <> 'pending'
   )
   SELECT j.message, j.outcome, j.source_id, coalesce(j.known_id, a.passage_id), coalesce(j.known_session, j.session),
-    coalesce(j.known_ordinal, a.place), w.job_id
+    coalesce(j.known_ordinal, a.place), w.job_id, j.known_said_at, j.known_said_offset
   FROM judged AS j
   LEFT JOIN (SELECT d.message, d.passage_id, d.place, d.source_id FROM worded AS d WHERE d.part < 1) AS a
     ON a.message = j.message
@@ -605,6 +614,34 @@ ALTER FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text,
 
 COMMENT ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) IS 'Notes why a job failed and when to try again.';
 
+CREATE TABLE memsvc.apps (
+    app_id uuid DEFAULT uuidv7() NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT apps_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
+);
+
+ALTER TABLE ONLY memsvc.apps FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.apps OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.apps IS 'An application; its keys may act for its users and no others.';
+
+COMMENT ON COLUMN memsvc.apps.app_id IS 'Stable id.';
+
+COMMENT ON COLUMN memsvc.apps.name IS 'Unique name, for people and the command line.';
+
+COMMENT ON COLUMN memsvc.apps.created_at IS 'When it was created.';
+
+CREATE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    RETURN (SELECT a.app_id FROM memsvc.apps a WHERE (a.name = find_app.p_name));
+
+ALTER FUNCTION memsvc.find_app(p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.find_app(p_name text) IS 'The id of the app with this name, or null.';
+
 CREATE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -737,7 +774,7 @@ BEGIN
     ELSE (needles[1] && (needles[2] || needles[3])) || (needles[2] && needles[3])
   END);
 
-  -- Only this one depends on its values: on the form, and on how rare the words are. Function end undoes it.
+  -- Only the next one depends on its values: on the form, and on how rare the words are.
   PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
   LOOP
     WITH candidate AS MATERIALIZED (
@@ -748,7 +785,7 @@ BEGIN
           CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END AS words,
           CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END AS length
       ) AS w
-      WHERE p.user_id = (SELECT asker)
+      WHERE p.user_id = CASE WHEN rare IS NULL THEN asker ELSE (SELECT asker) END
         AND w.words @@ needle
         AND p.passage_id <> ALL (found_ids)
         AND p.kind = ANY (p_kinds)
@@ -973,8 +1010,25 @@ COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
 CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, score double precision, arms jsonb, matched text[])
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     BEGIN ATOMIC
- SELECT p.passage_id,
+ WITH found AS MATERIALIZED (
+          SELECT m_1.matched_id,
+             m_1.score,
+             m_1.matched_terms,
+             m_1.matched_form
+            FROM memsvc.match_words(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m_1(matched_id, score, matched_terms, matched_form)
+         ), heard AS MATERIALIZED (
+          SELECT w.term,
+             w.word
+            FROM (( SELECT f.matched_form,
+                     array_agg(DISTINCT t.term) AS terms
+                    FROM (found f
+                      CROSS JOIN LATERAL unnest(f.matched_terms) t(term))
+                   GROUP BY f.matched_form) q
+              CROSS JOIN LATERAL UNNEST(q.terms, memsvc.words_behind(recall.p_query, q.matched_form, recall.p_language, q.terms)) w(term, word))
+         )
+  SELECT p.passage_id,
      p.source_id,
      s.identifier,
      p.session,
@@ -990,10 +1044,50 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
      p.recorded_at,
      m.score,
      jsonb_build_object('words', jsonb_build_object('score', round((m.score)::numeric, 4), 'form', m.matched_form)) AS jsonb_build_object,
-     memsvc.words_behind(recall.p_query, m.matched_form, recall.p_language, m.matched_terms) AS words_behind
-    FROM ((memsvc.match_words(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m(matched_id, score, matched_terms, matched_form)
-      JOIN memsvc.passages p ON (((p.user_id = recall.p_user_id) AND (p.passage_id = m.matched_id))))
-      JOIN memsvc.sources s ON (((s.user_id = recall.p_user_id) AND (s.source_id = p.source_id))))
+     ARRAY( SELECT h.word
+            FROM (unnest(m.matched_terms) WITH ORDINALITY t(term, rank)
+              JOIN heard h ON ((h.term = t.term)))
+           ORDER BY t.rank) AS "array"
+    FROM ((found m
+      CROSS JOIN LATERAL ( SELECT r.user_id,
+             r.passage_id,
+             r.source_id,
+             r.kind,
+             r.session,
+             r.ordinal,
+             r.part,
+             r.client_id,
+             r.speaker,
+             r.role,
+             r.text,
+             r.caption,
+             r.said_at,
+             r.said_offset,
+             r.language,
+             r.tsv,
+             r.tsv_simple,
+             r.length,
+             r.length_simple,
+             r.metadata,
+             r.recorded_at
+            FROM memsvc.passages r
+           WHERE ((r.user_id = recall.p_user_id) AND (r.passage_id >= m.matched_id))
+           ORDER BY r.passage_id
+          LIMIT 1) p)
+      CROSS JOIN LATERAL ( SELECT r.user_id,
+             r.source_id,
+             r.kind,
+             r.identifier,
+             r.title,
+             r.status,
+             r.last_ingested_at,
+             r.metadata,
+             r.created_at
+            FROM memsvc.sources r
+           WHERE ((r.user_id = recall.p_user_id) AND (r.source_id >= p.source_id))
+           ORDER BY r.source_id
+          LIMIT 1) s)
+   WHERE ((p.passage_id = m.matched_id) AND (s.source_id = p.source_id))
    ORDER BY m.score DESC, p.passage_id;
 END;
 
@@ -1171,25 +1265,6 @@ COMMENT ON COLUMN memsvc.applied_sql.path IS 'Path below sql/.';
 COMMENT ON COLUMN memsvc.applied_sql.sha256 IS 'Digest of the applied text; another digest means: apply again.';
 
 COMMENT ON COLUMN memsvc.applied_sql.applied_at IS 'When it was applied last.';
-
-CREATE TABLE memsvc.apps (
-    app_id uuid DEFAULT uuidv7() NOT NULL,
-    name text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT apps_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
-);
-
-ALTER TABLE ONLY memsvc.apps FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.apps OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.apps IS 'An application; its keys may act for its users and no others.';
-
-COMMENT ON COLUMN memsvc.apps.app_id IS 'Stable id.';
-
-COMMENT ON COLUMN memsvc.apps.name IS 'Unique name, for people and the command line.';
-
-COMMENT ON COLUMN memsvc.apps.created_at IS 'When it was created.';
 
 CREATE VIEW memsvc.conversations AS
 SELECT
@@ -1806,6 +1881,9 @@ GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.find_app(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;

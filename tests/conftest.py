@@ -103,7 +103,7 @@ def settings(folder: Path, cluster: Cluster, worker_id: str) -> Settings:
 @pytest.fixture(scope="session")
 def worker_id(request: pytest.FixtureRequest) -> str:
     """Name of the worker; "main" where pytest runs without workers."""
-    return getattr(request.config, "workerinput", {"workerid": "main"})["workerid"]
+    return str(getattr(request.config, "workerinput", {"workerid": "main"})["workerid"])
 
 
 @pytest.fixture(scope="session")

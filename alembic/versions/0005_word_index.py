@@ -23,4 +23,4 @@ def upgrade() -> None:
             "CREATE INDEX CONCURRENTLY passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) "
             "WITH (fastupdate = off)"
         )
-        op.execute("SET lock_timeout = '3s'")
+        op.execute("SET lock_timeout = '800ms'")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from uuid import UUID
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -99,6 +100,7 @@ def valid_name(value: str, what: str) -> str:
     return name
 
 
+@cache
 def valid_zone(name: str) -> ZoneInfo:
     """The zone with this IANA name.
 
@@ -115,6 +117,22 @@ async def app_id(db: Database, name: str = DEFAULT_APP) -> UUID:
     valid = valid_name(name, "app")
     async with db.transaction() as connection:
         found: UUID = (await connection.execute(text("SELECT memsvc.ensure_app(:name)"), {"name": valid})).scalar_one()
+    return found
+
+
+async def find_app(db: Database, name: str = DEFAULT_APP) -> UUID:
+    """The app with this name, if there is one.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    valid = valid_name(name, "app")
+    async with db.transaction() as connection:
+        found: UUID | None = (
+            await connection.execute(text("SELECT memsvc.find_app(:name)"), {"name": valid})
+        ).scalar_one()
+    if found is None:
+        raise NotFoundError(f"There is no app {valid!r}.", hint="'memsvc user add' makes it with its first user.")
     return found
 
 

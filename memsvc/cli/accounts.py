@@ -63,10 +63,10 @@ def list_all(
     """List users, in the order in which they were added."""
 
     async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import app_id, list_users
+        from memsvc.access.users import find_app, list_users
 
         last = as_uuid(after, "user") if after else None
-        return await list_users(db, await app_id(db, app), after=last, limit=limit)
+        return await list_users(db, await find_app(db, app), after=last, limit=limit)
 
     found = with_database(work)
     if as_json:
@@ -110,9 +110,9 @@ def list_keys_of_app(app: str = AppName, as_json: bool = AsJson) -> None:
 
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.keys import list_keys
-        from memsvc.access.users import app_id
+        from memsvc.access.users import find_app
 
-        return await list_keys(db, await app_id(db, app))
+        return await list_keys(db, await find_app(db, app))
 
     found = with_database(work)
     if as_json:
@@ -133,9 +133,9 @@ def revoke(
 
     async def work(db: Database, _settings: Settings) -> None:
         from memsvc.access.keys import revoke_key
-        from memsvc.access.users import app_id
+        from memsvc.access.users import find_app
 
-        await revoke_key(db, await app_id(db, app), key_id)
+        await revoke_key(db, await find_app(db, app), key_id)
 
     with_database(work)
     print(f"{key_id.split('.', 1)[0]} is revoked.")

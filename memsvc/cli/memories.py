@@ -104,9 +104,9 @@ def ingest(
     """
 
     async def work(db: Database, settings: Settings) -> dict[str, int]:
-        from memsvc.access.users import app_id
+        from memsvc.access.users import find_app
 
-        owner = (await chosen_user(db, await app_id(db, app), user)).owner
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
         return await ingest_files(db, settings, owner, files)
 
     counts = with_database(work)
@@ -136,12 +136,12 @@ def recall(
     async def work(db: Database, settings: Settings) -> Any:
         from zoneinfo import ZoneInfo
 
-        from memsvc.access.users import app_id
+        from memsvc.access.users import find_app
         from memsvc.recall.context import build_context
         from memsvc.recall.search import Filters, Form, recall
         from memsvc.sources.times import parse_time
 
-        owner = (await chosen_user(db, await app_id(db, app), user)).owner
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
         zone = ZoneInfo(owner.time_zone)
         filters = Filters(
             conversations=conversation,
@@ -191,10 +191,10 @@ def list_jobs_of_user(
         return
 
     async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import app_id
+        from memsvc.access.users import find_app
         from memsvc.queue.jobs import list_jobs
 
-        owner = await chosen_user(db, await app_id(db, app), user)
+        owner = await chosen_user(db, await find_app(db, app), user)
         return await list_jobs(db, owner.user_id, state=state, limit=limit)
 
     found = with_database(work)
@@ -209,10 +209,10 @@ def list_jobs_of_user(
 
 def _change(job_id: str, user: str | None, app: str, *, retry: bool) -> None:
     async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import app_id
+        from memsvc.access.users import find_app
         from memsvc.queue.jobs import cancel_job, retry_job
 
-        owner = await chosen_user(db, await app_id(db, app), user)
+        owner = await chosen_user(db, await find_app(db, app), user)
         return await (retry_job if retry else cancel_job)(db, owner.user_id, as_uuid(job_id, "job"))
 
     job = with_database(work)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
+from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
@@ -74,11 +75,6 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     """The reason in one line, for people and prompts."""
 
 
-def said(moment: datetime, offset_minutes: int) -> datetime:
-    """A moment on the clock that the speaker had."""
-    return moment.astimezone(timezone(timedelta(minutes=offset_minutes)))
-
-
 def _reason(matched: Sequence[str], arms: dict[str, Any]) -> str:
     words = ", ".join(f"“{word}”" for word in matched[:8]) + (" …" if len(matched) > 8 else "")  # noqa: PLR2004
     return f"says {words} (words {arms['words']['score']:.2f})"
@@ -97,7 +93,7 @@ def _memory(row: Row[Any]) -> Memory:
         role=row.role,
         text=row.text,
         caption=row.caption,
-        said_at=said(row.said_at, row.said_offset),
+        said_at=on_clock(row.said_at, row.said_offset),
         recorded_at=row.recorded_at.astimezone(UTC),
         score=row.score,
         arms=row.arms,

@@ -18,6 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
+from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.storable import check_storable
 from memsvc.errors import (
@@ -72,8 +73,9 @@ class StoredMessage(msgspec.Struct, kw_only=True, frozen=True):
     session: str
     ordinal: int | None
     said_at: datetime
+    """As it is stored."""
     zone_assumed: str | None
-    """The zone in which a time without an offset was read."""
+    """The zone in which this message's time, sent without an offset, was read."""
     job_id: UUID | None
 
 
@@ -231,9 +233,9 @@ async def append_prepared(
         if row.outcome == "conflict":
             raise MessageConflictError(
                 f"Row {index}: {prepared[index].client_id or 'this place'} in conversation "
-                f"{prepared[index].message.conversation!r} is stored with other words.",
+                f"{prepared[index].message.conversation!r} already has other words.",
                 row=index,
-                passage_id=str(row.passage_id),
+                **({"passage_id": str(row.passage_id)} if row.passage_id else {}),
             )
     receipts: list[StoredMessage] = []
     for index, item in enumerate(prepared):
@@ -247,8 +249,10 @@ async def append_prepared(
                 passage_id=row.passage_id,
                 session=row.session,
                 ordinal=row.ordinal,
-                said_at=item.said_at.moment,
-                zone_assumed=owner.time_zone if item.said_at.assumed else None,
+                said_at=on_clock(row.known_said_at, row.known_said_offset)
+                if row.known_said_at
+                else item.said_at.moment,
+                zone_assumed=owner.time_zone if item.said_at.assumed and row.known_said_at is None else None,
                 job_id=row.job_id,
             )
         )

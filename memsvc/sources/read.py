@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
+from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.storable import check_storable
@@ -98,7 +99,7 @@ def _message(row: Row[Any]) -> Message:
         role=row.role,
         text=row.text,
         caption=row.caption,
-        said_at=row.said_at.astimezone(timezone(timedelta(minutes=row.said_offset))),
+        said_at=on_clock(row.said_at, row.said_offset),
         recorded_at=row.recorded_at.astimezone(UTC),
         parts=row.parts,
         metadata=row.metadata,

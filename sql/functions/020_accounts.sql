@@ -32,6 +32,12 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.ensure_app(text) IS 'The id of the app with this name, made on first use.';
 
+CREATE OR REPLACE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+RETURN (SELECT a.app_id FROM memsvc.apps AS a WHERE a.name = p_name);
+COMMENT ON FUNCTION memsvc.find_app(text) IS 'The id of the app with this name, or null.';
+
 -- A new user; null where the app has one with this external id already.
 CREATE OR REPLACE FUNCTION memsvc.create_user(
   p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text

@@ -16,16 +16,20 @@ COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS 'Digest 
 -- p_rows: [{"message": 0, "part": 0, "conversation": "…", "session": "…", "ordinal": null|n, "client_id": null|"…",
 --   "speaker": "…", "role": "user", "text": "…", "caption": null|"…", "said_at": "…", "said_offset": 60,
 --   "language": "english", "metadata": {…}}, …]; the rows of one message differ in part, text and caption only.
--- Nothing here is left to estimates, which are wrong for a new user and for a batch of any size (a batch of 500 took up to
--- 17 s, and plans flipped with each ANALYZE). Keys are sought as "the first row at or behind the key, in this order", for
--- only the one index with that order can do it; filters on CTEs are booleans, which count as true half of the time, so
--- that rows of a batch meet in hash joins; and with that a generic plan is as good as any and saves half of the time of a
--- single message.
+-- Nothing here is left to estimates, which are wrong for a new user and for a batch of any size (a batch of 500 took up
+-- to 17 s, and plans flipped with each ANALYZE). Keys are sought as "the first row at or behind the key, in this order",
+-- for only the one index with that order can do it; filters on CTEs are booleans, which count as true half of the time,
+-- so that rows of a batch meet in hash joins. With that a generic plan is as good as any, and planning was half of the
+-- time of a single message.
 --
 -- Result, one row per message: created; existing (same identity, same words: nothing done); conflict (same identity,
--- other words, or a place that another message has: the caller must roll back); erased (forgotten before: not stored again).
+-- other words, or a place that another message has: the caller must roll back); erased (forgotten before: not stored
+-- again). known_said_at and known_said_offset are the stored time of an existing message.
 CREATE OR REPLACE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb)
-RETURNS TABLE (message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid)
+RETURNS TABLE (
+  message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid,
+  known_said_at timestamptz, known_said_offset smallint
+)
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
@@ -76,12 +80,15 @@ BEGIN
   ),
   met AS (
     SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
+      k.said_at AS known_said_at, k.said_offset AS known_said_offset,
       coalesce(k.outcome, t.outcome, o.outcome) AS outcome
     FROM incoming AS i
     LEFT JOIN LATERAL (
-      SELECT f.passage_id, f.session, f.ordinal, CASE
+      SELECT f.passage_id, f.session, f.ordinal, f.said_at, f.said_offset, CASE
         WHEN (
-          SELECT (string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role))
+          SELECT (
+            string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role)
+          )
           FROM (
             SELECT v.* FROM passages AS v
             WHERE v.user_id = p_user_id
@@ -94,7 +101,8 @@ BEGIN
       END AS outcome
       FROM (
         (
-          SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part FROM passages AS m
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part, m.said_at, m.said_offset
+          FROM passages AS m
           WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL
             AND (m.source_id, m.client_id) >= (i.source_id, i.client_id)
           ORDER BY m.source_id, m.client_id, m.part
@@ -102,7 +110,8 @@ BEGIN
         )
         UNION ALL
         (
-          SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part FROM passages AS m
+          SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part, m.said_at, m.said_offset
+          FROM passages AS m
           WHERE m.user_id = p_user_id AND i.client_id IS NULL
             AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
           ORDER BY m.source_id, m.session, m.ordinal, m.part
@@ -110,7 +119,10 @@ BEGIN
         )
       ) AS f
       WHERE f.source_id = i.source_id AND f.part = 0
-        AND CASE WHEN i.client_id IS NULL THEN f.session = i.session AND f.ordinal = i.ordinal ELSE f.client_id = i.client_id END
+        AND CASE
+          WHEN i.client_id IS NULL THEN f.session = i.session AND f.ordinal = i.ordinal
+          ELSE f.client_id = i.client_id
+        END
       LIMIT 1
     ) AS k ON true
     LEFT JOIN LATERAL (
@@ -133,6 +145,7 @@ BEGIN
   -- A place that another message has, stored or earlier in the batch, is a conflict too.
   judged AS MATERIALIZED (
     SELECT j.message, j.source_id, j.session, j.ordinal, j.known_id, j.known_ordinal, j.known_session,
+      j.known_said_at, j.known_said_offset,
       coalesce(j.outcome, j.taken, 'created') AS outcome, coalesce(j.outcome, j.taken) IS NULL AS fresh
     FROM (
       SELECT m.*, CASE
@@ -231,7 +244,7 @@ BEGIN
     WHERE s.user_id = p_user_id AND s.source_id = d.source_id AND s.status <> 'pending'
   )
   SELECT j.message, j.outcome, j.source_id, coalesce(j.known_id, a.passage_id), coalesce(j.known_session, j.session),
-    coalesce(j.known_ordinal, a.place), w.job_id
+    coalesce(j.known_ordinal, a.place), w.job_id, j.known_said_at, j.known_said_offset
   FROM judged AS j
   LEFT JOIN (SELECT d.message, d.passage_id, d.place, d.source_id FROM worded AS d WHERE d.part < 1) AS a
     ON a.message = j.message

@@ -36,17 +36,43 @@ CREATE OR REPLACE FUNCTION memsvc.recall(
 )
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan -- every look-up goes by key; planning took as long as running
 BEGIN ATOMIC
+  WITH found AS MATERIALIZED (
+    SELECT m.* FROM memsvc.match_words(
+      p_user_id, p_query, p_limit, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to
+    ) AS m
+  ),
+  -- Once for all passages: parsing the query takes longer than finding one.
+  heard AS MATERIALIZED (
+    SELECT w.term, w.word
+    FROM (
+      SELECT f.matched_form, array_agg(DISTINCT t.term) AS terms
+      FROM found AS f CROSS JOIN LATERAL unnest(f.matched_terms) AS t (term)
+      GROUP BY f.matched_form
+    ) AS q
+    CROSS JOIN LATERAL unnest(q.terms, memsvc.words_behind(p_query, q.matched_form, p_language, q.terms)) AS w (term, word)
+  )
   SELECT
     p.passage_id, p.source_id, s.identifier, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text,
     p.caption, p.said_at, p.said_offset, p.recorded_at, m.score,
     jsonb_build_object('words', jsonb_build_object('score', round(m.score::numeric, 4), 'form', m.matched_form)),
-    memsvc.words_behind(p_query, m.matched_form, p_language, m.matched_terms)
-  FROM memsvc.match_words(
-    p_user_id, p_query, p_limit, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to
-  ) AS m
-  INNER JOIN memsvc.passages AS p ON p.user_id = p_user_id AND p.passage_id = m.matched_id
-  INNER JOIN memsvc.sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
+    ARRAY(
+      SELECT h.word FROM unnest(m.matched_terms) WITH ORDINALITY AS t (term, rank)
+      INNER JOIN heard AS h ON h.term = t.term
+      ORDER BY t.rank
+    )
+  FROM found AS m
+  -- As the first row at or behind its key, in the one order that the primary key has: right whatever is estimated.
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM memsvc.passages AS r
+    WHERE r.user_id = p_user_id AND r.passage_id >= m.matched_id ORDER BY r.passage_id LIMIT 1
+  ) AS p
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM memsvc.sources AS r
+    WHERE r.user_id = p_user_id AND r.source_id >= p.source_id ORDER BY r.source_id LIMIT 1
+  ) AS s
+  WHERE p.passage_id = m.matched_id AND s.source_id = p.source_id
   ORDER BY m.score DESC, p.passage_id;
 END;
 COMMENT ON FUNCTION memsvc.recall(

@@ -47,7 +47,7 @@ GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 GRANT EXECUTE ON FUNCTION
 memsvc.message_digest(text, text, integer, text), memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
 memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid), memsvc.fail_job(uuid, uuid, text, text),
-memsvc.ensure_app(text), memsvc.create_user(uuid, text, text, text, text),
+memsvc.ensure_app(text), memsvc.find_app(text), memsvc.create_user(uuid, text, text, text, text),
 memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
 memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text)

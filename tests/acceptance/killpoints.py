@@ -146,12 +146,18 @@ class Part:
 class Rig:
     """A private memsvc on one data folder. Ends every process that it started when its block ends."""
 
-    def __init__(self, data: Path, **settings: str) -> None:
-        """Name the folder; nothing runs yet. ``settings`` are further MEMSVC_ variables, in lower case."""
+    def __init__(self, data: Path, *, cwd: Path | None = None, **settings: str) -> None:
+        """Name the folder; nothing runs yet.
+
+        Args:
+            data: the data folder.
+            cwd: where parts run and their output is kept; beside the data folder when not given.
+            **settings: further MEMSVC_ variables, in lower case.
+        """
         self.data = data
         self.port = free_port()
         # The checkout is not the working folder: nobody's .env there may reach the tests.
-        self.cwd = data.parent
+        self.cwd = cwd or data.parent
         mine = {"data_dir": str(data), "port": str(self.port), **settings}
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("MEMSVC_")},
@@ -175,19 +181,16 @@ class Rig:
 
     # Parts
 
-    def run(
-        self, *arguments: str, timeout: float = PATIENCE_S, stdin: str | None = None, **settings: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
         """Run a command of memsvc to its end."""
         return subprocess.run(
             [str(MEMSVC), *arguments],
             cwd=self.cwd,
             env=self._with(settings),
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
-            timeout=timeout,
+            timeout=PATIENCE_S,
             check=False,
         )
 

@@ -73,9 +73,8 @@ def test_every_command_says_what_it_does(rig: Rig, command: tuple[str, ...]) -> 
     said = rig.ok(*command, "--help")
     described = said.split("\n\n")[1].strip() if "\n\n" in said else ""
     assert re.search(r"[A-Z].{10,}\.", described, re.DOTALL), said
-    options = re.findall(r"^\s+(--?[a-z][\w-]*(?:, -?-[\w-]+)*)(.*)$", said, re.MULTILINE)
-    assert options
-    assert rig.ok(*command, "-h") == said
+    undescribed = re.findall(r"^  (?:-\w, )?--[a-z-]+(?: [A-Z<\[]\S*)?$", said, re.MULTILINE)
+    assert not undescribed
 
 
 def test_the_list_of_commands_is_complete() -> None:
@@ -91,6 +90,7 @@ def test_the_list_of_commands_is_complete() -> None:
 
 def test_the_version_is_printed(rig: Rig) -> None:
     assert re.fullmatch(r"memsvc \d+\.\d+\.\d+\n", rig.ok("--version"))
+    assert rig.ok("-h") == rig.ok("--help")
 
 
 # The main job
@@ -119,45 +119,39 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     sample, export = (str(folder("examples") / name) for name in ("conversation.jsonl", "export-openai.json"))
     ingest = ("ingest", "--app", "sample", "--json")
     assert json.loads(rig.ok(*ingest, sample, export)) == {"created": 222, "existing": 0, "erased": 0}
-    assert "0 new messages, 222 known already." in rig.ok("ingest", "--app", "sample", sample, export)
     packed = tmp_path / "conversation.jsonl.gz"
     packed.write_bytes(gzip.compress(Path(sample).read_bytes()))
-    assert json.loads(rig.ok(*ingest, str(packed))) == {"created": 0, "existing": 208, "erased": 0}
+    assert "0 new messages, 222 known already." in rig.ok("ingest", "--app", "sample", str(packed), export)
 
     recall = ("recall", "--app", "sample", "--json")
     found = json.loads(rig.ok(*recall, QUESTION))
     assert (found[0]["message_id"], found[0]["speaker"], found[0]["role"]) == ("S5:1", "Marcel", "user")
     assert found[0]["said_at"] == "2025-11-01T16:20:00+01:00"
-    assert "Altona station" in rig.ok("recall", "--app", "sample", QUESTION)
     assert len(found) == 5
-    assert len(json.loads(rig.ok(*recall, QUESTION, "-k", "2"))) == 2
+    shown = rig.ok("recall", "--app", "sample", QUESTION, "-k", "2")
+    assert (shown.count("why: says"), "Altona station" in shown) == (2, True)
 
-    only = json.loads(rig.ok(*recall, "Rui", "--conversation", "Bike tour Porto to Santiago"))
+    only = json.loads(rig.ok(*recall, "Rui", "--conversation", "Bike tour Porto to Santiago", "--traces"))
     assert {memory["conversation"] for memory in only} == {"Bike tour Porto to Santiago"}
     early = json.loads(rig.ok(*recall, "wedding", "--to", "2025-12-01"))
     late = json.loads(rig.ok(*recall, "wedding", "--from", "2025-12-01"))
     assert early
     assert late
     assert max(memory["said_at"] for memory in early) < "2025-12-01" <= min(memory["said_at"] for memory in late)
-    traces = {memory["role"] for memory in json.loads(rig.ok(*recall, "travel-planning assistant", "--traces"))}
-    assert "system" in traces
+    assert "system" in {m["role"] for m in json.loads(rig.ok(*recall, "travel-planning assistant", "--traces"))}
     assert "system" not in {m["role"] for m in json.loads(rig.ok(*recall, "travel-planning assistant"))}
-    context = json.loads(rig.ok(*recall, QUESTION, "--context", "200"))
-    assert context["tokens"] <= 200
+    context = json.loads(rig.ok(*recall, QUESTION, "--context", "400"))
+    assert context["tokens"] <= 400
     assert "Altona station" in context["text"]
-    assert "No memory matches." in rig.ok("recall", "--app", "sample", "xyzzyquux")
-    assert json.loads(rig.ok(*recall, "xyzzyquux")) == []
     refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere")
     refused(rig, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday")
     refused(rig, 2, "between 50 and", *recall, "Rui", "--context", "3")
 
 
-@pytest.mark.parametrize(
-    "query", ["the and of", "'; DROP TABLE x; --", "a & | ! <-> :*", "日本語", "🚲", " ", "word " * 10_000]
-)
-def test_any_question_has_an_answer(rig: Rig, query: str) -> None:
-    rig.run("user", "add", "--name", "Anybody", "--app", "questions")
-    assert isinstance(json.loads(rig.ok("recall", "--app", "questions", "--json", "--", query)), list)
+def test_any_question_has_an_answer(rig: Rig) -> None:
+    rig.ok("user", "add", "--name", "Anybody", "--app", "questions")
+    for query in ("the and of", "'; DROP TABLE a & | ! <-> :* 日本語 🚲", "word " * 10_000):
+        assert json.loads(rig.ok("recall", "--app", "questions", "--json", "--", query)) == []
 
 
 # Users and keys
@@ -170,13 +164,10 @@ def test_a_user_is_added_with_its_names(rig: Rig) -> None:
     assert "known as" in rig.ok("user", "add", "--name", "Ines", "--external-id", "u2", "--app", "names")
     refused(rig, 3, "'Marcel' already", "user", "add", "--name", "Marcel", "--app", "names")
     refused(rig, 2, "time zone", "user", "add", "--name", "X", "--zone", "Mars/Olympus", "--app", "names")
-    refused(rig, 2, "language", "user", "add", "--name", "X", "--language", "klingon", "--app", "names")
-    refused(rig, 2, "1 to 200", "user", "add", "--name", " ", "--app", "names")
     listed = json.loads(rig.ok("user", "list", "--app", "names", "--json"))
     assert [user["external_id"] for user in listed] == ["Marcel", "u2"]
     after = json.loads(rig.ok("user", "list", "--app", "names", "--json", "--after", listed[0]["user_id"]))
     assert [user["external_id"] for user in after] == ["u2"]
-    assert "Marcel" in rig.ok("user", "list", "--app", "names")
     refused(rig, 3, "no user id", "user", "list", "--after", "nonsense", "--app", "names")
 
 
@@ -185,8 +176,6 @@ def test_who_is_meant_must_be_clear(rig: Rig) -> None:
     for name in ("One", "Two"):
         rig.ok("user", "add", "--name", name, "--app", "several")
     refused(rig, 4, "several users(.|\n)*--user", "recall", "anything", "--app", "several")
-    refused(rig, 4, "no user 'Three'", "recall", "anything", "--app", "several", "--user", "Three")
-    assert rig.ok("recall", "anything", "--app", "several", "--user", "Two") == "No memory matches.\n"
     assert rig.ok("recall", "anything", app="several", user="Two") == "No memory matches.\n"
 
 
@@ -205,35 +194,22 @@ def test_a_key_is_made_listed_and_revoked(rig: Rig) -> None:
     assert "is revoked" in rig.ok("key", "revoke", "--app", "keys", key)
     [revoked] = [e for e in json.loads(rig.ok("key", "list", "--app", "keys", "--json")) if e["revoked_at"]]
     assert revoked["key_id"] == key.split(".")[0]
-    assert key.split(".")[0] in rig.ok("key", "list", "--app", "keys")
     refused(rig, 3, "no such working key", "key", "revoke", "--app", "keys", key)
     refused(rig, 2, "read, write and admin", "key", "create", "--app", "keys", "--scope", "everything")
     refused(rig, 2, "--days", "key", "create", "--app", "keys", "--days", "99999999")
-    refused(rig, 4, "no user 'Eve'", "key", "create", "--app", "keys", "--user", "Eve")
 
 
 # Files that cannot be read
 
 
-BAD_FILES = {
-    "broken.jsonl": (b'{"text": "kept back"}\n\n{"text": \n', "broken.jsonl, line 3: "),
-    "list.jsonl": (b'{"text": "kept back"}\n[1]\n', "list.jsonl, line 2 is no JSON object"),
-    "blank.jsonl": (b'{"text": "kept back"}\n\n{"text": " "}\n', "blank.jsonl, line 3: The text is empty"),
-    "time.jsonl": (b'{"text": "kept back"}\n{"text": "x", "said_at": "tomorrow"}\n', "line 2: 'tomorrow' is not a time"),
-    "nul.jsonl": (b'{"text": "kept back"}\n{"text": "a\\u0000b"}\n', "line 2: .*NUL"),
-    "latin1.jsonl": (b'{"text": "kept back"}\n{"text": "caf\xe9"}\n', "line 2: .*UTF-8"),
+BAD_FILES = {  # tests/unit/test_files.py has more of them
     "late.jsonl": (b'{"text": "kept back"}\n' * 600 + b"oops\n", "late.jsonl, line 601: "),
+    "blank.jsonl": (b'{"text": "kept back"}\n\n{"text": " "}\n', "blank.jsonl, line 3: The text is empty"),
+    "time.jsonl": (b'{"text": "kept back"}\n{"text": "x", "said_at": "now"}\n', "line 2: 'now' is not a time"),
     "empty.jsonl": (b"", "empty.jsonl is empty"),
-    "blanks.jsonl": (b"\n \n", "blanks.jsonl is empty"),
     "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary: "),
-    "binary.jsonl": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary.jsonl, line 1: "),
-    "notpacked.jsonl.gz": (b'{"text": "x"}', "notpacked.jsonl.gz cannot be read"),
     "cut.jsonl.gz": (gzip.compress(b'{"text": "x"}\n' * 99)[:-12], "cut.jsonl.gz cannot be read"),
-    "object.json": (b'{"talk": []}', "object.json is JSON, but holds no messages"),
-    "nothing.json": (b"[]", "nothing.json is JSON, but holds no messages"),
-    "null.json": (b'[{"messages": null}]', "null.json is JSON, but holds no messages"),
-    "deep.json": (b"[" * 200_000 + b"]" * 200_000, "deep.json: .*deep"),
-}  # fmt: skip
+}
 
 
 def test_a_bad_file_is_named_with_its_line_and_nothing_of_it_is_stored(rig: Rig, tmp_path: Path) -> None:
@@ -242,7 +218,6 @@ def test_a_bad_file_is_named_with_its_line_and_nothing_of_it_is_stored(rig: Rig,
         (tmp_path / name).write_bytes(content)
         refused(rig, 2, says, "ingest", str(tmp_path / name), "--app", "bad")
     refused(rig, 2, "missing.jsonl cannot be read: No such file", "ingest", "missing.jsonl", "--app", "bad")
-    refused(rig, 2, "cannot be read: Is a directory", "ingest", str(tmp_path), "--app", "bad")
     assert rig.ok("recall", "kept back", "--app", "bad") == "No memory matches.\n"
 
 
@@ -251,7 +226,8 @@ def test_other_words_under_a_stored_identity_are_refused(rig: Rig, tmp_path: Pat
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     first.write_text('{"conversation": "c", "id": "m1", "text": "The first words."}\n')
     second.write_text(
-        '{"conversation": "c", "id": "m0", "text": "Fresh words."}\n{"conversation": "c", "id": "m1", "text": "Others."}\n'
+        '{"conversation": "c", "id": "m0", "text": "Fresh words."}\n'
+        '{"conversation": "c", "id": "m1", "text": "Others."}\n'
     )
     rig.ok("ingest", str(first), "--app", "conflict")
     refused(rig, 3, "second.jsonl, line 2: m1 in conversation 'c'", "ingest", str(second), "--app", "conflict")
@@ -290,19 +266,17 @@ def test_ctrl_c_ends_an_ingest_cleanly_and_it_can_go_on(rig: Rig, tmp_path: Path
     ],
 )  # fmt: skip
 def test_a_wrong_setting_is_named_and_never_shown(rig: Rig, name: str, value: str) -> None:
-    for command in (("user", "list"), ("db", "upgrade")):
-        said = refused(rig, 78, f"MEMSVC_{name.upper()}", *command, **{name: value})
-        assert PASSWORD not in said
-        assert "short-secret" not in said
+    said = refused(rig, 78, f"MEMSVC_{name.upper()}", "user", "list", **{name: value})
+    assert PASSWORD not in said
+    assert "short-secret" not in said
 
 
 def test_a_server_that_is_down_is_a_clear_error_everywhere(rig: Rig) -> None:
     gone = f"postgresql://me:{PASSWORD}@127.0.0.1:{free_port()}/db"
-    for command in (("user", "list"), ("recall", "x"), ("jobs", "run"), ("db", "upgrade"), ("ingest", "x.jsonl")):
+    for command in (("recall", "x"), ("db", "upgrade"), ("ingest", "x.jsonl")):
         assert PASSWORD not in refused(rig, 69, "database cannot be reached", *command, database_url=gone)
     nowhere = "postgresql://me@no-such-host.invalid/db"
-    for command in (("user", "list"), ("db", "upgrade")):
-        refused(rig, 69, "database cannot be reached", *command, database_url=nowhere)
+    refused(rig, 69, "database cannot be reached", "db", "upgrade", database_url=nowhere)
 
 
 def test_a_port_in_use_is_a_clear_error(rig: Rig) -> None:
@@ -338,10 +312,9 @@ def test_the_doctor_says_what_is_wrong(rig: Rig, tmp_path: Path) -> None:
 
 
 def test_an_upgrade_of_what_is_current_changes_nothing(rig: Rig) -> None:
-    for _ in range(2):
-        done = json.loads(rig.ok("db", "upgrade", "--json"))
-        assert done["from_revision"] == done["to_revision"]
-        assert done["applied"] == []
+    done = json.loads(rig.ok("db", "upgrade", "--json"))
+    assert done["from_revision"] == done["to_revision"]
+    assert done["applied"] == []
     assert "sql/ unchanged" in rig.ok("db", "upgrade")
 
 
@@ -377,7 +350,6 @@ def test_jobs_are_listed_and_changed(rig: Rig, tmp_path: Path) -> None:
     assert job["job_id"] in rig.ok("jobs", "--app", "work")
     assert json.loads(rig.ok("jobs", "--app", "work", "--json", "--state", "failed")) == []
     refused(rig, 3, "only pending jobs", "jobs", "cancel", job["job_id"], "--app", "work")
-    refused(rig, 3, "job", "jobs", "retry", job["job_id"], "--app", "work")
     refused(rig, 3, "no job id", "jobs", "retry", "nonsense", "--app", "work")
     refused(rig, 2, "state is one of", "jobs", "--state", "odd", "--app", "work")
     assert re.fullmatch(r"\d+ jobs done\.\n", rig.ok("jobs", "run"))

@@ -16,7 +16,9 @@ AUTHENTICATE = "SELECT app_id, bound_user_id, user_id, scopes FROM memsvc.authen
 def an_app_is_made_once(doors: Doors, world: World) -> None:
     with doors.enter(APP) as connection:
         assert value(connection, "SELECT memsvc.ensure_app('first app of ' || %s)", [_name(world)]) == world.ada.app_id
+        assert value(connection, "SELECT memsvc.find_app('an app of the probe')") is None
         made = value(connection, "SELECT memsvc.ensure_app('an app of the probe')")
+        assert value(connection, "SELECT memsvc.find_app('an app of the probe')") == made
         assert value(connection, "SELECT memsvc.ensure_app('an app of the probe')") == made
 
 
@@ -168,6 +170,7 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
             "memsvc.due_jobs(1)",
             "memsvc.backlog()",
             "memsvc.ensure_app('x')",
+            "memsvc.find_app('x')",
             f"memsvc.users_of_app('{world.ada.app_id}', NULL, NULL, 9)",
             f"memsvc.keys_of_app('{world.ada.app_id}')",
             f"memsvc.fold_statistics('{world.ada.user_id}')",

@@ -340,3 +340,14 @@ async def test_more_messages_join_the_pending_job_of_their_conversation(
         assert (await connection.execute(run, values)).scalar_one() == "gone"
     [third] = await append(db, owner, [said("three")], settings)
     assert third.job_id != first.job_id
+
+
+async def test_an_existing_message_answers_with_the_time_that_is_stored(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    when = "2026-03-14T09:30:00+05:30"
+    [first] = await append(db, owner, [said("once", id="t", said_at=when)], settings)
+    [again] = await append(db, owner, [said("once", id="t", said_at="2026-08-01T00:00")], settings)
+    assert again.outcome == "existing"
+    assert again.said_at.isoformat() == first.said_at.isoformat() == when
+    assert again.zone_assumed is None

@@ -47,6 +47,7 @@ TABLE_PRIVILEGES = {
 DEFINERS = {
     "current_user_id": "memsvc_owner",
     "ensure_app": "memsvc_owner",
+    "find_app": "memsvc_owner",
     "create_user": "memsvc_owner",
     "users_of_app": "memsvc_owner",
     "create_key": "memsvc_owner",

@@ -1,0 +1,199 @@
+"""Files of messages: chat JSONL and role/content exports, as people have them and as they come broken."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsvc.db.files import folder
+from memsvc.errors import BadFileError
+from memsvc.sources.files import read_messages
+from memsvc.sources.messages import MessageIn
+
+
+def read(path: Path, content: object, *own_names: str) -> list[MessageIn]:
+    """Messages of a file with this content: bytes, rows of JSONL, or (for .json) one document."""
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif path.suffix == ".jsonl":
+        assert isinstance(content, list)
+        path.write_text("".join(json.dumps(row) + "\n" for row in content))
+    else:
+        path.write_text(json.dumps(content))
+    return [message for _, message in read_messages(path, own_names)]
+
+
+def one(path: Path, row: dict[str, Any], *own_names: str) -> MessageIn:
+    [message] = read(path / "talk.jsonl", [row], *own_names)
+    return message
+
+
+def test_a_full_line_of_chat_jsonl(tmp_path: Path) -> None:
+    row = {
+        "conversation_id": "c", "session_id": "S1", "session_time": "2026-01-02T10:00:00+01:00", "turn_id": "S1:1",
+        "speaker": "Ada", "text": "Hello.", "image_caption": "a heron", "mood": {"happy": True}, "n": 3,
+    }  # fmt: skip
+    assert one(tmp_path, row, "ada") == MessageIn(
+        conversation="c", session="S1", said_at="2026-01-02T10:00:00+01:00", id="S1:1", speaker="Ada", role="user",
+        text="Hello.", caption="a heron", metadata={"mood": {"happy": True}, "n": 3},
+    )  # fmt: skip
+
+
+def test_a_bare_line_gets_its_conversation_from_the_file_and_its_place_as_identity(tmp_path: Path) -> None:
+    messages = read(tmp_path / "talk.jsonl", b'{"text": "a"}\n\n  \n{"text": "b"}\r\n{"content": "c"}')
+    assert [(m.conversation, m.ordinal, m.id, m.text) for m in messages] == [
+        ("talk", 0, None, "a"), ("talk", 1, None, "b"), ("talk", 2, None, "c"),
+    ]  # fmt: skip
+
+
+def test_places_name_the_line_not_the_message(tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text('{"text": "a"}\n\n{"text": "b"}\n')
+    assert [place for place, _ in read_messages(path)] == ["talk.jsonl, line 1", "talk.jsonl, line 3"]
+
+
+@pytest.mark.parametrize(
+    ("speaker", "role", "expected"),
+    [
+        ("Ada", None, "user"), ("ADA", None, "user"), ("AL", None, "user"), ("Bob", None, "other"), ("", None, "user"),
+        ("Assistant", None, "assistant"), ("Human", None, "user"), ("Bob", "assistant", "assistant"),
+        ("Ada", "other", "other"), ("", "AI", "assistant"), ("", "model", "assistant"), ("", "developer", "system"),
+        ("", "function", "tool"), ("", "reasoning", "thinking"), ("Bob", "captain", "other"),
+        ("Ada", "captain", "user"), ("Bob", 7, "other"),
+    ],
+)  # fmt: skip
+def test_roles(tmp_path: Path, speaker: str, role: object, expected: str) -> None:
+    row: dict[str, Any] = {"text": "x", "speaker": speaker}
+    assert one(tmp_path, row | ({} if role is None else {"role": role}), "Ada", "AL").role == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("plain", "plain"),
+        (["a", {"type": "text", "text": "b"}, {"type": "image_url", "image_url": {"url": "x"}}], "a\nb\n"),
+        ({"content_type": "text", "parts": ["a", "b"]}, "a\nb"),
+        ({"text": "a"}, "a"),
+        (None, ""), (12, "12"),
+    ],
+)  # fmt: skip
+def test_content_in_parts(tmp_path: Path, content: object, expected: str) -> None:
+    assert one(tmp_path, {"role": "user", "content": content}).text == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"created_at": 1_767_348_000}, "2026-01-02T10:00:00+00:00"),
+        ({"timestamp": 1_767_348_000.5}, "2026-01-02T10:00:00.500000+00:00"),
+        ({"said_at": "2026-01-02"}, "2026-01-02"), ({"said_at": None, "session_time": "x"}, "x"), ({}, None),
+        ({"timestamp": 1e30}, "1e+30"), ({"said_at": True}, "True"),
+    ],
+)  # fmt: skip
+def test_times_are_passed_on(tmp_path: Path, given: dict[str, Any], expected: str | None) -> None:
+    assert one(tmp_path, {"text": "x", **given}).said_at == expected
+
+
+def test_an_export_with_a_title(tmp_path: Path) -> None:
+    document = {
+        "title": "Tour",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Hi", "created_at": "2026-05-09T19:02:40+01:00", "model": "m"},
+        ],
+    }
+    first, second = read(tmp_path / "export.json", document)
+    assert (first.conversation, first.role, first.ordinal, first.text) == ("Tour", "system", 0, "Be brief.")
+    assert (second.ordinal, second.said_at, second.metadata) == (1, "2026-05-09T19:02:40+01:00", {"model": "m"})
+
+
+@pytest.mark.parametrize(
+    ("document", "conversations"),
+    [
+        ({"messages": [{"content": "a"}]}, ["export"]),
+        ({"id": 7, "title": "t", "messages": [{"content": "a"}]}, ["7"]),
+        ([{"content": "a"}, {"content": "b"}], ["export", "export"]),
+        ([{"id": "x", "messages": [{"content": "a"}]}, {"messages": [{"content": "b"}]}], ["x", "export-1"]),
+        ([{"messages": []}, {"messages": [{"content": "b"}]}], ["export-1"]),
+    ],
+)
+def test_the_forms_of_an_export(tmp_path: Path, document: object, conversations: list[str]) -> None:
+    assert [m.conversation for m in read(tmp_path / "export.json", document)] == conversations
+
+
+def test_a_file_without_a_telling_name_is_read_by_its_content(tmp_path: Path) -> None:
+    assert [m.text for m in read(tmp_path / "a", b'{"text": "a"}\n{"text": "b"}\n')] == ["a", "b"]
+    assert [m.text for m in read(tmp_path / "b", b'{"messages": [{"content": "a"}]}')] == ["a"]
+    assert [m.text for m in read(tmp_path / "c", b'{\n "messages": [\n  {"content": "a"}\n ]\n}')] == ["a"]
+    assert [m.text for m in read(tmp_path / "d", b'[{"content": "a"}]')] == ["a"]
+
+
+def test_packed_files_and_byte_order_marks_are_read(tmp_path: Path) -> None:
+    packed = gzip.compress(b'{"text": "caf\xc3\xa9"}\n')
+    assert [(m.conversation, m.text) for m in read(tmp_path / "talk.jsonl.gz", packed)] == [("talk", "café")]
+    packed = gzip.compress(b'{"messages": [{"content": "a"}]}')
+    assert [m.conversation for m in read(tmp_path / "talk.json.gz", packed)] == ["talk"]
+    assert [m.text for m in read(tmp_path / "bom.jsonl", b'\xef\xbb\xbf{"text": "a"}\n')] == ["a"]
+
+
+def test_the_sample_is_read(tmp_path: Path) -> None:
+    messages = [m for _, m in read_messages(folder("examples") / "conversation.jsonl", ["Marcel", "MW"])]
+    assert len(messages) == len({(m.conversation, m.id) for m in messages}) == 208
+    assert {(m.speaker, m.role) for m in messages} == {("Marcel", "user"), ("Ines", "other")}
+    assert sum(m.caption is not None for m in messages) == 11
+    export = [m for _, m in read_messages(folder("examples") / "export-openai.json")]
+    assert {m.role for m in export} == {"system", "user", "assistant", "tool"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.jsonl", b"", "a.jsonl is empty"),
+        ("a.jsonl", b"\n \n", "a.jsonl is empty"),
+        ("a.jsonl", b'{"text": "x"}\n\n{"text": \n', "a.jsonl, line 3: .*truncated"),
+        ("a.jsonl", b'{"text": "x"}\n[1]\n', "a.jsonl, line 2 is no JSON object"),
+        ("a.jsonl", b'{"text": "x"}\n{"text": "y", "image_caption": 3}\n', "a.jsonl, line 2: .*caption"),
+        ("a.jsonl", b'{"text": "x"}\n{"text": "caf\xe9"}\n', "a.jsonl, line 2: .*UTF-8"),
+        ("a.jsonl", b'{"text": "\\ud800"}\n', "a.jsonl, line 1: "),
+        ("a.jsonl", b"[" * 100_000 + b"\n", "a.jsonl, line 1: .*(deep|malformed|truncated)"),
+        ("a.jsonl", b"\x7fELF\x02\x01\x00\xff", "a.jsonl, line 1: "),
+        ("a", b"\x7fELF\x02\x01\x00\xff", "a: "),
+        ("a", b"\xff\xfe{\x00}\x00", "a: "),
+        ("a.json", b'{"messages": [{"content": "caf\xe9"}]}', "a.json: .*UTF-8"),
+        ("a.json", b"[" * 200_000 + b"]" * 200_000, "a.json: .*deep"),
+        ("a.json", b'{"talk": []}', "a.json is JSON, but holds no messages"),
+        ("a.json", b'{"messages": {}}', "a.json is JSON, but holds no messages"),
+        ("a.json", b"[]", "a.json is JSON, but holds no messages"),
+        ("a.json", b'"text"', "a.json is JSON, but holds no messages"),
+        ("a.json", b'[{"messages": null}]', "a.json is JSON, but holds no messages"),
+        ("a.json", b'[{"messages": [{"content": "x"}]}, {"messages": 3}]', "a.json is JSON, but holds no messages"),
+        ("a.json", b'[{"content": "x"}, 3]', "a.json, message 1 is no JSON object"),
+        ("a.json", b'{"messages": [{"content": "x"}, "y"]}', "a.json, message 1 is no JSON object"),
+        ("a.jsonl.gz", b'{"text": "x"}', "a.jsonl.gz cannot be read: .*gzip"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n' * 99)[:-12], "a.jsonl.gz cannot be read"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n')[:12] + b"\xff" * 20, "a.jsonl.gz cannot be read"),
+    ],
+)
+def test_bad_files_are_refused_with_their_place(tmp_path: Path, name: str, content: bytes, says: str) -> None:
+    with pytest.raises(BadFileError, match=says):
+        read(tmp_path / name, content)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match=r"gone.jsonl cannot be read: No such file"):
+        list(read_messages(tmp_path / "gone.jsonl"))
+    with pytest.raises(BadFileError, match="cannot be read: Is a directory"):
+        list(read_messages(tmp_path))
+
+
+def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text('{"text": "a"}\noops\n')
+    messages = read_messages(path)
+    assert next(messages)[1].text == "a"
+    with pytest.raises(BadFileError, match="line 2"):
+        next(messages)
