@@ -172,7 +172,7 @@ def test_a_user_is_added_with_its_names(rig: Rig) -> None:
 
 
 def test_who_is_meant_must_be_clear(rig: Rig) -> None:
-    refused(rig, 4, "no user yet(.|\n)*memsvc user add", "recall", "anything", "--app", "nobody")
+    refused(rig, 3, "no app 'nobody'(.|\n)*memsvc user add", "recall", "anything", "--app", "nobody")
     for name in ("One", "Two"):
         rig.ok("user", "add", "--name", name, "--app", "several")
     refused(rig, 4, "several users(.|\n)*--user", "recall", "anything", "--app", "several")
