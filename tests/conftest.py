@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
         for name in [name for name in os.environ if name.startswith("MEMSVC_") and not name.startswith("MEMSVC_TEST_")]:
             del os.environ[name]
         folder = Path(tempfile.mkdtemp(prefix="memsvc-test-"))
-        folder.chmod(0o755)  # noqa: S103 - the server's unprivileged user must reach its data
+        folder.chmod(0o755)  # the server's unprivileged user must reach its data
         os.environ[FOLDER_VARIABLE] = str(folder)
 
 
@@ -78,9 +78,7 @@ class Cluster:
         """Make a database anew, empty or as a clone."""
         name = sql.Identifier(database)
         self.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
-        self.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(template or "template0"))
-        )
+        self.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(template or "template0")))
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ def plain_url(cluster: Cluster, template: str) -> Iterator[str]:
     for role in ROLES:
         cluster.execute(sql.SQL("GRANT {} TO {} WITH ADMIN OPTION").format(sql.Identifier(role), sql.Identifier(LOGIN)))
     cluster.execute(
-        sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE template0").format(sql.Identifier(DATABASE), sql.Identifier(LOGIN))
+        sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE template0").format(*map(sql.Identifier, (DATABASE, LOGIN)))
     )
     for extension in ("vector", "pg_trgm", "btree_gin", "btree_gist", "unaccent"):
         cluster.execute(sql.SQL("CREATE EXTENSION {}").format(sql.Identifier(extension)), DATABASE)
