@@ -79,6 +79,11 @@ class Settings(BaseSettings):
             raise ValueError(message)
         return value
 
+    @field_validator("data_dir")
+    @classmethod
+    def _home_is_meant(cls, value: Path) -> Path:
+        return value.expanduser()
+
     @field_validator("identity_secret")
     @classmethod
     def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:

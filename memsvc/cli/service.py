@@ -7,6 +7,9 @@ import os
 import signal
 import socket
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,6 +19,7 @@ from memsvc.cli.common import note
 if TYPE_CHECKING:
     from memsvc.settings import Settings
 
+WATCH_SECONDS = 2.0
 Host = typer.Option(None, help="Address to listen on; MEMSVC_HOST or 127.0.0.1 otherwise.")
 Port = typer.Option(None, min=1, max=65535, help="Port to listen on; MEMSVC_PORT or 8765 otherwise.")
 
@@ -89,11 +93,40 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         await db.close()
 
 
+@contextmanager
+def _kept_up(settings: Settings) -> Iterator[None]:
+    """Start the embedded server again whenever it is gone, until the block ends."""
+    from memsvc.db import embedded
+    from memsvc.errors import MemsvcError
+
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(WATCH_SECONDS):
+            try:
+                if not embedded.server_running(settings.data_dir):
+                    note("The embedded server is gone; starting it again.")
+                    held.enter_context(embedded.running(settings.data_dir))
+            except MemsvcError as error:
+                note(f"The embedded server does not start: {error.message}")
+
+    with ExitStack() as held:
+        watcher = threading.Thread(target=watch, name="embedded server", daemon=True)
+        if settings.embedded:
+            watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            if watcher.is_alive():
+                watcher.join()
+
+
 def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
     from memsvc.db.locate import ready
 
     chosen = _configured(host, port)
-    with ready(chosen, note) as admin_url:
+    with ready(chosen, note) as admin_url, _kept_up(chosen):
         asyncio.run(_serve(chosen, admin_url, with_worker=with_worker))
     # All is done and closed, but a thread of the server may still let go of its Python objects: where the interpreter
     # ends before it, Rust aborts the process (about one time in ten). So the process ends without an interpreter's end.

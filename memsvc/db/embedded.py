@@ -349,7 +349,8 @@ def _await(folder: Path) -> Server | None:
     """The server that runs on the folder, once it answers; None if there is none."""
     deadline = time.monotonic() + START_SECONDS
     while isinstance(found := _probe(folder), str):
-        if "password authentication failed" in found or time.monotonic() > deadline:
+        final = "password authentication failed" in found or "No space left on device" in found
+        if final or time.monotonic() > deadline:
             _fail(f"A server runs in {folder}, but it does not let us in:", found)
         time.sleep(0.1)
     return found

@@ -37,8 +37,16 @@ REFUSED = "The database refuses memsvc's login."
 
 
 def role_url(base: str, role: str, password: str) -> URL:
-    """The same database under one of memsvc's own logins, for SQLAlchemy's psycopg driver."""
-    return make_url(base).set(drivername="postgresql+psycopg", username=role, password=password)
+    """The same database under one of memsvc's own logins, for SQLAlchemy's psycopg driver.
+
+    Raises:
+        ConfigurationError: ``base`` is no URL; what libraries say about it would show its password.
+    """
+    try:
+        url = make_url(base)
+    except (ValueError, sa.ArgumentError):
+        raise ConfigurationError("MEMSVC_DATABASE_URL cannot be read as a URL.") from None
+    return url.set(drivername="postgresql+psycopg", username=role, password=password)
 
 
 def plain_error(error: Exception) -> MemsvcError | None:

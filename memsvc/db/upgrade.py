@@ -8,59 +8,29 @@ killed.
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 import psycopg
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from psycopg import sql
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
 from memsvc.db.files import folder
 from memsvc.db.identity import Signer
+from memsvc.db.objects import apply_objects, object_files, run_script
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError
 from memsvc.settings import Settings
 
 T = TypeVar("T")
 
 ONE_AT_A_TIME = 0x6D656D73766300  # "memsvc"
-APPLIED_FOLDERS = ("functions", "views", "policies")
-OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall)$", re.MULTILINE)
 MINIMUM_VERSION = 180_000
 LOCK_TRIES = 20
 BUSY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
-# All tables and views at once, or none: a lock that does not come soon gives the others back (the inner block is a
-# subtransaction). So others wait for us for a tenth of a second at a time and never for deadlock_timeout (1 s), where
-# one who waits for us while we wait for one of theirs would end as the victim of a deadlock.
-LOCK_ALL = """
-DO $lock$
-DECLARE
-  everything CONSTANT text := (
-    SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname) FROM pg_class AS c
-    WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p', 'v')
-  );
-BEGIN
-  SET LOCAL lock_timeout = '100ms';
-  FOR attempt IN 1..20 LOOP
-    BEGIN
-      EXECUTE 'LOCK TABLE ' || everything || ' IN ACCESS EXCLUSIVE MODE';
-      RETURN;
-    EXCEPTION WHEN lock_not_available THEN
-      PERFORM pg_sleep(0.05 + random() / 10);
-    END;
-  END LOOP;
-  RAISE EXCEPTION 'the tables are busy' USING ERRCODE = 'lock_not_available';
-END
-$lock$
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +42,9 @@ class Upgrade:
     applied: tuple[str, ...]
 
 
-def alembic_config(connection: Connection | None = None) -> Config:
-    """Alembic's configuration, the same in a checkout and in an installed wheel."""
-    config = Config()
-    config.set_main_option("script_location", str(folder("alembic")))
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    return config
-
-
 def head_revision() -> str:
-    """The newest revision that this version of memsvc has."""
-    head = ScriptDirectory.from_config(alembic_config()).get_current_head()
-    if head is None:
-        message = "there are no migrations"
-        raise ConfigurationError(message)
-    return head
+    """The newest revision that this version of memsvc has, by the names of its migrations."""
+    return max(path.name for path in (folder("alembic") / "versions").glob("[0-9]*.py")).split("_", 1)[0]
 
 
 def upgrade(
@@ -140,10 +97,12 @@ def _upgrade(connection: Connection, settings: Settings, revision: str, report: 
     target = head_revision() if revision == "head" else revision
     if old != target:
         report(f"migrations {old or 'none'} -> {target}")
-        _patiently(connection, lambda: command.upgrade(alembic_config(connection), revision))
+        from memsvc.db.migrations import migrate  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
+
+        _patiently(connection, lambda: migrate(connection, revision))
     applied: tuple[str, ...] = ()
     if target == head_revision():
-        applied = _patiently(connection, lambda: _apply_objects(connection, report))
+        applied = _patiently(connection, lambda: apply_objects(connection, report))
         _accept_identity_key(connection, signer)
     return Upgrade(old, target, applied)
 
@@ -177,17 +136,8 @@ def _as_role(connection: Connection, role: str) -> Iterator[None]:
         connection.commit()
 
 
-def _run_script(connection: Connection, script: str) -> None:
-    """Run a file of statements as it stands, without any reading of ``:`` or ``%``."""
-    driver = connection.connection.driver_connection
-    if not isinstance(driver, psycopg.Connection):
-        message = "not a psycopg connection"
-        raise TypeError(message)
-    driver.execute(script.encode(), prepare=False)
-
-
 def _prepare(connection: Connection, settings: Settings) -> None:
-    _run_script(connection, (folder("sql") / "prepare.sql").read_text(encoding="utf-8"))
+    run_script(connection, (folder("sql") / "prepare.sql").read_text(encoding="utf-8"))
     driver = connection.connection.driver_connection
     if not isinstance(driver, psycopg.Connection):
         message = "not a psycopg connection"
@@ -204,49 +154,6 @@ def _prepare(connection: Connection, settings: Settings) -> None:
             prepare=False,
         )
     connection.commit()
-
-
-def object_files() -> dict[str, Path]:
-    """Files that are applied again when their text changes, in the order in which they are applied."""
-    top = folder("sql")
-    return {f"{name}/{path.name}": path for name in APPLIED_FOLDERS for path in sorted((top / name).glob("*.sql"))}
-
-
-def _apply_objects(connection: Connection, report: Callable[[str], None]) -> tuple[str, ...]:
-    """Apply functions, views and policies whose text changed, each file in one transaction with its digest.
-
-    Policies and grants follow whenever anything changed: a new function is executable by everybody until then, so files
-    of functions and the policies go in together.
-    """
-    found = connection.execute(text("SELECT path, sha256 FROM memsvc.applied_sql"))
-    known: dict[str, str] = {row.path: row.sha256 for row in found}
-    connection.rollback()
-    texts = {name: path.read_text(encoding="utf-8") for name, path in object_files().items()}
-    digests = {name: hashlib.sha256(body.encode()).hexdigest() for name, body in texts.items()}
-    changed = [name for name in texts if known.get(name) != digests[name]]
-    if not changed:
-        return ()
-    policies = [name for name in texts if name.startswith("policies/")]
-    todo = [name for name in changed if name not in policies] + policies
-    report(f"functions, views and policies: {len(todo)} of {len(texts)} files")
-    connection.execute(text("SET LOCAL ROLE memsvc_owner"))
-    _run_script(connection, LOCK_ALL)
-    for name in todo:
-        owner = OWNER.search(texts[name])
-        connection.execute(text(f"SET LOCAL ROLE {owner.group(1) if owner else 'memsvc_owner'}"))
-        _run_script(connection, texts[name])
-    connection.execute(text("SET LOCAL ROLE memsvc_owner"))
-    connection.execute(
-        text(
-            "INSERT INTO memsvc.applied_sql (path, sha256) "
-            "SELECT * FROM unnest(CAST(:paths AS text[]), CAST(:sums AS text[])) "
-            "ON CONFLICT (path) DO UPDATE SET sha256 = excluded.sha256, applied_at = clock_timestamp()"
-        ),
-        {"paths": list(texts), "sums": [digests[name] for name in texts]},
-    )
-    connection.execute(text("DELETE FROM memsvc.applied_sql WHERE path <> ALL (:paths)"), {"paths": list(texts)})
-    connection.commit()
-    return tuple(todo)
 
 
 def is_current(admin_url: str) -> bool:

@@ -81,3 +81,9 @@ BEGIN ATOMIC
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
 END;
 COMMENT ON FUNCTION memsvc.fail_job(uuid, uuid, text, text) IS 'Notes why a job failed and when to try again.';
+
+-- changed
+
+-- changed
+
+-- changed

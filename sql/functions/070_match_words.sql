@@ -174,3 +174,9 @@ REVOKE ALL ON FUNCTION memsvc.match_words(
 GRANT EXECUTE ON FUNCTION memsvc.match_words(
   uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
 ) TO memsvc_app, memsvc_reader;
+
+-- changed
+
+-- changed
+
+-- changed

@@ -78,3 +78,9 @@ END;
 COMMENT ON FUNCTION memsvc.recall(
   uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
 ) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
+
+-- changed
+
+-- changed
+
+-- changed

@@ -52,3 +52,9 @@ memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
 memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text)
 TO memsvc_app;
+
+-- changed
+
+-- changed
+
+-- changed

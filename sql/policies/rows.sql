@@ -36,3 +36,9 @@ BEGIN
   END LOOP;
 END
 $policies$;
+
+-- changed
+
+-- changed
+
+-- changed

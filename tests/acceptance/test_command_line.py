@@ -208,7 +208,7 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     "time.jsonl": (b'{"text": "kept back"}\n{"text": "x", "said_at": "now"}\n', "line 2: 'now' is not a time"),
     "empty.jsonl": (b"", "empty.jsonl is empty"),
     "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary: "),
-    "cut.jsonl.gz": (gzip.compress(b'{"text": "x"}\n' * 99)[:-12], "cut.jsonl.gz cannot be read"),
+    "cut.jsonl.gz": (gzip.compress(b'{"text": "x"}\n' * 99, mtime=0)[:-12], "cut.jsonl.gz cannot be read"),
 }
 
 

@@ -245,3 +245,10 @@ def test_a_worker_killed_in_the_middle_of_a_job_leaves_it_to_the_next(rig: Rig) 
         rig.ok("jobs", "run")
         assert_no_job_waits(admin)
         assert_books_right(admin)
+
+
+def test_the_service_starts_its_killed_database_again(rig: Rig) -> None:
+    service = rig.serve()
+    rig.kill_database()
+    rig.wait_healthy(service)
+    rig.kill(service)

@@ -13,9 +13,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from memsvc.db import files
-from memsvc.db import upgrade as upgrading
-from memsvc.db.upgrade import object_files
+from memsvc.db import files, objects
+from memsvc.db.objects import object_files
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import THING, USER, insert_samples
@@ -96,7 +95,7 @@ def everything_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every function, view and policy has another text."""
     copy = tmp_path / "sql"
     shutil.copytree(files.folder("sql"), copy)
-    monkeypatch.setattr(upgrading, "folder", lambda name: copy if name == "sql" else files.folder(name))
+    monkeypatch.setattr(objects, "folder", lambda name: copy if name == "sql" else files.folder(name))
     for path in object_files().values():
         path.write_text(path.read_text() + "\n-- changed\n")
 

@@ -10,11 +10,13 @@ import psycopg
 import pytest
 from alembic.script import ScriptDirectory
 
-from memsvc.db import files
+from memsvc.db import files, objects
 from memsvc.db import upgrade as upgrading
 from memsvc.db.identity import Signer
+from memsvc.db.migrations import alembic_config
+from memsvc.db.objects import object_files
 from memsvc.db.schema_dump import schema_of
-from memsvc.db.upgrade import alembic_config, head_revision, is_current, object_files
+from memsvc.db.upgrade import head_revision, is_current
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader
@@ -30,7 +32,7 @@ def sql_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of sql/ that upgrades use from now on."""
     copy = tmp_path / "sql"
     shutil.copytree(files.folder("sql"), copy)
-    monkeypatch.setattr(upgrading, "folder", lambda name: copy if name == "sql" else files.folder(name))
+    monkeypatch.setattr(objects, "folder", lambda name: copy if name == "sql" else files.folder(name))
     return copy
 
 
@@ -134,7 +136,7 @@ def test_a_changed_file_is_applied_again_and_grants_survive(
     changed = sql_copy / "functions" / "060_jobs.sql"
     changed.write_text(changed.read_text().replace("Ids of due jobs of all users", "Due jobs of all users", 2))
     done = run_upgrade(at_head)
-    assert set(done.applied) == {"functions/060_jobs.sql", "policies/grants.sql", "policies/rows.sql"}
+    assert done.applied == ("functions/060_jobs.sql",)
     assert run_upgrade(at_head).applied == ()
     assert schema_of(at_head) == schema.replace("'Ids of due jobs of all users", "'Due jobs of all users")
     with psycopg.connect(login_url(at_head, APP, settings)) as app:
@@ -159,6 +161,25 @@ def test_a_new_function_is_nobodys_until_it_is_granted(at_head: str, run_upgrade
         admin.rollback()
         run_upgrade(at_head)
         assert value(admin, noted) == 0
+        assert value(admin, "SELECT to_regprocedure('memsvc.brand_new()')") is None, "no file makes it any more"
+
+
+def test_a_function_whose_result_changes_is_replaced_with_what_stands_on_it(
+    at_head: str, run_upgrade: Upgrader, sql_copy: Path, settings: Settings
+) -> None:
+    world = make_world(at_head, settings, "result")
+    matching = sql_copy / "functions" / "070_match_words.sql"
+    matching.write_text(
+        matching.read_text()
+        .replace("matched_form text)", "matched_form text, more integer)")
+        .replace("    used_form\n  FROM unnest(found_ids", "    used_form, 1\n  FROM unnest(found_ids")
+    )
+    run_upgrade(at_head)
+    with psycopg.connect(login_url(at_head, APP, settings)) as app:
+        app.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(world.ada)])
+        assert [row[:2] for row in recall_rows(app, world.ada.user_id)] == world.found
+        result = value(app, "SELECT pg_get_function_result('memsvc.match_words'::regproc)")
+        assert str(result).endswith("more integer)")
 
 
 def test_a_broken_file_changes_nothing(at_head: str, run_upgrade: Upgrader, sql_copy: Path) -> None:

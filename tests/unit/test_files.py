@@ -133,9 +133,9 @@ def test_a_file_without_a_telling_name_is_read_by_its_content(tmp_path: Path) ->
 
 
 def test_packed_files_and_byte_order_marks_are_read(tmp_path: Path) -> None:
-    packed = gzip.compress(b'{"text": "caf\xc3\xa9"}\n')
+    packed = gzip.compress(b'{"text": "caf\xc3\xa9"}\n', mtime=0)
     assert [(m.conversation, m.text) for m in read(tmp_path / "talk.jsonl.gz", packed)] == [("talk", "café")]
-    packed = gzip.compress(b'{"messages": [{"content": "a"}]}')
+    packed = gzip.compress(b'{"messages": [{"content": "a"}]}', mtime=0)
     assert [m.conversation for m in read(tmp_path / "talk.json.gz", packed)] == ["talk"]
     assert [m.text for m in read(tmp_path / "bom.jsonl", b'\xef\xbb\xbf{"text": "a"}\n')] == ["a"]
 
@@ -174,8 +174,8 @@ def test_the_sample_is_read(tmp_path: Path) -> None:
         ("a.json", b'[{"content": "x"}, 3]', "a.json, message 1 is no JSON object"),
         ("a.json", b'{"messages": [{"content": "x"}, "y"]}', "a.json, message 1 is no JSON object"),
         ("a.jsonl.gz", b'{"text": "x"}', "a.jsonl.gz cannot be read: .*gzip"),
-        ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n' * 99)[:-12], "a.jsonl.gz cannot be read"),
-        ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n')[:12] + b"\xff" * 20, "a.jsonl.gz cannot be read"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n' * 99, mtime=0)[:-12], "a.jsonl.gz cannot be read"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "x"}\n', mtime=0)[:12] + b"\xff" * 20, "a.jsonl.gz cannot be read"),
     ],
 )
 def test_bad_files_are_refused_with_their_place(tmp_path: Path, name: str, content: bytes, says: str) -> None:

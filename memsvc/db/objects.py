@@ -1,0 +1,130 @@
+"""Functions, views and policies: ``sql/`` is what the database has, no more and no less.
+
+Where the text of any file changed, all of them are applied in one transaction, and functions that no file makes any
+more are dropped. Replaced functions keep their identity, so sessions that are calling them do not notice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+from sqlalchemy import Connection, text
+
+from memsvc.db.files import folder
+
+FOLDERS = ("functions", "views", "policies")
+OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall)$", re.MULTILINE)
+# PostgreSQL names the function whose result or parameters changed; SQL words are not translated.
+DROP_FIRST = re.compile(r"DROP FUNCTION (.+\))")
+# All tables and views at once, or none: a lock that does not come soon gives the others back (the inner block is a
+# subtransaction). So others wait for us for a tenth of a second at a time and never for deadlock_timeout (1 s), where
+# one who waits for us while we wait for one of theirs would end as the victim of a deadlock.
+LOCK_ALL = """
+DO $lock$
+DECLARE
+  everything CONSTANT text := (
+    SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname) FROM pg_class AS c
+    WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p', 'v')
+  );
+BEGIN
+  SET LOCAL lock_timeout = '100ms';
+  FOR attempt IN 1..20 LOOP
+    BEGIN
+      EXECUTE 'LOCK TABLE ' || everything || ' IN ACCESS EXCLUSIVE MODE';
+      RETURN;
+    EXCEPTION WHEN lock_not_available THEN
+      PERFORM pg_sleep(0.05 + random() / 10);
+    END;
+  END LOOP;
+  RAISE EXCEPTION 'the tables are busy' USING ERRCODE = 'lock_not_available';
+END
+$lock$
+"""
+FUNCTIONS = """
+SELECT p.oid, p.oid::regprocedure::text AS name, p.xmin::text AS version, p.proowner::regrole::text AS owner
+FROM pg_proc AS p WHERE p.pronamespace = 'memsvc'::regnamespace
+"""
+
+
+def object_files() -> dict[str, Path]:
+    """Files that are applied again when their text changes, in the order in which they are applied."""
+    top = folder("sql")
+    return {f"{name}/{path.name}": path for name in FOLDERS for path in sorted((top / name).glob("*.sql"))}
+
+
+def run_script(connection: Connection, script: str) -> None:
+    """Run a file of statements as it stands, without any reading of ``:`` or ``%``."""
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, psycopg.Connection):
+        message = "not a psycopg connection"
+        raise TypeError(message)
+    driver.execute(script.encode(), prepare=False)
+
+
+def apply_objects(connection: Connection, report: Callable[[str], None]) -> tuple[str, ...]:
+    """Bring functions, views and policies to the text of the files, all in one transaction.
+
+    Returns:
+        The files whose text changed.
+    """
+    found = connection.execute(text("SELECT path, sha256 FROM memsvc.applied_sql"))
+    known: dict[str, str] = {row.path: row.sha256 for row in found}
+    connection.rollback()
+    texts = {name: path.read_text(encoding="utf-8") for name, path in object_files().items()}
+    digests = {name: hashlib.sha256(body.encode()).hexdigest() for name, body in texts.items()}
+    if known == digests:
+        return ()
+    changed = tuple(name for name in texts if known.get(name) != digests[name])
+    report(f"functions, views and policies: {len(changed)} of {len(texts)} files changed")
+    connection.execute(text("SET LOCAL ROLE memsvc_owner"))
+    run_script(connection, LOCK_ALL)
+    before = {(row.oid, row.version) for row in connection.execute(text(FUNCTIONS))}
+    for name, body in texts.items():
+        if not name.startswith("policies/"):
+            _apply(connection, body)
+    for row in connection.execute(text(FUNCTIONS)).all():
+        if (row.oid, row.version) in before:  # no file made it anew
+            connection.execute(text(f"SET LOCAL ROLE {row.owner}"))
+            run_script(connection, f"DROP FUNCTION {row.name} CASCADE")  # policies come next
+    for name, body in texts.items():
+        if name.startswith("policies/"):
+            _apply(connection, body)
+    connection.execute(text("SET LOCAL ROLE memsvc_owner"))
+    connection.execute(text("DELETE FROM memsvc.applied_sql"))
+    connection.execute(
+        text(
+            "INSERT INTO memsvc.applied_sql (path, sha256) "
+            "SELECT * FROM unnest(CAST(:paths AS text[]), CAST(:sums AS text[]))"
+        ),
+        {"paths": list(texts), "sums": [digests[name] for name in texts]},
+    )
+    connection.commit()
+    return changed
+
+
+def _apply(connection: Connection, body: str) -> None:
+    """Run one file; a function whose result changed cannot be replaced and is dropped first, with what stands on it.
+
+    What stands on it comes back with the files behind this one.
+    """
+    named = OWNER.search(body)
+    owner = named.group(1) if named else "memsvc_owner"
+    while True:
+        connection.execute(text("SAVEPOINT file"))
+        connection.execute(text(f"SET LOCAL ROLE {owner}"))
+        try:
+            run_script(connection, body)
+        except psycopg.errors.InvalidFunctionDefinition as error:
+            obstacle = DROP_FIRST.search(error.diag.message_hint or "")
+            if obstacle is None:
+                raise
+            connection.execute(text("ROLLBACK TO SAVEPOINT file"))
+            connection.execute(text(f"SET LOCAL ROLE {owner}"))
+            run_script(connection, f"DROP FUNCTION {obstacle.group(1)} CASCADE")
+        else:
+            connection.execute(text("RELEASE SAVEPOINT file"))
+            return
