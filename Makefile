@@ -1,13 +1,14 @@
-# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall), ARGS (passed on).
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall), SIZES (bench-latency), ARGS (passed on).
 PYTHON ?= python3
 VENV ?= .venv
 SET ?= locomo
+SIZES ?= 10k,100k
 ARGS ?=
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall clean
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-latency clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -51,13 +52,16 @@ schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations buil
 lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-		--extra embedded --extra dev --output-file requirements.lock pyproject.toml
+		--extra embedded --extra onnx --extra dev --output-file requirements.lock pyproject.toml
 
 bench-ingest: $(BIN)/.installed ## Speed of the write path
 	@$(BIN)/python -m bench.ingest $(ARGS)
 
 bench-recall: $(BIN)/.installed ## Quality of recall on labelled data (SET=locomo), and its speed at 100,000 passages
 	@$(BIN)/python -m bench.recall --set $(SET) $(ARGS)
+
+bench-latency: $(BIN)/.installed ## Speed of fused recall for users of many sizes (SIZES=10k,100k)
+	@$(BIN)/python -m bench.latency_fused --sizes $(SIZES) $(ARGS)
 
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -76,16 +76,19 @@ FORMS: dict[str, Form] = {
             "bm25_simple.all_without_adversarial.recall@10": "0.518 ± 0.005",
             "bm25_simple.reference.difference": "0 ± 0.005",
             "bm25_english.all_without_adversarial.recall@10": ">= 0.60",
+            "fused.all_without_adversarial.recall@10": ">= 0.635",
+            "fused.all_without_adversarial.ndcg@10": ">= 0.485",
         },
     ),
-    "madial": Form(),
+    "madial": Form(bars={"fused.en.recall@10": ">= 0.78"}),
     "beam-100k": Form(
         groups={
             "core": frozenset({
                 "information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning",
                 "contradiction_resolution",
             })
-        }
+        },
+        bars={"fused.core.recall@10": ">= 0.74"},
     ),
 }  # fmt: skip
 

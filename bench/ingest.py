@@ -17,10 +17,11 @@ from multiprocessing.synchronize import Event
 from bench.datasets import Turn, load
 from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
 from bench.metrics import percentile
-from bench.store import BATCH, new_user, run_due_jobs, store
+from bench.store import BATCH, new_user, store
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import ConfigurationError
+from memsvc.queue.run import run_due
 from memsvc.sources.messages import MessageIn, append
 
 WARM_UP, SINGLE, A_CLIENT, CLIENTS, ROUNDS = 50, 600, 150, 8, 3
@@ -59,7 +60,7 @@ async def fill(db: Database, bench: Bench, outcome: Outcome) -> list[Turn]:
         for conversation, of_one in data.conversations.items():
             owner = await new_user(db, conversation)
             await store(db, owner, [turn.message() for turn in of_one], bench.settings, done=done)
-    await run_due_jobs(db)
+    await run_due(db)
     with bench.admin() as admin:
         admin.execute("VACUUM (ANALYZE)")
         sizes = {

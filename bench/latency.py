@@ -22,10 +22,11 @@ from sqlalchemy import text
 from bench.corpus import Corpus
 from bench.harness import Bench, Outcome, progress
 from bench.metrics import percentile
-from bench.store import new_user, run_due_jobs
+from bench.store import new_user
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
+from memsvc.queue.run import run_due
 from memsvc.sources.messages import MessageIn, append
 
 BIG, SMALL, SMALL_USERS = 100_000, 5_000, 20
@@ -82,7 +83,7 @@ async def build(db: Database, bench: Bench) -> tuple[list[Asked], list[Asked], f
             ]
 
         of_big, of_small = await asyncio.gather(fill(db, bench, big, BIG, seed=0, done=done), fill_small())
-    await run_due_jobs(db)
+    await run_due(db)
     return of_big, of_small, time.perf_counter() - start
 
 
@@ -95,7 +96,7 @@ async def ask(db: Database, asked: Asked) -> tuple[list[int], float]:
             {
                 "user_id": asked.owner.user_id, "query": asked.question, "limit": LIMIT, "form": "stemmed",
                 "language": asked.owner.language, "kinds": ["message"], "sources": None, "not_sources": None,
-                "said_from": None, "said_to": None,
+                "said_from": None, "said_to": None, "model": None, "vector": None, "words_weight": 1.0,
             },
         )  # fmt: skip
         rows = result.all()

@@ -11,20 +11,42 @@ import argparse
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bench import latency
-from bench.datasets import FORMS, DataSet, Question, load
+from bench.datasets import FORMS, DataSet, load
 from bench.harness import Bench, Outcome, database, figures_table, progress, report, run, table
 from bench.metrics import METRICS, RESAMPLES, Score, means, paired_bootstrap, percentile, score
-from bench.store import new_user, run_due_jobs, store
+from bench.store import new_user, store
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.recall.search import Form, recall
+from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.queue.run import run_due
+from memsvc.recall.search import WORDS_WEIGHT, Form, recall
+from memsvc.sources.embedding import embed_lacking
 
 DEPTH = 20
-VARIANTS: Mapping[str, Form] = {"bm25_simple": "simple", "bm25_english": "stemmed"}
+
 COMPARED = ("recall@10", "ndcg@10")
 Rankings = dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to ask."""
+
+    form: Form
+    words_weight: float
+    """Share of words in the score; 1: no vector is asked for."""
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "bm25_simple": Variant("simple", 1),
+    "bm25_english": Variant("stemmed", 1),
+    "vector": Variant("stemmed", 0),
+    "fused": Variant("stemmed", WORDS_WEIGHT),
+}
+DIFFERENCES = (("bm25_simple", "bm25_english"), ("bm25_english", "fused"), ("vector", "fused"))
 
 
 async def write(db: Database, data: DataSet, bench: Bench) -> dict[str, Owner]:
@@ -34,19 +56,36 @@ async def write(db: Database, data: DataSet, bench: Bench) -> dict[str, Owner]:
         for conversation, turns in data.conversations.items():
             owners[conversation] = await new_user(db, conversation)
             await store(db, owners[conversation], [turn.message() for turn in turns], bench.settings, done=done)
-    await run_due_jobs(db)
+    await run_due(db)
+    resident = ResidentEmbedder(bench.settings)
+    with progress("embedding turns", sum(map(len, data.conversations.values()))) as done:
+        for owner in owners.values():
+            await embed_lacking(db, resident, owner.user_id, done)
+    resident.close()
     return owners
 
 
 async def first_turns(
-    db: Database, owner: Owner, question: Question, bench: Bench, form: Form
+    db: Database, owner: Owner, question: str, bench: Bench, *, variant: Variant, resident: ResidentEmbedder
 ) -> tuple[list[str], float]:
     """The first 20 different turns for a question, and the seconds that the first answer took."""
     limit, seconds = DEPTH, 0.0
     while True:
         start = time.perf_counter()
-        found = await recall(db, owner, question.question, bench.settings, limit=limit, form=form)
+        answer = await recall(
+            db,
+            owner,
+            question,
+            bench.settings,
+            embedder=resident if variant.words_weight < 1 else None,
+            limit=limit,
+            form=variant.form,
+            words_weight=variant.words_weight,
+        )
         seconds = seconds or time.perf_counter() - start
+        if answer.degraded:
+            raise RuntimeError("the query was not embedded; the figures would be those of words alone")
+        found = answer.memories
         turns = list(dict.fromkeys(memory.message_id or "" for memory in found))
         if len(turns) >= DEPTH or len(found) < limit:
             return turns[:DEPTH], seconds
@@ -58,16 +97,21 @@ async def ask(
 ) -> dict[str, Rankings]:
     """Ask every question in every variant."""
     rankings: dict[str, Rankings] = {}
-    for variant, form in VARIANTS.items():
+    resident = ResidentEmbedder(bench.settings.model_copy(update={"query_embedding_ms": 60_000}))
+    await resident.load()
+    for variant, way in VARIANTS.items():
         rankings[variant], times = {}, []
         with progress(f"asking, {variant}", len(data.questions)) as done:
             for question in data.questions:
                 owner = owners[question.conversation_id]
-                rankings[variant][question.question_id], seconds = await first_turns(db, owner, question, bench, form)
+                rankings[variant][question.question_id], seconds = await first_turns(
+                    db, owner, question.question, bench, variant=way, resident=resident
+                )
                 times.append(seconds * 1_000)
                 done(1)
         outcome.figures[f"latency.{data.name}.{variant}.service_p50_ms"] = percentile(times, 0.5)
         outcome.figures[f"latency.{data.name}.{variant}.service_p95_ms"] = percentile(times, 0.95)
+    resident.close()
     return rankings
 
 
@@ -95,16 +139,14 @@ def judge(data: DataSet, rankings: Mapping[str, Rankings], outcome: Outcome) -> 
             outcome.figures |= {f"{variant}.{group}.{metric}": value for metric, value in values.items()}
             rows.append([group, str(len(asked)), *(f"{value:.3f}" for value in values.values())])
         table(f"{variant} on {data.name}", rows)
-    simple, english = scores["bm25_simple"], scores["bm25_english"]
-    for group in ("all", *data.form.groups, *data.form.without):
-        asked = members(data, data.groups()[group])
-        for metric in COMPARED:
-            change, low, high = paired_bootstrap(
-                [simple[question_id][metric] for question_id in asked],
-                [english[question_id][metric] for question_id in asked],
-            )
-            key = f"difference.{group}.{metric}"
-            outcome.figures |= {key: change, f"{key}.low": low, f"{key}.high": high}
+    for before, after in DIFFERENCES:
+        for group in ("all", *data.form.groups, *data.form.without):
+            asked = members(data, data.groups()[group])
+            for metric in COMPARED:
+                first, second = ([scores[one][question_id][metric] for question_id in asked] for one in (before, after))
+                change, low, high = paired_bootstrap(first, second)
+                key = f"difference.{before}.{after}.{group}.{metric}"
+                outcome.figures |= {key: change, f"{key}.low": low, f"{key}.high": high}
 
 
 def compare_with_reference(data: DataSet, found: Rankings, outcome: Outcome) -> None:
@@ -160,10 +202,10 @@ def main() -> None:
             "turns": sum(map(len, data.conversations.values())),
             "questions": len(data.questions),
             "text": "speaker: text + caption",
-            "variants": dict(VARIANTS),
+            "variants": {name: {"form": one.form, "words_weight": one.words_weight} for name, one in VARIANTS.items()},
             "depth": DEPTH,
             "mrr": f"over the first {DEPTH} turns",
-            "difference": f"bm25_english - bm25_simple, paired bootstrap, {RESAMPLES:,} resamples, 95 %",
+            "difference": f"second variant named - first, paired bootstrap, {RESAMPLES:,} resamples, 95 %",
         }
         with database() as bench:
             asyncio.run(measure(bench, data, outcome, with_latency=not chosen.no_latency))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import text
-
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 
 BATCH = 500
-DUE_JOBS = 1_000
 
 
 async def new_user(db: Database, name: str) -> Owner:
@@ -33,19 +30,3 @@ async def store(
     for start in range(0, len(messages), batch):
         stored = await append(db, owner, messages[start : start + batch], settings)
         done(len(stored))
-
-
-async def run_due_jobs(db: Database) -> int:
-    """Do the background work that waits, as a worker would; how many jobs there were."""
-    count = 0
-    while True:
-        async with db.transaction() as connection:
-            jobs = (await connection.execute(text("SELECT * FROM memsvc.due_jobs(:limit)"), {"limit": DUE_JOBS})).all()
-        if not jobs:
-            return count
-        for job in jobs:
-            async with db.transaction(job.user_id) as connection:
-                await connection.execute(
-                    text("SELECT memsvc.run_job(:user_id, :job_id)"), {"user_id": job.user_id, "job_id": job.job_id}
-                )
-        count += len(jobs)

@@ -12,9 +12,11 @@ import sys
 
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError, MemsvcError
+from memsvc.llm.embedders.resident import resident_embedder
 from memsvc.observe import configure_logging
 from memsvc.queue.run import run_due, work
 from memsvc.settings import settings
+from memsvc.sources.embedding import embedding_steps
 
 
 async def main(*, drain: bool) -> None:
@@ -25,16 +27,20 @@ async def main(*, drain: bool) -> None:
         raise ConfigurationError("The worker needs MEMSVC_DATABASE_URL.", hint="Set it; 'memsvc up' works without.")
     url = role_url(chosen.database_url.get_secret_value(), "memsvc_app", chosen.secret("app_password"))
     db = Database(url, chosen, pool_size=2)
+    resident = resident_embedder(chosen)
+    steps = embedding_steps(resident)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
         if drain:
-            await run_due(db)
+            await run_due(db, steps, stop=stop)
         else:
-            await work(db, stop)
+            await work(db, stop, steps)
     finally:
+        if resident is not None:
+            resident.close()
         await db.close()
 
 

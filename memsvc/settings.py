@@ -62,12 +62,23 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
     log_format: Literal["auto", "json", "console"] = Field(default="auto", description="auto: console on a terminal.")
 
+    # The embedding model.
+    embedding_model: str = Field(
+        default="onnx:all-MiniLM-L6-v2",
+        max_length=200,
+        description="backend:model, or the name of an entry point in memsvc.embedders; empty: recall by words only.",
+    )
+    embedding_url: str | None = Field(default=None, description="Base URL of an OpenAI-compatible embedding server.")
+    embedding_key: SecretStr | None = Field(default=None, description="Its key.")
+    embedding_timeout_s: float = Field(default=30.0, gt=0, description="Longest wait for its answer.")
+    query_embedding_ms: int = Field(default=500, ge=0, description="Longest wait for a query's vector; 0: words only.")
+
     # Limits at the doors.
     max_text_chars: int = Field(default=200_000, ge=1_000, description="Longest text of one message.")
     max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")
     max_query_chars: int = Field(default=100_000, ge=100, description="Longest recall query.")
     max_body_bytes: int = Field(default=32_000_000, ge=10_000, description="Largest request body.")
-    passage_tokens: int = Field(default=200, ge=32, le=8_000, description="Window that long messages are split to.")
+    passage_tokens: int = Field(default=240, ge=32, le=8_000, description="Window that long messages are split to.")
 
     @field_validator("database_url")
     @classmethod
@@ -78,6 +89,14 @@ class Settings(BaseSettings):
             message = "must start with postgresql://"
             raise ValueError(message)
         return value
+
+    @field_validator("embedding_url")
+    @classmethod
+    def _only_http(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("http://", "https://")):
+            message = "must start with http:// or https://"
+            raise ValueError(message)
+        return value or None
 
     @field_validator("data_dir")
     @classmethod

@@ -554,12 +554,14 @@ ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
 
-CREATE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE(user_id uuid, job_id uuid)
+CREATE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE(user_id uuid, job_id uuid, subject_id uuid, requests integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT j.user_id,
-     j.job_id
+     j.job_id,
+     j.subject_id,
+     j.requests
     FROM memsvc.jobs j
    WHERE ((j.state = 'pending'::text) AND (j.run_after <= clock_timestamp()))
    ORDER BY j.run_after
@@ -569,6 +571,168 @@ END;
 ALTER FUNCTION memsvc.due_jobs(p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.due_jobs(p_limit integer) IS 'Ids of due jobs of all users, oldest first.';
+
+CREATE TABLE memsvc.embedding_models (
+    model_id smallint NOT NULL,
+    name text NOT NULL,
+    dimensions integer NOT NULL,
+    state text DEFAULT 'building'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT embedding_models_dimensions_check CHECK (((dimensions >= 1) AND (dimensions <= 4000))),
+    CONSTRAINT embedding_models_name_check CHECK (((name <> ''::text) AND (length(name) <= 200))),
+    CONSTRAINT embedding_models_state_check CHECK ((state = ANY (ARRAY['building'::text, 'active'::text, 'retired'::text])))
+);
+
+ALTER TABLE ONLY memsvc.embedding_models FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embedding_models OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embedding_models IS 'Models that gave vectors. The same for everybody; not a memory.';
+
+COMMENT ON COLUMN memsvc.embedding_models.model_id IS 'Small number that vectors carry.';
+
+COMMENT ON COLUMN memsvc.embedding_models.name IS 'As MEMSVC_EMBEDDING_MODEL names it, backend first.';
+
+COMMENT ON COLUMN memsvc.embedding_models.dimensions IS 'Length of its vectors.';
+
+COMMENT ON COLUMN memsvc.embedding_models.state IS 'active: queries are compared by it; building: passages get its vectors beside the active one''s; retired: neither.';
+
+COMMENT ON COLUMN memsvc.embedding_models.created_at IS 'When it was first used.';
+
+CREATE TABLE memsvc.embeddings (
+    user_id uuid NOT NULL,
+    model_id smallint NOT NULL,
+    passage_id uuid NOT NULL,
+    vector public.halfvec NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+)
+PARTITION BY HASH (user_id);
+
+ALTER TABLE ONLY memsvc.embeddings FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings IS 'A passage''s vector by one model, of length 1; several models side by side. Partitioned for the vector indexes.';
+
+COMMENT ON COLUMN memsvc.embeddings.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.embeddings.model_id IS 'Which model gave it.';
+
+COMMENT ON COLUMN memsvc.embeddings.passage_id IS 'Whose vector it is.';
+
+COMMENT ON COLUMN memsvc.embeddings.vector IS 'Half precision, length 1: the inner product is the cosine.';
+
+COMMENT ON COLUMN memsvc.embeddings.created_at IS 'When it was stored.';
+
+CREATE TABLE memsvc.passages (
+    user_id uuid NOT NULL,
+    passage_id uuid DEFAULT uuidv7() NOT NULL,
+    source_id uuid NOT NULL,
+    kind text NOT NULL,
+    session text DEFAULT ''::text NOT NULL,
+    ordinal integer NOT NULL,
+    part smallint DEFAULT 0 NOT NULL,
+    client_id text,
+    speaker text DEFAULT ''::text NOT NULL,
+    role text NOT NULL,
+    text text NOT NULL,
+    caption text,
+    said_at timestamp with time zone NOT NULL,
+    said_offset smallint NOT NULL,
+    language text NOT NULL,
+    tsv tsvector NOT NULL,
+    tsv_simple tsvector NOT NULL,
+    length integer NOT NULL,
+    length_simple integer NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT passages_client_id_check CHECK (((client_id <> ''::text) AND (length(client_id) <= 500))),
+    CONSTRAINT passages_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'trace'::text]))),
+    CONSTRAINT passages_length_check CHECK ((length >= 0)),
+    CONSTRAINT passages_length_simple_check CHECK ((length_simple >= 0)),
+    CONSTRAINT passages_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT passages_ordinal_check CHECK ((ordinal >= 0)),
+    CONSTRAINT passages_part_check CHECK ((part >= 0)),
+    CONSTRAINT passages_role_check CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text, 'other'::text, 'system'::text, 'tool'::text, 'thinking'::text]))),
+    CONSTRAINT passages_said_offset_check CHECK (((said_offset >= '-1440'::integer) AND (said_offset <= 1440))),
+    CONSTRAINT passages_session_check CHECK ((length(session) <= 500)),
+    CONSTRAINT passages_speaker_check CHECK ((length(speaker) <= 200))
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STORAGE EXTERNAL;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY memsvc.passages FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.passages OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.passages IS 'The one searchable table. A message, or a part of a long one: the parts'' texts, in order, are the message to the letter.';
+
+COMMENT ON COLUMN memsvc.passages.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.passages.passage_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.passages.source_id IS 'Where it comes from.';
+
+COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
+
+COMMENT ON COLUMN memsvc.passages.session IS 'The sitting within the conversation; empty where the client knows none.';
+
+COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0.';
+
+COMMENT ON COLUMN memsvc.passages.part IS 'Place of the part in a split message, from 0.';
+
+COMMENT ON COLUMN memsvc.passages.client_id IS 'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
+
+COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words.';
+
+COMMENT ON COLUMN memsvc.passages.role IS 'user, assistant, other, system, tool or thinking.';
+
+COMMENT ON COLUMN memsvc.passages.text IS 'What was said, unchanged.';
+
+COMMENT ON COLUMN memsvc.passages.caption IS 'What a shared picture shows.';
+
+COMMENT ON COLUMN memsvc.passages.said_at IS 'When it was said.';
+
+COMMENT ON COLUMN memsvc.passages.said_offset IS 'Minutes east of UTC on the speaker''s clock then.';
+
+COMMENT ON COLUMN memsvc.passages.language IS 'Text search configuration that made tsv; as text, for regconfig blocks pg_upgrade.';
+
+COMMENT ON COLUMN memsvc.passages.tsv IS 'Stemmed lexemes of speaker, text and caption.';
+
+COMMENT ON COLUMN memsvc.passages.tsv_simple IS 'The same words lower-cased only, stop words kept.';
+
+COMMENT ON COLUMN memsvc.passages.length IS 'Words in tsv with repetitions: BM25''s document length.';
+
+COMMENT ON COLUMN memsvc.passages.length_simple IS 'The same for tsv_simple.';
+
+COMMENT ON COLUMN memsvc.passages.metadata IS 'What else the client said about the message.';
+
+COMMENT ON COLUMN memsvc.passages.recorded_at IS 'When memsvc stored it.';
+
+CREATE FUNCTION memsvc.embedding_progress(p_user_id uuid) RETURNS TABLE(model_id smallint, name text, dimensions integer, state text, embedded bigint, lacking bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT m.model_id,
+     m.name,
+     m.dimensions,
+     m.state,
+     e.embedded,
+     (p.messages - e.embedded)
+    FROM ((memsvc.embedding_models m
+      CROSS JOIN ( SELECT count(*) AS messages
+            FROM memsvc.passages s
+           WHERE ((s.user_id = embedding_progress.p_user_id) AND (s.kind = 'message'::text))) p)
+      CROSS JOIN LATERAL ( SELECT count(*) AS embedded
+            FROM memsvc.embeddings v
+           WHERE ((v.user_id = embedding_progress.p_user_id) AND (v.model_id = m.model_id))) e)
+   ORDER BY m.model_id;
+END;
+
+ALTER FUNCTION memsvc.embedding_progress(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.embedding_progress(p_user_id uuid) IS 'How many of a user''s messages have each model''s vector.';
 
 CREATE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -593,6 +757,44 @@ $$;
 ALTER FUNCTION memsvc.ensure_app(p_name text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.ensure_app(p_name text) IS 'The id of the app with this name, made on first use.';
+
+CREATE FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) RETURNS TABLE(model_id smallint, state text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  known embedding_models%ROWTYPE;
+BEGIN
+  SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+  IF NOT FOUND THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.ensure_model', 0));
+    INSERT INTO embedding_models AS m (name, dimensions, state)
+    SELECT p_name, p_dimensions, CASE WHEN EXISTS (
+      SELECT FROM embedding_models AS a WHERE a.state = 'active'
+    ) THEN 'building' ELSE 'active' END
+    ON CONFLICT (name) DO NOTHING
+    RETURNING * INTO known;
+    IF FOUND THEN
+      EXECUTE format(
+        'CREATE INDEX embeddings_near_%s ON memsvc.embeddings USING hnsw ((vector::halfvec(%s)) halfvec_ip_ops) '
+        'WHERE model_id = %s', known.model_id, p_dimensions, known.model_id
+      );
+    ELSE
+      SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+    END IF;
+  END IF;
+  IF known.dimensions <> p_dimensions THEN
+    RAISE EXCEPTION 'model % has vectors of length %, not %', p_name, known.dimensions, p_dimensions
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  RETURN QUERY SELECT known.model_id, known.state;
+END
+$$;
+
+ALTER FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) IS 'The embedding model with this name, registered on first use.';
 
 CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) RETURNS void
     LANGUAGE sql
@@ -697,7 +899,70 @@ ALTER FUNCTION memsvc.keys_of_app(p_app_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keys_of_app(p_app_id uuid) IS 'Keys of one app, without their hashes.';
 
-CREATE FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, score double precision, matched_terms text[], matched_form text)
+CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    AS $_$
+DECLARE
+  exact_up_to CONSTANT integer := 12000;
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  dimensions CONSTANT integer := vector_dims(p_vector);
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL;
+  size bigint;
+  found_ids uuid[];
+  found_similarities double precision[];
+BEGIN
+  SELECT coalesce(sum(c.passages), 0) INTO size
+  FROM (
+    SELECT passages FROM corpora WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
+    UNION ALL
+    SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
+  ) AS c;
+
+  IF size > exact_up_to AND NOT filtered THEN
+    -- The model and the length of its vectors are literals, or the partial index by expression is not seen.
+    PERFORM set_config('hnsw.iterative_scan', 'strict_order', true),
+      set_config('hnsw.ef_search', greatest(100, least(p_limit, 1000))::text, true),
+      set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true);
+    EXECUTE format(
+      'SELECT array_agg(n.passage_id), array_agg(n.similarity) FROM ('
+      'SELECT e.passage_id, -(e.vector::halfvec(%1$s) <#> $2) AS similarity FROM embeddings AS e '
+      'WHERE e.user_id = %2$L AND e.model_id = %3$s ORDER BY e.vector::halfvec(%1$s) <#> $2 LIMIT $3) AS n',
+      dimensions, asker, p_model_id
+    ) INTO found_ids, found_similarities USING asker, p_vector::halfvec, p_limit;
+    PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true);
+    IF cardinality(found_ids) >= least(p_limit, size) THEN
+      RETURN QUERY SELECT f.passage_id, f.similarity FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity);
+      RETURN;
+    END IF;
+  END IF;
+
+  RETURN QUERY
+  SELECT n.passage_id, n.similarity
+  FROM (
+    SELECT e.passage_id, -(e.vector <#> p_vector) AS similarity
+    FROM embeddings AS e
+    WHERE e.user_id = asker AND e.model_id = p_model_id
+      AND (NOT filtered OR EXISTS (
+        SELECT FROM passages AS p
+        WHERE p.user_id = asker AND p.passage_id = e.passage_id
+          AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+          AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+          AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+          AND (p_said_to IS NULL OR p.said_at < p_said_to)
+      ))
+  ) AS n
+  ORDER BY n.similarity DESC, n.passage_id
+  LIMIT p_limit;
+END
+$_$;
+
+ALTER FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) IS 'The vector arm: passages nearest to the query''s vector, best first.';
+
+CREATE FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_enough integer DEFAULT NULL::integer) RETURNS TABLE(matched_id uuid, score double precision, matched_terms text[], matched_form text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 10
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -813,7 +1078,7 @@ BEGIN
     )
     SELECT coalesce(array_agg(b.passage_id), '{}'), coalesce(array_agg(b.score), '{}') INTO found_ids, found_scores
     FROM best AS b;
-    EXIT WHEN cardinality(found_ids) >= p_limit OR needle = every;
+    EXIT WHEN cardinality(found_ids) >= coalesce(p_enough, p_limit) OR needle = every;
     needle := every;
   END LOOP;
   PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
@@ -837,9 +1102,9 @@ BEGIN
 END
 $$;
 
-ALTER FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) OWNER TO memsvc_recall;
+ALTER FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) IS 'The word arm: BM25 over one user''s passages, best first.';
+COMMENT ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) IS 'The word arm: BM25 over one user''s passages, best first.';
 
 CREATE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -881,92 +1146,6 @@ ALTER FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p
 
 COMMENT ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) IS 'The words of a query that stand behind matched lexemes.';
 
-CREATE TABLE memsvc.passages (
-    user_id uuid NOT NULL,
-    passage_id uuid DEFAULT uuidv7() NOT NULL,
-    source_id uuid NOT NULL,
-    kind text NOT NULL,
-    session text DEFAULT ''::text NOT NULL,
-    ordinal integer NOT NULL,
-    part smallint DEFAULT 0 NOT NULL,
-    client_id text,
-    speaker text DEFAULT ''::text NOT NULL,
-    role text NOT NULL,
-    text text NOT NULL,
-    caption text,
-    said_at timestamp with time zone NOT NULL,
-    said_offset smallint NOT NULL,
-    language text NOT NULL,
-    tsv tsvector NOT NULL,
-    tsv_simple tsvector NOT NULL,
-    length integer NOT NULL,
-    length_simple integer NOT NULL,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT passages_client_id_check CHECK (((client_id <> ''::text) AND (length(client_id) <= 500))),
-    CONSTRAINT passages_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'trace'::text]))),
-    CONSTRAINT passages_length_check CHECK ((length >= 0)),
-    CONSTRAINT passages_length_simple_check CHECK ((length_simple >= 0)),
-    CONSTRAINT passages_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
-    CONSTRAINT passages_ordinal_check CHECK ((ordinal >= 0)),
-    CONSTRAINT passages_part_check CHECK ((part >= 0)),
-    CONSTRAINT passages_role_check CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text, 'other'::text, 'system'::text, 'tool'::text, 'thinking'::text]))),
-    CONSTRAINT passages_said_offset_check CHECK (((said_offset >= '-1440'::integer) AND (said_offset <= 1440))),
-    CONSTRAINT passages_session_check CHECK ((length(session) <= 500)),
-    CONSTRAINT passages_speaker_check CHECK ((length(speaker) <= 200))
-)
-WITH (toast_tuple_target='8160');
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STORAGE EXTERNAL;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STORAGE EXTERNAL;
-
-ALTER TABLE ONLY memsvc.passages FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.passages OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.passages IS 'The one searchable table. A message, or a part of a long one: the parts'' texts, in order, are the message to the letter.';
-
-COMMENT ON COLUMN memsvc.passages.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.passages.passage_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.passages.source_id IS 'Where it comes from.';
-
-COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
-
-COMMENT ON COLUMN memsvc.passages.session IS 'The sitting within the conversation; empty where the client knows none.';
-
-COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0.';
-
-COMMENT ON COLUMN memsvc.passages.part IS 'Place of the part in a split message, from 0.';
-
-COMMENT ON COLUMN memsvc.passages.client_id IS 'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
-
-COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words.';
-
-COMMENT ON COLUMN memsvc.passages.role IS 'user, assistant, other, system, tool or thinking.';
-
-COMMENT ON COLUMN memsvc.passages.text IS 'What was said, unchanged.';
-
-COMMENT ON COLUMN memsvc.passages.caption IS 'What a shared picture shows.';
-
-COMMENT ON COLUMN memsvc.passages.said_at IS 'When it was said.';
-
-COMMENT ON COLUMN memsvc.passages.said_offset IS 'Minutes east of UTC on the speaker''s clock then.';
-
-COMMENT ON COLUMN memsvc.passages.language IS 'Text search configuration that made tsv; as text, for regconfig blocks pg_upgrade.';
-
-COMMENT ON COLUMN memsvc.passages.tsv IS 'Stemmed lexemes of speaker, text and caption.';
-
-COMMENT ON COLUMN memsvc.passages.tsv_simple IS 'The same words lower-cased only, stop words kept.';
-
-COMMENT ON COLUMN memsvc.passages.length IS 'Words in tsv with repetitions: BM25''s document length.';
-
-COMMENT ON COLUMN memsvc.passages.length_simple IS 'The same for tsv_simple.';
-
-COMMENT ON COLUMN memsvc.passages.metadata IS 'What else the client said about the message.';
-
-COMMENT ON COLUMN memsvc.passages.recorded_at IS 'When memsvc stored it.';
-
 CREATE TABLE memsvc.sources (
     user_id uuid NOT NULL,
     source_id uuid DEFAULT uuidv7() NOT NULL,
@@ -1007,18 +1186,71 @@ COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it
 
 COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
 
-CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, score double precision, arms jsonb, matched text[])
+CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_words_weight double precision DEFAULT 0.5) RETURNS TABLE(passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, score double precision, arms jsonb, matched text[])
     LANGUAGE sql STABLE
-    SET search_path TO 'memsvc', 'pg_temp'
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     BEGIN ATOMIC
- WITH found AS MATERIALIZED (
+ WITH heard AS MATERIALIZED (
           SELECT m_1.matched_id,
              m_1.score,
              m_1.matched_terms,
-             m_1.matched_form
-            FROM memsvc.match_words(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m_1(matched_id, score, matched_terms, matched_form)
-         ), heard AS MATERIALIZED (
+             m_1.matched_form,
+             row_number() OVER (ORDER BY m_1.score DESC, m_1.matched_id) AS rank
+            FROM memsvc.match_words(recall.p_user_id, recall.p_query,
+                 CASE
+                     WHEN (recall.p_vector IS NULL) THEN recall.p_limit
+                     ELSE GREATEST(200, recall.p_limit)
+                 END, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_limit) m_1(matched_id, score, matched_terms, matched_form)
+           WHERE ((recall.p_vector IS NULL) OR (recall.p_words_weight > (0)::double precision))
+         ), near AS MATERIALIZED (
+          SELECT m_1.matched_id,
+             m_1.similarity,
+             row_number() OVER (ORDER BY m_1.similarity DESC, m_1.matched_id) AS rank
+            FROM memsvc.match_vectors(recall.p_user_id, recall.p_model_id, recall.p_vector, GREATEST(200, recall.p_limit), recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m_1(matched_id, similarity)
+           WHERE ((recall.p_vector IS NOT NULL) AND (recall.p_words_weight < (1)::double precision))
+         ), candidate AS MATERIALIZED (
+          SELECT c.passage_id,
+             h.score AS words,
+             h.rank AS words_rank,
+             h.matched_terms,
+             h.matched_form,
+             n.rank AS vector_rank,
+             COALESCE(n.similarity, ( SELECT (- (e.vector OPERATOR(public.<#>) recall.p_vector))
+                    FROM memsvc.embeddings e
+                   WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_model_id) AND (e.passage_id = c.passage_id)))) AS similarity
+            FROM ((( SELECT h_1.matched_id
+                    FROM heard h_1
+                 UNION
+                  SELECT n_1.matched_id
+                    FROM near n_1) c(passage_id)
+              LEFT JOIN heard h ON ((h.matched_id = c.passage_id)))
+              LEFT JOIN near n ON ((n.matched_id = c.passage_id)))
+         ), found AS MATERIALIZED (
+          SELECT c.passage_id,
+             c.words,
+             c.words_rank,
+             c.matched_terms,
+             c.matched_form,
+             c.vector_rank,
+             c.similarity,
+                 CASE
+                     WHEN (recall.p_vector IS NULL) THEN c.words
+                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision)), (0)::double precision)))
+                 END AS score
+            FROM (candidate c
+              CROSS JOIN ( SELECT avg(COALESCE(candidate.words, (0)::double precision)) AS words_mean,
+                     stddev_pop(COALESCE(candidate.words, (0)::double precision)) AS words_spread,
+                     avg(candidate.similarity) AS vector_mean,
+                     stddev_pop(candidate.similarity) AS vector_spread
+                    FROM candidate) s_1)
+           ORDER BY
+                 CASE
+                     WHEN (recall.p_vector IS NULL) THEN c.words
+                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision)), (0)::double precision)))
+                 END DESC, c.passage_id
+          LIMIT recall.p_limit
+         ), spoken AS MATERIALIZED (
           SELECT w.term,
              w.word
             FROM (( SELECT f.matched_form,
@@ -1043,10 +1275,18 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
      p.said_offset,
      p.recorded_at,
      m.score,
-     jsonb_build_object('words', jsonb_build_object('score', round((m.score)::numeric, 4), 'form', m.matched_form)) AS jsonb_build_object,
+     jsonb_strip_nulls(jsonb_build_object('words',
+         CASE
+             WHEN (m.words IS NOT NULL) THEN jsonb_build_object('score', round((m.words)::numeric, 4), 'rank', m.words_rank, 'form', m.matched_form)
+             ELSE NULL::jsonb
+         END, 'vector',
+         CASE
+             WHEN (m.similarity IS NOT NULL) THEN jsonb_build_object('score', round((m.similarity)::numeric, 4), 'rank', m.vector_rank)
+             ELSE NULL::jsonb
+         END)) AS jsonb_strip_nulls,
      ARRAY( SELECT h.word
             FROM (unnest(m.matched_terms) WITH ORDINALITY t(term, rank)
-              JOIN heard h ON ((h.term = t.term)))
+              JOIN spoken h ON ((h.term = t.term)))
            ORDER BY t.rank) AS "array"
     FROM ((found m
       CROSS JOIN LATERAL ( SELECT r.user_id,
@@ -1071,7 +1311,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
              r.metadata,
              r.recorded_at
             FROM memsvc.passages r
-           WHERE ((r.user_id = recall.p_user_id) AND (r.passage_id >= m.matched_id))
+           WHERE ((r.user_id = recall.p_user_id) AND (r.passage_id >= m.passage_id))
            ORDER BY r.passage_id
           LIMIT 1) p)
       CROSS JOIN LATERAL ( SELECT r.user_id,
@@ -1087,13 +1327,13 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
            WHERE ((r.user_id = recall.p_user_id) AND (r.source_id >= p.source_id))
            ORDER BY r.source_id
           LIMIT 1) s)
-   WHERE ((p.passage_id = m.matched_id) AND (s.source_id = p.source_id))
+   WHERE ((p.passage_id = m.passage_id) AND (s.source_id = p.source_id))
    ORDER BY m.score DESC, p.passage_id;
 END;
 
-ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
+COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
 
 CREATE FUNCTION memsvc.require_identity(p_user_id uuid) RETURNS uuid
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1130,13 +1370,13 @@ ALTER FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) OWNER TO memsvc_o
 
 COMMENT ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) IS 'Ends a key of the app; false where there is none that works.';
 
-CREATE FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) RETURNS text
+CREATE FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) RETURNS text
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 DECLARE
   job jobs%ROWTYPE;
-  final text;
+  settled boolean;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.job ' || p_job_id::text, 0)) THEN
     RETURN 'busy';
@@ -1146,26 +1386,31 @@ BEGIN
     RETURN 'gone';
   END IF;
 
-  -- kind 'process': bring the source up to now. Later steps (vectors, facts) join here.
-  PERFORM memsvc.fold_statistics(p_user_id);
-  UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
-  WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
-
+  PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = job.subject_id FOR NO KEY UPDATE;
   UPDATE jobs AS j
   SET
-    state = CASE WHEN j.requests = job.requests THEN 'done' ELSE 'pending' END,
-    finished_at = CASE WHEN j.requests = job.requests THEN clock_timestamp() END,
-    attempts = j.attempts + 1, error = NULL, error_code = NULL
+    state = CASE WHEN j.requests = p_requests THEN 'done' ELSE 'pending' END,
+    finished_at = CASE WHEN j.requests = p_requests THEN clock_timestamp() END,
+    -- What was asked for meanwhile is a new piece of work, with tries of its own.
+    attempts = CASE WHEN j.requests = p_requests THEN j.attempts + 1 ELSE 0 END,
+    error = NULL, error_code = NULL
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
-  RETURNING j.state INTO final;
+  RETURNING j.state = 'done' INTO settled;
+  IF settled IS NULL THEN
+    RETURN 'gone';
+  ELSIF NOT settled THEN
+    RETURN 'again';
+  END IF;
+  UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
+  WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
   INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
-  RETURN CASE final WHEN 'done' THEN 'done' WHEN 'pending' THEN 'again' ELSE 'gone' END;
+  RETURN 'done';
 END
 $$;
 
-ALTER FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) IS 'Runs one pending job in the caller''s transaction: done, again, busy or gone.';
+COMMENT ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) IS 'Ends one pending job in the caller''s transaction: done, again, busy or gone.';
 
 CREATE FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1174,6 +1419,44 @@ CREATE FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text
 ALTER FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) IS 'Speaker, text and caption as one searchable text.';
+
+CREATE FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    AS $$
+  WITH stored AS (
+    INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
+    SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
+    FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
+    WHERE EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
+    ORDER BY v.passage_id
+    ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
+    RETURNING 1
+  )
+  SELECT count(*) FROM stored;
+$$;
+
+ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) IS 'Stores vectors; how many were new.';
+
+CREATE FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) RETURNS TABLE(passage_id uuid, searched text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT p.passage_id,
+     memsvc.searched_text(p.speaker, p.text, p.caption) AS searched_text
+    FROM memsvc.passages p
+   WHERE ((p.user_id = unembedded.p_user_id) AND (p.kind = 'message'::text) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.embeddings e
+           WHERE ((e.user_id = unembedded.p_user_id) AND (e.model_id = unembedded.p_model_id) AND (e.passage_id = p.passage_id))))))
+   ORDER BY p.passage_id DESC
+  LIMIT unembedded.p_limit;
+END;
+
+ALTER FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) IS 'Messages that lack a model''s vector, newest first.';
 
 CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) RETURNS TABLE(user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1338,6 +1621,127 @@ COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty
 COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
 
 COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
+
+ALTER TABLE memsvc.embedding_models ALTER COLUMN model_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME memsvc.embedding_models_model_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE memsvc.embeddings_0 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_0 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_0 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_0 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.embeddings_1 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_1 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_1 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_1 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.embeddings_2 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_2 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_2 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_2 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.embeddings_3 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_3 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_3 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_3 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.embeddings_4 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_4 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_4 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_4 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.embeddings_5 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_5 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_5 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_5 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.embeddings_6 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_6 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_6 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_6 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.embeddings_7 (
+    user_id uuid CONSTRAINT embeddings_user_id_not_null NOT NULL,
+    model_id smallint CONSTRAINT embeddings_model_id_not_null NOT NULL,
+    passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
+    vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.embeddings_7 FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_7 OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embeddings_7 IS 'Part of embeddings, by hash of user_id.';
 
 CREATE TABLE memsvc.identity_keys (
     key_id text NOT NULL,
@@ -1567,6 +1971,22 @@ COMMENT ON COLUMN memsvc.tombstones.digest IS 'message_digest() of the erased me
 
 COMMENT ON COLUMN memsvc.tombstones.recorded_at IS 'When it was erased.';
 
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_0 FOR VALUES WITH (modulus 8, remainder 0);
+
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_1 FOR VALUES WITH (modulus 8, remainder 1);
+
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_2 FOR VALUES WITH (modulus 8, remainder 2);
+
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_3 FOR VALUES WITH (modulus 8, remainder 3);
+
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_4 FOR VALUES WITH (modulus 8, remainder 4);
+
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_5 FOR VALUES WITH (modulus 8, remainder 5);
+
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_6 FOR VALUES WITH (modulus 8, remainder 6);
+
+ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_7 FOR VALUES WITH (modulus 8, remainder 7);
+
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_once EXCLUDE USING gist (user_id WITH =, node_id WITH =, normal_form WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
 
@@ -1593,6 +2013,39 @@ ALTER TABLE ONLY memsvc.corpora
 
 ALTER TABLE ONLY memsvc.edge_types
     ADD CONSTRAINT edge_types_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY memsvc.embedding_models
+    ADD CONSTRAINT embedding_models_name_key UNIQUE (name);
+
+ALTER TABLE ONLY memsvc.embedding_models
+    ADD CONSTRAINT embedding_models_pkey PRIMARY KEY (model_id);
+
+ALTER TABLE ONLY memsvc.embeddings
+    ADD CONSTRAINT embeddings_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_0
+    ADD CONSTRAINT embeddings_0_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_1
+    ADD CONSTRAINT embeddings_1_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_2
+    ADD CONSTRAINT embeddings_2_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_3
+    ADD CONSTRAINT embeddings_3_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_4
+    ADD CONSTRAINT embeddings_4_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_5
+    ADD CONSTRAINT embeddings_5_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_6
+    ADD CONSTRAINT embeddings_6_pkey PRIMARY KEY (user_id, model_id, passage_id);
+
+ALTER TABLE ONLY memsvc.embeddings_7
+    ADD CONSTRAINT embeddings_7_pkey PRIMARY KEY (user_id, model_id, passage_id);
 
 ALTER TABLE ONLY memsvc.identity_keys
     ADD CONSTRAINT identity_keys_pkey PRIMARY KEY (key_id);
@@ -1655,6 +2108,8 @@ CREATE INDEX aliases_current ON memsvc.aliases USING btree (user_id, normal_form
 
 CREATE INDEX aliases_of_node ON memsvc.aliases USING btree (user_id, node_id);
 
+CREATE UNIQUE INDEX embedding_models_one_active ON memsvc.embedding_models USING btree ((true)) WHERE (state = 'active'::text);
+
 CREATE INDEX jobs_due ON memsvc.jobs USING btree (run_after) WHERE (state = 'pending'::text);
 
 CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, subject_id) WHERE (state = 'pending'::text);
@@ -1666,6 +2121,22 @@ CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, 
 CREATE INDEX passages_said ON memsvc.passages USING btree (user_id, said_at);
 
 CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) WITH (fastupdate=off);
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_0_pkey;
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_1_pkey;
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_2_pkey;
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_3_pkey;
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_4_pkey;
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_5_pkey;
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_6_pkey;
+
+ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_7_pkey;
 
 CREATE OR REPLACE VIEW memsvc.conversations WITH (security_invoker='true') AS
  SELECT s.user_id,
@@ -1696,6 +2167,12 @@ ALTER TABLE ONLY memsvc.api_keys
 
 ALTER TABLE ONLY memsvc.corpora
     ADD CONSTRAINT corpora_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE memsvc.embeddings
+    ADD CONSTRAINT embeddings_model_id_fkey FOREIGN KEY (model_id) REFERENCES memsvc.embedding_models(model_id);
+
+ALTER TABLE memsvc.embeddings
+    ADD CONSTRAINT embeddings_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
 
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
@@ -1736,6 +2213,8 @@ CREATE POLICY account_rows ON memsvc.apps TO memsvc_owner USING (true) WITH CHEC
 
 CREATE POLICY account_rows ON memsvc.audit_log TO memsvc_owner USING (true) WITH CHECK (true);
 
+CREATE POLICY account_rows ON memsvc.embedding_models TO memsvc_owner USING (true) WITH CHECK (true);
+
 CREATE POLICY account_rows ON memsvc.identity_keys TO memsvc_owner USING (true) WITH CHECK (true);
 
 CREATE POLICY account_rows ON memsvc.jobs FOR SELECT TO memsvc_owner USING (true);
@@ -1754,6 +2233,8 @@ ALTER TABLE memsvc.audit_log ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY candidate_rows ON memsvc.corpora FOR SELECT TO memsvc_recall USING (true);
 
+CREATE POLICY candidate_rows ON memsvc.embeddings FOR SELECT TO memsvc_recall USING (true);
+
 CREATE POLICY candidate_rows ON memsvc.passages FOR SELECT TO memsvc_recall USING (true);
 
 CREATE POLICY candidate_rows ON memsvc.term_deltas FOR SELECT TO memsvc_recall USING (true);
@@ -1764,7 +2245,29 @@ ALTER TABLE memsvc.corpora ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.edge_types ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.embedding_models ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_0 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_1 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_2 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_3 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_4 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_5 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_6 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embeddings_7 ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY everybody_reads ON memsvc.edge_types FOR SELECT USING (true);
+
+CREATE POLICY everybody_reads ON memsvc.embedding_models FOR SELECT USING (true);
 
 CREATE POLICY everybody_reads ON memsvc.node_types FOR SELECT USING (true);
 
@@ -1783,6 +2286,8 @@ ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON memsvc.aliases TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.corpora TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.embeddings TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.jobs TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -1876,8 +2381,27 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 REVOKE ALL ON FUNCTION memsvc.due_jobs(p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.due_jobs(p_limit integer) TO memsvc_app;
 
+GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
+
+GRANT SELECT,INSERT ON TABLE memsvc.embeddings TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.passages TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.passages TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.ensure_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) TO memsvc_app;
@@ -1891,9 +2415,13 @@ GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_reader;
+REVOKE ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
@@ -1918,10 +2446,6 @@ GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language 
 GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_recall;
 
-GRANT SELECT,INSERT ON TABLE memsvc.passages TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
-GRANT SELECT ON TABLE memsvc.passages TO memsvc_recall;
-
 GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
 
@@ -1933,10 +2457,10 @@ GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_app;
@@ -1946,13 +2470,19 @@ GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_recall;
 REVOKE ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) TO memsvc_app;

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -26,6 +27,7 @@ from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db import embedded
 from memsvc.db.engine import Database, role_url
 from memsvc.db.upgrade import upgrade
+from memsvc.recall.search import Memory, recall
 from memsvc.settings import Settings
 
 FOLDER_VARIABLE = "MEMSVC_TEST_FOLDER"
@@ -159,3 +161,8 @@ def admin(cluster: Cluster, database_name: str) -> Iterator[psycopg.Connection]:
     """The administrator in this worker's database, outside a transaction: sees everything."""
     with psycopg.connect(cluster.admin_url(database_name), autocommit=True) as connection:
         yield connection
+
+
+async def remembered(*arguments: Any, **named: Any) -> list[Memory]:
+    """The memories of ``recall``, for tests that ask for nothing else."""
+    return (await recall(*arguments, **named)).memories

@@ -30,6 +30,8 @@ from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
+from memsvc.llm.embedders.resident import resident_embedder
+from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings, settings
 
 V1 = (
@@ -96,25 +98,24 @@ def _record(scope: Scope, status: int, seconds: float) -> None:
     say("request", **labels, milliseconds=round(seconds * 1000, 2))
 
 
-def create_app(settings: Settings, db: Database | None = None) -> Litestar:
+def create_app(settings: Settings, db: Database | None = None, embedder: QueryEmbedder | None = None) -> Litestar:
     """Put the API together.
 
     Args:
         settings: limits, secrets, and the database's URL where ``db`` is not given.
         db: a database that the caller opened and closes; else one is opened with the app and closed with it.
+        embedder: gives vectors of queries; None: recall goes by words.
 
     Raises:
         ConfigurationError: neither ``db`` nor a database's URL is given.
     """
     if db is None and settings.database_url is None:
-        raise ConfigurationError(
-            "MEMSVC_DATABASE_URL is empty.", hint="'memsvc api' starts the embedded server and sets it."
-        )
+        raise ConfigurationError("MEMSVC_DATABASE_URL is empty.", hint="Set it; 'memsvc api' works without.")
 
     @asynccontextmanager
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
-        app.state["service"] = Service(opened, settings)
+        app.state["service"] = Service(opened, settings, embedder)
         try:
             yield
         finally:
@@ -143,4 +144,4 @@ def application() -> Litestar:
     """The application of this process, configured by the environment; for a server."""
     configured = settings()
     observe.configure_logging(configured)
-    return create_app(configured)
+    return create_app(configured, embedder=resident_embedder(configured))

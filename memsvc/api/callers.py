@@ -21,6 +21,7 @@ from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import ForbiddenError, UnauthenticatedError
+from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
 
 USER_HEADER = "X-Memsvc-User"
@@ -39,6 +40,8 @@ class Service:
 
     db: Database
     settings: Settings
+    embedder: QueryEmbedder | None
+    """Gives vectors of queries; None: words only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Caller:
 
     db: Database
     settings: Settings
+    embedder: QueryEmbedder | None
     principal: Principal
     owner: Owner
 
@@ -100,7 +104,7 @@ def _principal(request: Request[Any, Any, Any]) -> Principal:
 
 def _caller(request: Request[Any, Any, Any], owner: Owner) -> Caller:
     service = service_of(request)
-    return Caller(service.db, service.settings, _principal(request), owner)
+    return Caller(service.db, service.settings, service.embedder, _principal(request), owner)
 
 
 async def provide_reader(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001

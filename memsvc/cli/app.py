@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from memsvc.cli import accounts, database, demo, memories, service
+from memsvc.cli import accounts, database, demo, memories, models, service
 
 app = typer.Typer(
     name="memsvc",
@@ -43,3 +43,4 @@ app.add_typer(database.app, name="db")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
 app.add_typer(memories.jobs, name="jobs")
+app.add_typer(models.models, name="models")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from memsvc.access.users import User
     from memsvc.db.engine import Database
+    from memsvc.llm.embedders.resident import ResidentEmbedder
     from memsvc.settings import Settings
 
 T = TypeVar("T")
@@ -34,9 +36,11 @@ def with_database(work: Callable[[Database, Settings], Awaitable[T]]) -> T:
     """Run work on the configured database as the application's login; the embedded server runs meanwhile."""
     from memsvc.db.engine import Database
     from memsvc.db.locate import app_url, ready
+    from memsvc.observe import configure_logging
     from memsvc.settings import settings
 
     chosen = settings()
+    configure_logging(chosen)  # to standard error: standard output is for what was asked for
 
     async def run(admin_url: str) -> T:
         db = Database(app_url(admin_url, chosen), chosen, pool_size=2)
@@ -47,6 +51,19 @@ def with_database(work: Callable[[Database, Settings], Awaitable[T]]) -> T:
 
     with ready(chosen, note) as admin_url:
         return asyncio.run(run(admin_url))
+
+
+@contextmanager
+def embedder(settings: Settings) -> Iterator[ResidentEmbedder | None]:
+    """The configured embedding model while the block runs; None where none is configured."""
+    from memsvc.llm.embedders.resident import resident_embedder
+
+    resident = resident_embedder(settings)
+    try:
+        yield resident
+    finally:
+        if resident is not None:
+            resident.close()
 
 
 async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:

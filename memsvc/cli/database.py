@@ -59,10 +59,11 @@ def doctor(as_json: bool = AsJson) -> None:
     from memsvc.db.capabilities import Check, check_machine, check_server
     from memsvc.db.locate import located
     from memsvc.errors import MemsvcError
+    from memsvc.llm.embedders.capability import check_embedder
     from memsvc.settings import settings
 
     chosen = settings()
-    checks = list(check_machine(chosen))
+    checks = [*check_machine(chosen), check_embedder(chosen)]
     if not any(check.state == "missing" for check in checks):
         try:
             with located(chosen) as admin_url:

@@ -8,10 +8,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from memsvc.cli.common import note, with_database
+from memsvc.cli.common import embedder, note, with_database
 
 if TYPE_CHECKING:
+    from memsvc.access.users import Owner
     from memsvc.db.engine import Database
+    from memsvc.llm.embedders.resident import ResidentEmbedder
     from memsvc.settings import Settings
 
 APP, USER = "demo", "marcel"
@@ -23,6 +25,30 @@ QUESTIONS = (
 BUDGET_TOKENS = 450
 
 
+async def ask(db: Database, settings: Settings, owner: Owner, resident: ResidentEmbedder | None) -> None:
+    """Ask the three questions, by words and, where there is a model, by vectors."""
+    from memsvc.errors import EmbedderError
+    from memsvc.llm.embedders.registry import list_models
+    from memsvc.recall.context import build_context
+    from memsvc.sources.embedding import embed_lacking
+
+    says = "No embedding model is configured."
+    if resident is not None:
+        try:
+            await embed_lacking(db, resident, owner.user_id)  # what other workers or older versions left
+            made = {model.name: model for model in await list_models(db, owner.user_id)}[resident.model_name]
+            says = f"{made.embedded} passages have vectors by {made.name}. No language model was asked."
+        except EmbedderError as error:
+            says, resident = f"Recall goes by words alone. {error.message}", None
+    print(says)
+    for question in QUESTIONS:
+        asked = time.perf_counter()
+        context = await build_context(
+            db, owner, question, settings, embedder=resident, budget_tokens=BUDGET_TOKENS, limit=3
+        )
+        print(f"\n? {question}   ({(time.perf_counter() - asked) * 1000:.0f} ms)\n{context.text}")
+
+
 def demo() -> None:
     """Take the sample conversation in, ask three questions, show what comes out and why. Ends by itself."""
     began = time.perf_counter()
@@ -32,7 +58,6 @@ def demo() -> None:
         from memsvc.cli.memories import ingest_files
         from memsvc.db.files import folder
         from memsvc.errors import UserUnknownError
-        from memsvc.recall.context import build_context
 
         app = await app_id(db, APP)
         try:
@@ -44,11 +69,9 @@ def demo() -> None:
         sample = folder("examples") / "conversation.jsonl"
         note(f"Taking in {sample.name}: two friends, nine months.")
         counts = await ingest_files(db, settings, user.owner, [sample])
-        print(f"{counts['created']} messages stored, {counts['existing']} were there already. No model was asked.")
-        for question in QUESTIONS:
-            asked = time.perf_counter()
-            context = await build_context(db, user.owner, question, settings, budget_tokens=BUDGET_TOKENS, limit=3)
-            print(f"\n? {question}   ({(time.perf_counter() - asked) * 1000:.0f} ms)\n{context.text}")
+        print(f"{counts['created']} messages stored, {counts['existing']} were there already.")
+        with embedder(settings) as resident:
+            await ask(db, settings, user.owner, resident)
 
     with_database(work)
     # After 'make demo' the command lies in a virtual environment that nobody has activated.

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, chosen_user, print_json, print_table, with_database
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    as_uuid,
+    chosen_user,
+    embedder,
+    note,
+    print_json,
+    print_table,
+    with_database,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +48,7 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
 
     from memsvc.access.users import own_names
     from memsvc.queue.run import run_due
+    from memsvc.sources.embedding import embedding_steps
     from memsvc.sources.files import read_messages
 
     names = (await own_names(db, owner)).aliases
@@ -51,7 +63,9 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
                 for stored in await _append(db, owner, batch, settings):
                     counts[stored.outcome] += 1
                 progress.advance(task, len(batch))
-        await run_due(db)
+        with embedder(settings) as resident:
+            task = progress.add_task("vectors", total=None)
+            await run_due(db, embedding_steps(resident, lambda stored: progress.advance(task, stored)))
     return counts
 
 
@@ -149,14 +163,23 @@ def recall(
             said_to=parse_time(said_to, zone).moment if said_to else None,
             traces=traces,
         )
-        if budget is not None:
-            return await build_context(
-                db, owner, question, settings, budget_tokens=budget, limit=limit, filters=filters
+        with embedder(settings) as resident:
+            if resident is not None:
+                await resident.ready()
+            if budget is not None:
+                context = await build_context(
+                    db, owner, question, settings, embedder=resident, budget_tokens=budget, limit=limit, filters=filters
+                )
+                return context, context.degraded
+            form: Form = "simple" if simple else "stemmed"
+            found = await recall(
+                db, owner, question, settings, embedder=resident, limit=limit, form=form, filters=filters
             )
-        form: Form = "simple" if simple else "stemmed"
-        return await recall(db, owner, question, settings, limit=limit, form=form, filters=filters)
+            return found.memories, found.degraded
 
-    found = with_database(work)
+    found, degraded = with_database(work)
+    if degraded:
+        note(f"Asked without: {', '.join(degraded)}. 'memsvc doctor' says why.")
     if as_json:
         print_json(found)
     elif budget is not None:
@@ -235,9 +258,11 @@ def cancel(job_id: str = typer.Argument(), user: str | None = UserRef, app: str 
 def run() -> None:
     """Do all work that is due, for all users, and end."""
 
-    async def work(db: Database, _settings: Settings) -> int:
+    async def work(db: Database, settings: Settings) -> int:
         from memsvc.queue.run import run_due
+        from memsvc.sources.embedding import embedding_steps
 
-        return await run_due(db)
+        with embedder(settings) as resident:
+            return await run_due(db, embedding_steps(resident))
 
     print(f"{with_database(work)} jobs done.")

@@ -61,13 +61,17 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from memsvc.api.app import create_app
     from memsvc.db.engine import Database
     from memsvc.db.locate import app_url
+    from memsvc.llm.embedders.resident import resident_embedder
     from memsvc.observe import configure_logging
     from memsvc.queue.run import work
+    from memsvc.sources.embedding import embedding_steps
 
     configure_logging(settings)
-    db = Database(app_url(admin_url, settings), settings)
+    url = app_url(admin_url, settings)
+    db, workers_db = Database(url, settings), Database(url, settings, pool_size=2)
+    resident = resident_embedder(settings)
     server = Server(
-        create_app(settings, db),
+        create_app(settings, db, resident),
         address=settings.host,
         port=settings.port,
         interface=Interfaces.ASGI,
@@ -79,7 +83,8 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     serving = asyncio.create_task(server.serve())
-    working = asyncio.create_task(work(db, stopping)) if with_worker else None
+    working = asyncio.create_task(work(workers_db, stopping, embedding_steps(resident))) if with_worker else None
+    warming = asyncio.create_task(resident.ready()) if resident is not None else None
     note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs); Ctrl-C ends it.")
     try:
         await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
@@ -90,6 +95,10 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         await serving
         if working is not None:
             await working
+        if resident is not None and warming is not None:
+            warming.cancel()
+            resident.close()
+        await workers_db.close()
         await db.close()
 
 

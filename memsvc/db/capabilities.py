@@ -33,7 +33,6 @@ OPTIONAL = {
     "postgis": "places are computed by earthdistance instead",
 }
 EXTRAS = {
-    "onnxruntime": "no local embeddings (pip install 'memsvc[onnx]')",
     "spacy": "no extraction without a language model (pip install 'memsvc[nlp]')",
 }
 LEAST_FREE_BYTES = 1_000_000_000

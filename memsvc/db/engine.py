@@ -7,8 +7,8 @@ become errors of ``memsvc.errors`` here, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from uuid import UUID
 
 import psycopg
@@ -32,6 +32,8 @@ from memsvc.settings import Settings
 # Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
 BIND = text("SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed")
 
+TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
+UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
 
 REFUSED = "The database refuses memsvc's login."
 
@@ -77,6 +79,21 @@ def plain_error(error: Exception) -> MemsvcError | None:
             return None
 
 
+DRIVERS_ERRORS = (sa.SQLAlchemyError, psycopg.Error, OSError)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Turn driver's errors into those of ``memsvc.errors``; defects of ours stay what they are."""
+    try:
+        yield
+    except DRIVERS_ERRORS as error:
+        plain = plain_error(error)
+        if plain is None:
+            raise
+        raise plain from error
+
+
 class Database:
     """The service's pool of connections, as one of memsvc's own logins."""
 
@@ -109,16 +126,37 @@ class Database:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
             ConfigurationError: the database does not believe our signature.
         """
-        try:
+        with plainly():
             async with self.engine.begin() as connection:
                 if user_id is not None:
                     await self.bind(connection, user_id)
                 yield connection
-        except (sa.SQLAlchemyError, psycopg.Error, OSError) as error:
-            plain = plain_error(error)
-            if plain is None:
-                raise
-            raise plain from error
+
+    @asynccontextmanager
+    async def holding(self, name: str) -> AsyncIterator[bool]:
+        """Hold an advisory lock outside any transaction; False where somebody else holds it.
+
+        It takes one connection until the block ends, and no transaction. It ends with the connection, so a killed
+        process holds nothing.
+
+        Raises:
+            DatabaseUnavailableError, OverloadedError: no connection could be had.
+        """
+        async with AsyncExitStack() as stack:
+            with plainly():
+                plain = await stack.enter_async_context(self.engine.connect())
+                connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+                held: bool = (await connection.execute(TRY_LOCK, {"name": name})).scalar_one()
+            try:
+                yield held
+            finally:
+                if held:
+                    try:
+                        await connection.execute(UNLOCK, {"name": name})
+                    except BaseException as error:
+                        await connection.invalidate()  # the lock goes with it
+                        if not isinstance(error, DRIVERS_ERRORS):
+                            raise
 
     async def bind(self, connection: AsyncConnection, user_id: UUID) -> None:
         """Act for this user until the end of the running transaction."""

@@ -7,6 +7,7 @@ that it is data, for memories can hold anything that anybody ever wrote.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Literal
 
 import msgspec
 
@@ -14,7 +15,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import InvalidRequestError
 from memsvc.llm.tokens import estimate_tokens
-from memsvc.recall.search import Filters, Memory, recall
+from memsvc.recall.search import Filters, Memory, QueryEmbedder, Recalled, recall
 from memsvc.settings import Settings
 
 MIN_BUDGET, MAX_BUDGET = 50, 100_000
@@ -34,6 +35,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """The memories in the block, in its order."""
     left_out: int
     """Recalled memories for which the budget had no room."""
+    degraded: list[Literal["vector"]]
+    """Arms that should have been asked and could not be."""
 
 
 def age(moment: datetime, now: datetime) -> str:
@@ -63,8 +66,9 @@ def render(memory: Memory, number: int, now: datetime) -> str:
     return f"{' '.join(said.split())}\n    {' '.join(reason.split())}"
 
 
-def pack(memories: list[Memory], budget_tokens: int, now: datetime) -> Context:
+def pack(found: Recalled, budget_tokens: int, now: datetime) -> Context:
     """Fill the budget, best first; a memory that is too long is left out, a shorter one behind it may still fit."""
+    memories = found.memories
     lines, chosen = [HEADER], list[Memory]()
     used = estimate_tokens(HEADER)
     for memory in memories:
@@ -83,6 +87,7 @@ def pack(memories: list[Memory], budget_tokens: int, now: datetime) -> Context:
         budget_tokens=budget_tokens,
         memories=chosen,
         left_out=len(memories) - len(chosen),
+        degraded=found.degraded,
     )
 
 
@@ -92,6 +97,7 @@ async def build_context(
     query: str,
     settings: Settings,
     *,
+    embedder: QueryEmbedder | None = None,
     budget_tokens: int = 1_500,
     limit: int = 30,
     filters: Filters | None = None,
@@ -103,6 +109,7 @@ async def build_context(
         owner: whose memory is asked.
         query: what the assistant is about to answer.
         settings: limits.
+        embedder: gives the query's vector; None: words only.
         budget_tokens: longest block, 50 to 100,000 estimated tokens.
         limit: most memories considered, 1 to 1,000.
         filters: what may be recalled.
@@ -114,5 +121,5 @@ async def build_context(
         raise InvalidRequestError(
             f"budget_tokens must lie between {MIN_BUDGET} and {MAX_BUDGET:,}.", field="budget_tokens"
         )
-    memories = await recall(db, owner, query, settings, limit=limit, filters=filters)
-    return pack(memories, budget_tokens, datetime.now(UTC))
+    found = await recall(db, owner, query, settings, embedder=embedder, limit=limit, filters=filters)
+    return pack(found, budget_tokens, datetime.now(UTC))

@@ -1,6 +1,7 @@
 """Recall: the few passages that matter for a query, each with score, reason and source.
 
-The work is one SQL function, ``memsvc.recall`` (``sql/functions/080_recall.sql``); no model is called.
+The work is one SQL function, ``memsvc.recall`` (``sql/functions/080_recall.sql``). The only model that is asked is the
+embedder, for the query's vector; where it does not answer in time, recall goes by words and says so.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 import msgspec
@@ -25,6 +26,8 @@ from memsvc.settings import Settings
 
 Form = Literal["stemmed", "simple"]
 MAX_LIMIT = 1_000
+WORDS_WEIGHT = 0.5
+"""Chosen on LoCoMo, MADial and BEAM together; docs/adr/0006 has the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +78,33 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     """The reason in one line, for people and prompts."""
 
 
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
+    """Memories for a query, best first."""
+
+    memories: list[Memory]
+    degraded: list[Literal["vector"]]
+    """Arms that should have been asked and could not be; what the others found is there."""
+
+
+class QueryEmbedder(Protocol):
+    """What recall needs of an embedding model."""
+
+    @property
+    def model_name(self) -> str:
+        """The model's name, as ``embedding_models`` has it."""
+
+    async def query_vector(self, text: str, timeout_ms: int) -> str | None:
+        """The text's vector in pgvector's form; None where the model is missing, fails, or needs longer."""
+
+
 def _reason(matched: Sequence[str], arms: dict[str, Any]) -> str:
-    words = ", ".join(f"“{word}”" for word in matched[:8]) + (" …" if len(matched) > 8 else "")  # noqa: PLR2004
-    return f"says {words} (words {arms['words']['score']:.2f})"
+    reasons = []
+    if matched:
+        words = ", ".join(f"“{word}”" for word in matched[:8]) + (" …" if len(matched) > 8 else "")  # noqa: PLR2004
+        reasons.append(f"says {words} (words {arms['words']['score']:.2f})")
+    if "rank" in arms.get("vector", {}):
+        reasons.append(f"is near in meaning (cosine {arms['vector']['score']:.2f})")
+    return ", ".join(reasons)
 
 
 def _memory(row: Row[Any]) -> Memory:
@@ -123,10 +150,12 @@ async def recall(
     query: str,
     settings: Settings,
     *,
+    embedder: QueryEmbedder | None = None,
     limit: int = 10,
     form: Form = "stemmed",
+    words_weight: float = WORDS_WEIGHT,
     filters: Filters | None = None,
-) -> list[Memory]:
+) -> Recalled:
     """Passages that matter for a query, best first.
 
     Args:
@@ -134,12 +163,14 @@ async def recall(
         owner: whose memory is asked.
         query: natural language, up to ``settings.max_query_chars``; nothing in it is syntax.
         settings: limits.
+        embedder: gives the query's vector; None: words only.
         limit: at most so many, 1 to 1,000.
         form: stemmed words (a query of stop words only falls back to simple), or simple ones.
+        words_weight: share of words in the score, 0 (vectors alone) to 1 (words alone), where there is a vector.
         filters: what may be recalled.
 
     Returns:
-        Up to ``limit`` memories; none where no word of the query is known.
+        Up to ``limit`` memories; by words alone, none where no word of the query is known.
 
     Raises:
         ConversationUnknownError: a filter names a conversation that this user does not have.
@@ -151,6 +182,8 @@ async def recall(
         raise TextTooLongError(f"The query has {len(query):,} characters; at most {settings.max_query_chars:,} fit.")
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidRequestError(f"limit must lie between 1 and {MAX_LIMIT:,}.", field="limit")
+    # Before the transaction: no connection is held while a model works.
+    vector = await embedder.query_vector(query, settings.query_embedding_ms) if embedder is not None else None
     async with db.transaction(owner.user_id) as connection:
         rows = await connection.execute(
             named("recall"),
@@ -165,6 +198,10 @@ async def recall(
                 "not_sources": await _source_ids(connection, owner, chosen.not_conversations),
                 "said_from": chosen.said_from,
                 "said_to": chosen.said_to,
+                "model": embedder.model_name if embedder is not None else None,
+                "vector": vector,
+                "words_weight": words_weight,
             },
         )
-        return [_memory(row) for row in rows]
+        memories = [_memory(row) for row in rows]
+    return Recalled(memories=memories, degraded=["vector"] if embedder is not None and vector is None else [])

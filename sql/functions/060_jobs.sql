@@ -1,11 +1,14 @@
 -- Background work: which jobs wait, and what a job of each kind does.
 
--- Ids of due jobs of all users, oldest first: the one thing that a worker may know before it acts for a user.
-CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE (user_id uuid, job_id uuid)
+
+-- Ids of due jobs of all users, oldest first: the one thing that a worker may know before it acts for a user. requests
+-- is what run_job wants to hear back: how often work was asked for, before the worker began.
+CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer)
+RETURNS TABLE (user_id uuid, job_id uuid, subject_id uuid, requests integer)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT j.user_id, j.job_id
+  SELECT j.user_id, j.job_id, j.subject_id, j.requests
   FROM memsvc.jobs AS j
   WHERE j.state = 'pending' AND j.run_after <= clock_timestamp()
   ORDER BY j.run_after
@@ -28,16 +31,17 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.backlog() IS 'How much background work waits, over all users.';
 
--- Runs one job in the caller's transaction. 'busy': another worker has it. 'gone': it is not pending any more.
--- 'again': more work joined it meanwhile, it stays pending. 'done' otherwise. No row stays locked while it works: the
--- source and then the job are touched at the end, in the order in which writers lock them.
-CREATE OR REPLACE FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid) RETURNS text
+-- Ends one job whose steps are done, in the caller's transaction. 'busy': another worker ends it. 'gone': it is not
+-- pending any more. 'again': more was asked for than p_requests, which the worker saw before it began, so it stays
+-- pending. 'done' otherwise. The source and then the job are locked, in the order in which writers lock them: while we
+-- hold the source, nobody can ask for more.
+CREATE OR REPLACE FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) RETURNS text
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   job jobs%ROWTYPE;
-  final text;
+  settled boolean;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.job ' || p_job_id::text, 0)) THEN
     RETURN 'busy';
@@ -47,23 +51,29 @@ BEGIN
     RETURN 'gone';
   END IF;
 
-  -- kind 'process': bring the source up to now. Later steps (vectors, facts) join here.
-  PERFORM memsvc.fold_statistics(p_user_id);
-  UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
-  WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
-
+  PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = job.subject_id FOR NO KEY UPDATE;
   UPDATE jobs AS j
   SET
-    state = CASE WHEN j.requests = job.requests THEN 'done' ELSE 'pending' END,
-    finished_at = CASE WHEN j.requests = job.requests THEN clock_timestamp() END,
-    attempts = j.attempts + 1, error = NULL, error_code = NULL
+    state = CASE WHEN j.requests = p_requests THEN 'done' ELSE 'pending' END,
+    finished_at = CASE WHEN j.requests = p_requests THEN clock_timestamp() END,
+    -- What was asked for meanwhile is a new piece of work, with tries of its own.
+    attempts = CASE WHEN j.requests = p_requests THEN j.attempts + 1 ELSE 0 END,
+    error = NULL, error_code = NULL
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
-  RETURNING j.state INTO final;
+  RETURNING j.state = 'done' INTO settled;
+  IF settled IS NULL THEN
+    RETURN 'gone';
+  ELSIF NOT settled THEN
+    RETURN 'again';
+  END IF;
+  UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
+  WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
   INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
-  RETURN CASE final WHEN 'done' THEN 'done' WHEN 'pending' THEN 'again' ELSE 'gone' END;
+  RETURN 'done';
 END
 $$;
-COMMENT ON FUNCTION memsvc.run_job(uuid, uuid) IS 'Runs one pending job in the caller''s transaction: done, again, busy or gone.';
+COMMENT ON FUNCTION memsvc.run_job(uuid, uuid, integer) IS
+  'Ends one pending job in the caller''s transaction: done, again, busy or gone.';
 
 -- Notes a failure in a transaction of its own: tried again after 5 s, 25 s, 2 min; the fourth failure is final.
 CREATE OR REPLACE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) RETURNS void

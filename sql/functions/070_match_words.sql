@@ -8,7 +8,8 @@
 --
 -- Matching goes by the rarest terms of the query until about `budget` passages can match; those are scored on all terms.
 -- (At 100,000 passages that keeps 98 % of the exact top 10 and takes a fortieth of the time.) Where filters leave fewer
--- than p_limit, or every term is a common one, a second look adds what matches any term, and stops at twice the budget.
+-- than p_enough (p_limit when not given), or every term is a common one, a second look adds what matches any term, and
+-- stops at twice the budget.
 -- The planner must not see whom rare words are looked for: it takes a user that its statistics do not know yet for one
 -- without passages, and would read all of them (76 ms, not 6, for 30,000 new ones); `(SELECT asker)` hides the value.
 -- For the same reason passages are fetched as the first one at or behind their id: only the primary key has that order.
@@ -24,7 +25,8 @@ CREATE OR REPLACE FUNCTION memsvc.match_words(
   p_sources uuid[] DEFAULT NULL,
   p_not_sources uuid[] DEFAULT NULL,
   p_said_from timestamptz DEFAULT NULL,
-  p_said_to timestamptz DEFAULT NULL
+  p_said_to timestamptz DEFAULT NULL,
+  p_enough integer DEFAULT NULL
 ) RETURNS TABLE (matched_id uuid, score double precision, matched_terms text[], matched_form text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 10 -- with the default of 1,000, recall() reads all of a user's passages to join these
@@ -142,7 +144,7 @@ BEGIN
     )
     SELECT coalesce(array_agg(b.passage_id), '{}'), coalesce(array_agg(b.score), '{}') INTO found_ids, found_scores
     FROM best AS b;
-    EXIT WHEN cardinality(found_ids) >= p_limit OR needle = every;
+    EXIT WHEN cardinality(found_ids) >= coalesce(p_enough, p_limit) OR needle = every;
     needle := every;
   END LOOP;
   PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
@@ -166,13 +168,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_words(
-  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, integer
 ) IS 'The word arm: BM25 over one user''s passages, best first.';
 REVOKE ALL ON FUNCTION memsvc.match_words(
-  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, integer
 ) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.match_words(
-  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, integer
 ) TO memsvc_app, memsvc_reader;
 
 -- changed

@@ -19,14 +19,14 @@ $functions$;
 GRANT SELECT ON
 memsvc.users, memsvc.node_types, memsvc.edge_types, memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources,
 memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.messages,
-memsvc.conversations
+memsvc.conversations, memsvc.embedding_models, memsvc.embeddings
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
-GRANT SELECT ON memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas TO memsvc_recall;
+GRANT SELECT ON memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings TO memsvc_recall;
 
 GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
-memsvc.term_deltas, memsvc.jobs, memsvc.outbox
+memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON memsvc.node_versions, memsvc.aliases TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata) ON memsvc.sources TO memsvc_app;
@@ -39,15 +39,20 @@ GRANT DELETE ON memsvc.term_deltas TO memsvc_app;
 GRANT EXECUTE ON FUNCTION
 memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.set_signs_apart(text), memsvc.to_words(text, text, text),
 memsvc.word_count(tsvector), memsvc.searched_text(text, text, text), memsvc.as_tsquery(text), memsvc.normal_form(text),
-memsvc.words_behind(text, text, text, text[]),
-memsvc.recall(uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz)
+memsvc.words_behind(text, text, text, text[]), memsvc.embedding_progress(uuid),
+memsvc.recall(
+  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, smallint, public.halfvec,
+  double precision
+)
 TO memsvc_app, memsvc_reader, memsvc_recall;
 GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 
 GRANT EXECUTE ON FUNCTION
 memsvc.message_digest(text, text, integer, text), memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
-memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid), memsvc.fail_job(uuid, uuid, text, text),
-memsvc.ensure_app(text), memsvc.find_app(text), memsvc.create_user(uuid, text, text, text, text),
+memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid, integer), memsvc.fail_job(uuid, uuid, text, text),
+memsvc.ensure_app(text), memsvc.find_app(text), memsvc.ensure_model(text, integer),
+memsvc.unembedded(uuid, smallint, uuid, uuid, integer), memsvc.store_embeddings(uuid, smallint, uuid[], text[]),
+memsvc.create_user(uuid, text, text, text, text),
 memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
 memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text)

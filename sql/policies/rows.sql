@@ -1,7 +1,9 @@
 -- Who sees which rows. Row security is enabled and forced in the migration that makes a table; no policy = no rows.
--- Three kinds of policy and no fourth:
+-- Three kinds of policy, and everybody_reads for what is nobody's (ontology, embedding models). The partitions of
+-- embeddings have none: they are reached through their parent, whose policies count.
 --   own_rows        the logins see and write the rows of the user that the identity token proves;
---   account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys, audit) and read ids of due jobs;
+--   account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys, audit) and the list of embedding
+--                   models, and read ids of due jobs;
 --   candidate_rows  memsvc_recall's candidate functions read what they search, and bind the user themselves.
 
 DO $policies$
@@ -10,7 +12,7 @@ DECLARE
 BEGIN
   FOREACH owned IN ARRAY ARRAY[
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
-    'outbox', 'users'
+    'outbox', 'users', 'embeddings'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
@@ -18,7 +20,7 @@ BEGIN
       'USING (user_id = (SELECT memsvc.current_user_id())) WITH CHECK (user_id = (SELECT memsvc.current_user_id()))', owned
     );
   END LOOP;
-  FOREACH owned IN ARRAY ARRAY['apps', 'users', 'api_keys', 'audit_log', 'identity_keys'] LOOP
+  FOREACH owned IN ARRAY ARRAY['apps', 'users', 'api_keys', 'audit_log', 'identity_keys', 'embedding_models'] LOOP
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I TO memsvc_owner USING (true) WITH CHECK (true)', owned);
   END LOOP;
@@ -26,11 +28,11 @@ BEGIN
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I FOR SELECT TO memsvc_owner USING (true)', owned);
   END LOOP;
-  FOREACH owned IN ARRAY ARRAY['passages', 'corpora', 'terms', 'term_deltas'] LOOP
+  FOREACH owned IN ARRAY ARRAY['passages', 'corpora', 'terms', 'term_deltas', 'embeddings'] LOOP
     EXECUTE format('DROP POLICY IF EXISTS candidate_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY candidate_rows ON memsvc.%I FOR SELECT TO memsvc_recall USING (true)', owned);
   END LOOP;
-  FOREACH owned IN ARRAY ARRAY['node_types', 'edge_types'] LOOP
+  FOREACH owned IN ARRAY ARRAY['node_types', 'edge_types', 'embedding_models'] LOOP
     EXECUTE format('DROP POLICY IF EXISTS everybody_reads ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY everybody_reads ON memsvc.%I FOR SELECT USING (true)', owned);
   END LOOP;

@@ -216,7 +216,7 @@ def test_what_the_api_acknowledged_survives_every_kill(rig: Rig, client: Client)
 
     for identity in ("k0s0", "k1b4x19", "k2s59", "k3s40"):
         answer = client.http.post("/v1/recall", json={"query": f"zebra{identity}", "limit": 5}).json()
-        assert [memory["message_id"] for memory in answer["memories"]] == [identity]
+        assert answer["memories"][0]["message_id"] == identity
     rig.kill(service)
     rig.ok("jobs", "run")
     with rig.admin() as admin:

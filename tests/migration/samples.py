@@ -61,6 +61,12 @@ INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, ch
 INSERT INTO memsvc.jobs (user_id, kind, subject_id) VALUES ('{USER}', 'process', '{THING}');
 INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'passages.added', '{THING}');
 """,
+    "0006": f"""
+INSERT INTO memsvc.embedding_models (name, dimensions, state) VALUES ('a model', 3, 'retired');
+INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
+SELECT '{USER}', (SELECT min(model_id) FROM memsvc.embedding_models), passage_id, '[0.6,0.8,0]'
+FROM memsvc.passages WHERE user_id = '{USER}' LIMIT 1;
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -83,7 +89,7 @@ def all_rows(admin: psycopg.Connection) -> Rows:
     """Every row of every table of the schema but Alembic's own."""
     tables = admin.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = 'memsvc'::regnamespace AND relkind IN ('r', 'p') "
-        "AND relname <> 'schema_version'"
+        "AND relname <> 'schema_version' AND NOT relispartition"
     ).fetchall()
     return {
         table: [

@@ -123,9 +123,10 @@ def _work(world: World) -> tuple[Step, ...]:
         with connection.transaction():
             due = connection.execute("SELECT * FROM memsvc.due_jobs(10)").fetchall()
             act(connection)
-            for owner, job in due:
+            value(connection, "SELECT memsvc.fold_statistics(%s)", [user])
+            for owner, job, _source, requests in due:
                 if owner == user:
-                    value(connection, "SELECT memsvc.run_job(%s, %s)", [owner, job])
+                    value(connection, "SELECT memsvc.run_job(%s, %s, %s)", [owner, job, requests])
             connection.execute("SELECT * FROM memsvc.backlog()")
 
     return append, recall, work

@@ -24,10 +24,13 @@ from tests.sql.world import (
     APP,
     CYPHER,
     FOLDED,
+    MODEL,
     OWNER,
+    PARTITIONS,
     QUESTION,
     READER,
     UNFOLDED,
+    UNUSED_MODEL,
     USER_TABLES,
     Doors,
     Tenant,
@@ -56,6 +59,8 @@ INSERTS = {
     "VALUES (%(user)s, 'probe', 'simple', 1, 1, '{}', '{}')",
     "jobs": "(user_id, kind, subject_id) VALUES (%(user)s, 'process', gen_random_uuid())",
     "outbox": "(user_id, kind, subject_id) VALUES (%(user)s, 'passages.added', gen_random_uuid())",
+    "embeddings": "(user_id, model_id, passage_id, vector) VALUES (%(user)s, "
+    f"(SELECT model_id FROM memsvc.embedding_models WHERE name = '{UNUSED_MODEL}'), %(passage)s, '[1,0,0]')",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
@@ -106,7 +111,9 @@ def refused(
 
 def ids(tenant: Tenant) -> dict[str, object]:
     """What ``INSERTS`` need."""
-    return {"user": tenant.user_id, "node": tenant.node_id, "source": tenant.source_id}
+    return {
+        "user": tenant.user_id, "node": tenant.node_id, "source": tenant.source_id, "passage": tenant.passage_id,
+    }  # fmt: skip
 
 
 # Reading ------------------------------------------------------------------------------------------------------------
@@ -155,6 +162,56 @@ def everybody_reads_the_ontology(doors: Doors, world: World) -> None:
         with doors.enter(role) as connection:
             assert value(connection, "SELECT count(*) FROM memsvc.node_types") >= 15
             assert value(connection, "SELECT count(*) FROM memsvc.edge_types") >= 15
+
+
+@probe
+def everybody_reads_the_list_of_models(doors: Doors, world: World) -> None:
+    for role in (APP, READER):
+        with doors.enter(role) as connection:
+            known = {row[0] for row in rows(connection, "SELECT name FROM memsvc.embedding_models")}
+            assert {MODEL, UNUSED_MODEL} <= known, f"{role} reads {known}"
+    with doors.enter(APP) as connection:
+        assert value(connection, "SELECT state FROM memsvc.ensure_model('probe', 2)") == "building"
+
+
+@probe
+def vectors_find_own_passages(doors: Doors, world: World) -> None:
+    call = (
+        "SELECT matched_id, similarity FROM memsvc.match_vectors(%s, "
+        "(SELECT model_id FROM memsvc.embedding_models WHERE name = %s), '[1,0,0]', 3)"
+    )
+    for role in (APP, READER):
+        for tenant in (world.ada, world.bob):
+            with doors.enter(role, world.token(tenant)) as connection:
+                found = rows(connection, call, tenant.user_id, MODEL)
+                own = {row[0] for row in rows(connection, "SELECT passage_id FROM memsvc.passages")}
+            assert [row[1] for row in found] == [1, 1, 1], f"{role} is shown {found}"  # as many herons as there are
+            assert {row[0] for row in found} <= own, "vectors show a passage that their user cannot read"
+        for token in (world.token(world.ada), ""):
+            refused(
+                doors, role, token, "SELECT * FROM memsvc.match_vectors(%(user)s, 1::smallint, '[1,0,0]', 3)",
+                {"user": world.bob.user_id},
+            )  # fmt: skip
+
+
+@probe
+def progress_counts_own_messages(doors: Doors, world: World) -> None:
+    call = "SELECT embedded, lacking FROM memsvc.embedding_progress(%s) WHERE name = %s"
+    messages = len(FOLDED) + len(UNFOLDED)
+    for role in (APP, READER):
+        with doors.enter(role, world.token(world.ada)) as connection:
+            assert rows(connection, call, world.ada.user_id, MODEL) == [(messages, 0)]
+            assert rows(connection, call, world.ada.user_id, UNUSED_MODEL) == [(0, messages)]
+            assert rows(connection, call, world.bob.user_id, MODEL) == [(0, 0)]
+
+
+@probe
+def partitions_are_reached_through_their_table_alone(doors: Doors, world: World) -> None:
+    for table in PARTITIONS:
+        for role in (APP, READER, CYPHER):
+            refused(doors, role, world.token(world.ada), f"SELECT FROM memsvc.{table}")
+        with doors.enter(OWNER) as connection:  # they have no policy, so nobody sees a row in them
+            assert value(connection, "SELECT row_security_active(%s)", [f"memsvc.{table}"]), f"{table} is open"
 
 
 @probe
@@ -250,7 +307,7 @@ for _table in CHANGES:
 @probe
 def no_row_points_across_users(doors: Doors, world: World) -> None:
     across = ids(world.bob) | {"user": world.ada.user_id}
-    for table in ("node_versions", "aliases", "passages"):
+    for table in ("node_versions", "aliases", "passages", "embeddings"):
         insert = f"INSERT INTO memsvc.{table} {INSERTS[table]}"
         refused(doors, APP, world.token(world.ada), insert, across, error=errors.ForeignKeyViolation)
 
@@ -263,7 +320,10 @@ def messages_are_appended_and_folded_for_oneself(doors: Doors, world: World) -> 
         assert [row[0] for row in recall_rows(connection, world.ada.user_id, "kingfisher")] == ["A kingfisher dived."]
         assert value(connection, "SELECT memsvc.fold_statistics(%s)", [world.ada.user_id]) > 0
         assert [row[0] for row in recall_rows(connection, world.ada.user_id, "kingfisher")] == ["A kingfisher dived."]
-        assert value(connection, "SELECT memsvc.run_job(%s, %s)", [world.ada.user_id, stored[6]]) == "done"
+        requests = value(connection, "SELECT requests FROM memsvc.jobs WHERE job_id = %s", [stored[6]])
+        run = "SELECT memsvc.run_job(%s, %s, %s)"
+        assert value(connection, run, [world.ada.user_id, stored[6], requests - 1]) == "again"
+        assert value(connection, run, [world.ada.user_id, stored[6], requests]) == "done"
 
 
 @probe
@@ -274,9 +334,9 @@ def nobody_appends_folds_or_works_for_another_user(doors: Doors, world: World) -
     refused(doors, APP, "", append, words | {"user": world.ada.user_id})
     with doors.enter(APP, world.token(world.ada)) as connection:
         assert value(connection, "SELECT memsvc.fold_statistics(%s)", [world.bob.user_id]) == 0
-        for user_id, job_id in rows(connection, "SELECT * FROM memsvc.due_jobs(10000)"):
+        for user_id, job_id, _source, requests in rows(connection, "SELECT * FROM memsvc.due_jobs(10000)"):
             if user_id == world.bob.user_id:
-                assert value(connection, "SELECT memsvc.run_job(%s, %s)", [user_id, job_id]) == "gone"
+                assert value(connection, "SELECT memsvc.run_job(%s, %s, %s)", [user_id, job_id, requests]) == "gone"
 
 
 # Identity -----------------------------------------------------------------------------------------------------------

@@ -139,7 +139,9 @@ def a_key_acts_for_users_of_its_app_and_a_bound_key_for_one(doors: Doors, world:
 def due_jobs_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: World) -> None:
     with doors.enter(APP) as connection:
         answer = connection.execute("SELECT * FROM memsvc.due_jobs(100000)")
-        assert [column.name for column in answer.description or ()] == ["user_id", "job_id"]
+        assert [column.name for column in answer.description or ()] == [
+            "user_id", "job_id", "subject_id", "requests",
+        ]  # fmt: skip
         assert {world.ada.user_id, world.bob.user_id} <= {row[0] for row in answer}
 
 
@@ -169,6 +171,7 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
         for call in (
             "memsvc.due_jobs(1)",
             "memsvc.backlog()",
+            "memsvc.ensure_model('x', 3)",
             "memsvc.ensure_app('x')",
             "memsvc.find_app('x')",
             f"memsvc.users_of_app('{world.ada.app_id}', NULL, NULL, 9)",

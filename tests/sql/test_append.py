@@ -16,10 +16,10 @@ from memsvc.access.users import Owner, add_user
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError, MessageConflictError
 from memsvc.llm.tokens import estimate_tokens
-from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, StoredMessage, append, append_prepared, prepare
 from memsvc.sources.split import split_text
+from tests.conftest import remembered as recall
 from tests.sql.world import value
 
 
@@ -334,8 +334,8 @@ async def test_more_messages_join_the_pending_job_of_their_conversation(
     assert first.job_id == second.job_id
     assert value(admin, "SELECT requests FROM memsvc.jobs WHERE job_id = %s", [first.job_id]) == 2
     async with db.transaction(owner.user_id) as connection:
-        run = text("SELECT memsvc.run_job(:user, :job)")
-        values = {"user": owner.user_id, "job": first.job_id}
+        run = text("SELECT memsvc.run_job(:user, :job, :seen)")
+        values = {"user": owner.user_id, "job": first.job_id, "seen": 2}
         assert (await connection.execute(run, values)).scalar_one() == "done"
         assert (await connection.execute(run, values)).scalar_one() == "gone"
     [third] = await append(db, owner, [said("three")], settings)

@@ -28,6 +28,10 @@ UNOBSERVABLE = {
         for flag in ("disable", "do not force")
         for table in ("apps", "api_keys", "audit_log", "identity_keys")
     ),
+    # The same for everybody, and nobody but ensure_model may write there: no login holds more than SELECT.
+    "disable row security on memsvc.embedding_models",
+    "do not force row security on memsvc.embedding_models",
+    "account_rows on memsvc.embedding_models for everybody",
     "do not force row security on memsvc.users",  # logins see it under own_rows, forced or not; the owner sees it all
 }
 

@@ -14,18 +14,19 @@ from psycopg import errors
 from sqlalchemy import make_url
 
 from memsvc.db.locate import without_login
-from tests.sql.world import ACCOUNT_TABLES, APP, CYPHER, READER, USER_TABLES, Logins, value
+from tests.sql.world import ACCOUNT_TABLES, APP, CYPHER, PARTITIONS, READER, USER_TABLES, Logins, value
 
 LOGINS = (APP, READER, CYPHER)
-ONTOLOGY = {"node_types", "edge_types"}
+EVERYBODYS = {"node_types", "edge_types", "embedding_models"}
 BOOKKEEPING = {"schema_version", "applied_sql"}  # revisions and digests of our own files: nobody's rows
 VIEWS = {"messages", "conversations"}
-TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *ONTOLOGY, *BOOKKEEPING}
+TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS}
 
 # What each role may do with tables and views; a tuple names the only columns.
-READS = (set(USER_TABLES) - {"tombstones"}) | ONTOLOGY | VIEWS
+READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
+    "embeddings",
 }  # fmt: skip
 UPDATED = {
     "node_versions": {"recorded_to"},
@@ -40,7 +41,7 @@ TABLE_PRIVILEGES = {
     *((APP, "INSERT", name) for name in INSERTED),
     (APP, "DELETE", "term_deltas"),
     *((READER, "SELECT", name) for name in READS),
-    *(("memsvc_recall", "SELECT", name) for name in ("passages", "corpora", "terms", "term_deltas")),
+    *(("memsvc_recall", "SELECT", name) for name in ("passages", "corpora", "terms", "term_deltas", "embeddings")),
 }
 
 # Functions that read past row security: each is an opening, so each has its owner here.
@@ -56,18 +57,28 @@ DEFINERS = {
     "authenticate_key": "memsvc_owner",
     "due_jobs": "memsvc_owner",
     "backlog": "memsvc_owner",
+    "ensure_model": "memsvc_owner",
     "match_words": "memsvc_recall",
+    "match_vectors": "memsvc_recall",
 }
 READING = {
     "current_user_id", "require_identity", "set_signs_apart", "to_words", "word_count", "searched_text", "as_tsquery",
-    "normal_form", "words_behind", "recall",
+    "normal_form", "words_behind", "recall", "embedding_progress",
 }  # fmt: skip
-WRITING = {"message_digest", "append_messages", "fold_statistics", "run_job", "fail_job"}
+WRITING = {
+    "message_digest",
+    "append_messages",
+    "fold_statistics",
+    "run_job",
+    "fail_job",
+    "unembedded",
+    "store_embeddings",
+}
 EXECUTE = {
     APP: READING | WRITING | set(DEFINERS),
-    READER: READING | {"match_words"},
+    READER: READING | {"match_words", "match_vectors"},
     CYPHER: {"current_user_id"},
-    "memsvc_recall": READING | {"match_words"},
+    "memsvc_recall": READING | {"match_words", "match_vectors"},
 }
 
 
@@ -87,7 +98,7 @@ RELATIONS = "SELECT c.relname FROM pg_class AS c WHERE c.relnamespace = 'memsvc'
 def test_tables_and_views_are_those_that_are_decided_upon_here(admin: psycopg.Connection) -> None:
     assert names(table(admin, RELATIONS + "IN ('r', 'p')")) == TABLES
     assert names(table(admin, RELATIONS + "= 'v'")) == VIEWS
-    assert names(table(admin, RELATIONS + "NOT IN ('r', 'p', 'v', 'i', 'S')")) == set()
+    assert names(table(admin, RELATIONS + "NOT IN ('r', 'p', 'v', 'i', 'I', 'S')")) == set()
 
 
 def test_nothing_of_ours_belongs_to_a_superuser(admin: psycopg.Connection) -> None:
@@ -225,6 +236,10 @@ def test_what_was_said_and_when_it_was_known_cannot_be_changed(logins: Logins) -
         "DELETE FROM memsvc.tombstones",
         "DELETE FROM memsvc.jobs",
         "UPDATE memsvc.outbox SET kind = ''",
+        "UPDATE memsvc.embeddings SET vector = '[1,0,0]'",
+        "DELETE FROM memsvc.embeddings",
+        "INSERT INTO memsvc.embedding_models (name, dimensions) VALUES ('x', 3)",
+        "UPDATE memsvc.embedding_models SET state = 'retired'",
     ):
         with logins.enter(APP) as connection, pytest.raises(errors.InsufficientPrivilege):
             connection.execute(statement.encode())
@@ -306,7 +321,7 @@ WITH owned AS (
 
 def test_user_id_leads_every_key(admin: psycopg.Connection) -> None:
     owned = WITH_USERS + "SELECT attrelid::regclass::text FROM owned"
-    assert names(table(admin, owned)) == {f"memsvc.{name}" for name in USER_TABLES if name != "users"}
+    assert names(table(admin, owned)) == {f"memsvc.{name}" for name in (*USER_TABLES, *PARTITIONS) if name != "users"}
     unled = table(
         admin,
         WITH_USERS
@@ -354,7 +369,7 @@ def test_everything_says_what_it_is(admin: psycopg.Connection) -> None:
         UNION ALL
         SELECT c.relname || '.' || a.attname FROM pg_class AS c INNER JOIN pg_attribute AS a ON a.attrelid = c.oid
         WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0
-          AND NOT a.attisdropped AND col_description(c.oid, a.attnum) IS NULL
+          AND NOT a.attisdropped AND NOT c.relispartition AND col_description(c.oid, a.attnum) IS NULL
         UNION ALL
         SELECT p.oid::regprocedure::text FROM pg_proc AS p
         WHERE p.pronamespace = 'memsvc'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL

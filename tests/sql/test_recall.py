@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db.engine import Database
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, InvalidTextError, TextTooLongError
-from memsvc.recall.search import Filters, Memory, recall
+from memsvc.recall.search import Filters, Memory
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from tests.conftest import remembered as recall
 from tests.sql.bulk import fill
 from tests.sql.world import READER, Logins, recall_rows, value
 

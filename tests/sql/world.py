@@ -28,9 +28,12 @@ Row = tuple[Any, ...]
 # Every table whose rows belong to a user and which the application may read.
 USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
-    "term_deltas", "jobs", "outbox",
+    "term_deltas", "jobs", "outbox", "embeddings",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
+
+PARTITIONS = tuple(f"embeddings_{number}" for number in range(8))
+MODEL, UNUSED_MODEL = "tests:three-dimensions", "tests:gave-no-vector"
 
 FOLDED = ("The heron stood in the shallow water.", "A heron, again a heron!", "Nobody saw the otter.")
 UNFOLDED = ("Two herons flew over the mill.", "The otter swam to the mill.", "Water under the mill.")
@@ -95,6 +98,7 @@ class Tenant:
     external_id: str
     node_id: UUID
     source_id: UUID
+    passage_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,11 @@ def message(text: str, place: int, **more: object) -> dict[str, object]:
         "speaker": "", "role": "user", "text": text, "caption": None, "said_at": f"2026-03-{place + 1:02}T09:00:00Z",
         "said_offset": 0, "language": "english", "metadata": {}, **more,
     }  # fmt: skip
+
+
+def vector_of(text: str) -> str:
+    """A vector of length 1 that says whether a text is about herons, otters or neither."""
+    return "[1,0,0]" if "heron" in text.lower() else "[0,1,0]" if "otter" in text.lower() else "[0,0,1]"
 
 
 def append_rows(connection: psycopg.Connection, user_id: UUID, rows: list[dict[str, object]]) -> list[Row]:
@@ -174,7 +183,15 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         stored = append_rows(app, user_id, [message(text, i) for i, text in enumerate(FOLDED)])
         app.execute("SELECT memsvc.fold_statistics(%s)", [user_id])
         append_rows(app, user_id, [message(text, i + len(FOLDED)) for i, text in enumerate(UNFOLDED)])
-    return Tenant(user_id, app_id, external_id, node_id, stored[0][2])
+        model_id = value(app, "SELECT model_id FROM memsvc.ensure_model(%s, 3)", [MODEL])
+        lacking = app.execute(
+            "SELECT * FROM memsvc.unembedded(%s, %s, NULL, NULL, 100)", [user_id, model_id]
+        ).fetchall()
+        app.execute(
+            "SELECT memsvc.store_embeddings(%s, %s, %s, %s)",
+            [user_id, model_id, [row[0] for row in lacking], [vector_of(row[1]) for row in lacking]],
+        )
+    return Tenant(user_id, app_id, external_id, node_id, stored[0][2], stored[0][3])
 
 
 def _keys(app: psycopg.Connection, ada: Tenant, eve: Tenant) -> dict[str, ApiKey]:
@@ -206,6 +223,7 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
     with psycopg.connect(login_url(admin_url, APP, settings), autocommit=True) as app:
         first = value(app, "SELECT memsvc.ensure_app(%s)", [f"first app of {name}"])
         second = value(app, "SELECT memsvc.ensure_app(%s)", [f"second app of {name}"])
+        app.execute("SELECT memsvc.ensure_model(%s, 3)", [UNUSED_MODEL])
         ada = _tenant(app, signer.token, first, f"ada of {name}")
         bob = _tenant(app, signer.token, first, f"bob of {name}")
         eve = _tenant(app, signer.token, second, f"eve of {name}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memsvc.llm.tokens import estimate_tokens
 from memsvc.recall.context import HEADER, MAX_BUDGET, MIN_BUDGET, NOTHING, age, pack, render
-from memsvc.recall.search import Memory
+from memsvc.recall.search import Memory, Recalled
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
@@ -24,6 +24,10 @@ words = st.lists(
     ),
     max_size=30,
 ).map("".join)
+
+
+def recalled(memories: list[Memory]) -> Recalled:
+    return Recalled(memories=memories, degraded=[])
 
 
 def memory(text: str = "I like oak.", **more: object) -> Memory:
@@ -49,7 +53,7 @@ memories = st.lists(
 
 @given(memories, st.integers(MIN_BUDGET, 600))
 def test_the_budget_is_never_exceeded(found: list[Memory], budget: int) -> None:
-    context = pack(found, budget, NOW)
+    context = pack(recalled(found), budget, NOW)
     assert estimate_tokens(context.text) == context.tokens <= budget
     assert len(context.memories) + context.left_out == len(found)
     assert all(kept in found for kept in context.memories)
@@ -57,7 +61,7 @@ def test_the_budget_is_never_exceeded(found: list[Memory], budget: int) -> None:
 
 @given(memories)
 def test_no_text_can_forge_a_line_of_the_block(found: list[Memory]) -> None:
-    context = pack(found, MAX_BUDGET, NOW)
+    context = pack(recalled(found), MAX_BUDGET, NOW)
     lines = context.text.splitlines()
     assert lines[0] == HEADER
     assert len(lines) == 1 + max(2 * len(found), 1)
@@ -87,7 +91,7 @@ def test_a_line_shows_what_who_when_why_and_whence() -> None:
 
 def test_a_shorter_memory_may_take_the_room_that_a_longer_one_left() -> None:
     found = [memory("long " * 300), memory("short"), memory("long " * 400), memory("brief")]
-    context = pack(found, 220, NOW)
+    context = pack(recalled(found), 220, NOW)
     assert [kept.text for kept in context.memories] == ["short", "brief"]
     assert context.left_out == 2
     assert "[1] " in context.text
@@ -95,8 +99,8 @@ def test_a_shorter_memory_may_take_the_room_that_a_longer_one_left() -> None:
 
 
 def test_an_empty_block_says_why() -> None:
-    assert pack([], MIN_BUDGET, NOW).text == f"{HEADER}\n{NOTHING}"
-    full = pack([memory("long " * 300)] * 3, MIN_BUDGET, NOW)
+    assert pack(recalled([]), MIN_BUDGET, NOW).text == f"{HEADER}\n{NOTHING}"
+    full = pack(recalled([memory("long " * 300)] * 3), MIN_BUDGET, NOW)
     assert "3 memories match, but none fits the budget." in full.text
     assert full.tokens <= MIN_BUDGET
 

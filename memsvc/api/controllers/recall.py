@@ -17,7 +17,7 @@ from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
 from memsvc.errors import InvalidTimeError
 from memsvc.recall.context import Context, build_context
-from memsvc.recall.search import Filters, Form, Memory, recall
+from memsvc.recall.search import Filters, Form, Recalled, recall
 from memsvc.sources.times import parse_time
 
 Names = Annotated[list[str], msgspec.Meta(max_length=1_000)]
@@ -73,12 +73,6 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """Most memories considered."""
 
 
-class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """Memories, best first."""
-
-    memories: list[Memory]
-
-
 def _time(value: str | None, zone: ZoneInfo, field: str) -> datetime | None:
     if value is None:
         return None
@@ -101,7 +95,8 @@ class RecallController(Controller):
         operation_id="recall",
         summary="Recall memories",
         description="The few messages that matter for a query, best first, each with its score, the reason why it was "
-        "chosen and its source. No model is called. A query without a known word finds nothing.",
+        "chosen and its source. The only model asked is the embedder; where it does not answer in time, words alone "
+        "are compared, and `degraded` says so.",
         response_description="Memories, best first.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
     )
@@ -130,10 +125,16 @@ class RecallController(Controller):
         """Recall."""
         filters = data.filters(ZoneInfo(reader.owner.time_zone))
         with observe.RECALL_SECONDS.labels(door="recall").time():
-            memories = await recall(
-                reader.db, reader.owner, data.query, reader.settings, limit=data.limit, form=data.form, filters=filters
+            return await recall(
+                reader.db,
+                reader.owner,
+                data.query,
+                reader.settings,
+                embedder=reader.embedder,
+                limit=data.limit,
+                form=data.form,
+                filters=filters,
             )
-        return Recalled(memories=memories)
 
     @post(
         "/context",
@@ -160,6 +161,7 @@ class RecallController(Controller):
                 reader.owner,
                 data.query,
                 reader.settings,
+                embedder=reader.embedder,
                 budget_tokens=data.budget_tokens,
                 limit=data.limit,
                 filters=filters,

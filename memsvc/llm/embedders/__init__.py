@@ -1,0 +1,115 @@
+"""Embedding models behind one interface, by name.
+
+A model is named ``backend:model``: ``onnx:all-MiniLM-L6-v2`` (the default; its weights come in a package),
+``sentence-transformers:<any model of that library>``, ``openai:<model>`` (any OpenAI-compatible server), or the name of
+an entry point in the group ``memsvc.embedders`` (any callable that gives an Embedder). Backends are imported when they
+are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol
+
+from memsvc.errors import EmbedderAnswerError, EmbedderMissingError
+from memsvc.settings import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ENTRY_POINTS = "memsvc.embedders"
+
+
+class Embedder(Protocol):
+    """An embedding model, ready to use; safe to call from several threads."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of its vectors."""
+
+    @property
+    def window_tokens(self) -> int:
+        """Tokens that it reads of a text; what stands behind them does not count."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of shape (len(texts), dimensions), each of length 1, in the order of the texts.
+
+        Raises:
+            EmbedderError: the model cannot be asked now.
+            EmbedderAnswerError: it can, and refuses a text or answers nonsense.
+        """
+
+
+def load(name: str, settings: Settings) -> Embedder:
+    """The model of this name.
+
+    Raises:
+        EmbedderMissingError: its package is not installed, or nothing has this name.
+        EmbedderError: it is there, but does not start.
+        ConfigurationError: a setting that it needs is missing.
+    """
+    backend, _, model = name.partition(":")
+    try:
+        match backend:
+            case "onnx" if model == "all-MiniLM-L6-v2":
+                from memsvc.llm.embedders.onnx import OnnxMiniLM  # noqa: PLC0415 - numpy and onnxruntime are an extra
+
+                return OnnxMiniLM()
+            case "sentence-transformers":
+                from memsvc.llm.embedders.local import SentenceTransformersModel  # noqa: PLC0415 - as above, with torch
+
+                return SentenceTransformersModel(model)
+            case "openai":
+                from memsvc.llm.embedders.remote import OpenAICompatibleModel  # noqa: PLC0415 - numpy is an extra
+
+                return OpenAICompatibleModel(model, settings)
+            case _:
+                return _plugged_in(name)
+    except ImportError as error:
+        raise EmbedderMissingError(f"The embedding model {name!r} needs {error.name or error}.") from error
+
+
+def _plugged_in(name: str) -> Embedder:
+    for found in entry_points(group=ENTRY_POINTS, name=name):
+        made: Embedder = found.load()()
+        return made
+    raise EmbedderMissingError(f"There is no embedding model {name!r}.")
+
+
+def checked(vectors: NDArray[np.float32], texts: int, dimensions: int) -> NDArray[np.float32]:
+    """The vectors, scaled to length 1, if they are vectors at all.
+
+    Raises:
+        EmbedderAnswerError: another shape than (texts, dimensions), a value that is not finite, a vector of length 0.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is an extra
+
+    if vectors.shape != (texts, dimensions):
+        raise EmbedderAnswerError(f"The model gave {vectors.shape} for {texts} texts of {dimensions} dimensions.")
+    if not np.isfinite(vectors).all():
+        raise EmbedderAnswerError("The model gave values that are not numbers.")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if texts and not lengths.min() > 0:
+        raise EmbedderAnswerError("The model gave a vector of length 0.")
+    scaled: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
+    return scaled
+
+
+def batches(sizes: Sequence[int], most_tokens: int, most_texts: int) -> Iterator[list[int]]:
+    """Groups of indices whose padded size stays below a cap, short texts together.
+
+    Args:
+        sizes: tokens of each text.
+        most_tokens: cap for texts times the longest text of a group.
+        most_texts: cap for texts of a group.
+    """
+    group: list[int] = []
+    for index in sorted(range(len(sizes)), key=sizes.__getitem__):
+        if group and (len(group) >= most_texts or (len(group) + 1) * sizes[index] > most_tokens):
+            yield group
+            group = []
+        group.append(index)
+    if group:
+        yield group

@@ -1,0 +1,89 @@
+-- owner: memsvc_recall
+
+-- The vector arm: passages whose vectors are nearest to the query's, by inner product (all vectors have length 1).
+--
+-- SECURITY DEFINER, owned by memsvc_recall, so that the filters below may be looked at before row security, as in
+-- match_words; the first line binds the user to the token.
+--
+-- Small users are compared one by one: exact, and faster than an index that most of whose hits are others' (200 rows of a
+-- user beside 40,000 came back as none). Large ones go through HNSW (Malkov & Yashunin 2018) with iterative scan. The branch
+-- is taken here, by how many passages the user has, for the planner does not know it. Where filters or others' rows leave
+-- fewer than asked for, the exact way has the last word.
+CREATE OR REPLACE FUNCTION memsvc.match_vectors(
+  p_user_id uuid,
+  p_model_id smallint,
+  p_vector halfvec,
+  p_limit integer,
+  p_kinds text[] DEFAULT '{message}',
+  p_sources uuid[] DEFAULT NULL,
+  p_not_sources uuid[] DEFAULT NULL,
+  p_said_from timestamptz DEFAULT NULL,
+  p_said_to timestamptz DEFAULT NULL
+) RETURNS TABLE (matched_id uuid, similarity double precision)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+ROWS 200
+SET search_path = memsvc, public, pg_temp
+AS $$
+DECLARE
+  exact_up_to CONSTANT integer := 12000;
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  dimensions CONSTANT integer := vector_dims(p_vector);
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL;
+  size bigint;
+  found_ids uuid[];
+  found_similarities double precision[];
+BEGIN
+  SELECT coalesce(sum(c.passages), 0) INTO size
+  FROM (
+    SELECT passages FROM corpora WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
+    UNION ALL
+    SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
+  ) AS c;
+
+  IF size > exact_up_to AND NOT filtered THEN
+    -- The model and the length of its vectors are literals, or the partial index by expression is not seen.
+    PERFORM set_config('hnsw.iterative_scan', 'strict_order', true),
+      set_config('hnsw.ef_search', greatest(100, least(p_limit, 1000))::text, true),
+      set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true);
+    EXECUTE format(
+      'SELECT array_agg(n.passage_id), array_agg(n.similarity) FROM ('
+      'SELECT e.passage_id, -(e.vector::halfvec(%1$s) <#> $2) AS similarity FROM embeddings AS e '
+      'WHERE e.user_id = %2$L AND e.model_id = %3$s ORDER BY e.vector::halfvec(%1$s) <#> $2 LIMIT $3) AS n',
+      dimensions, asker, p_model_id
+    ) INTO found_ids, found_similarities USING asker, p_vector::halfvec, p_limit;
+    PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true);
+    IF cardinality(found_ids) >= least(p_limit, size) THEN
+      RETURN QUERY SELECT f.passage_id, f.similarity FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity);
+      RETURN;
+    END IF;
+  END IF;
+
+  RETURN QUERY
+  SELECT n.passage_id, n.similarity
+  FROM (
+    SELECT e.passage_id, -(e.vector <#> p_vector) AS similarity
+    FROM embeddings AS e
+    WHERE e.user_id = asker AND e.model_id = p_model_id
+      AND (NOT filtered OR EXISTS (
+        SELECT FROM passages AS p
+        WHERE p.user_id = asker AND p.passage_id = e.passage_id
+          AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+          AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+          AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+          AND (p_said_to IS NULL OR p.said_at < p_said_to)
+      ))
+  ) AS n
+  ORDER BY n.similarity DESC, n.passage_id
+  LIMIT p_limit;
+END
+$$;
+COMMENT ON FUNCTION memsvc.match_vectors(
+  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz
+) IS 'The vector arm: passages nearest to the query''s vector, best first.';
+REVOKE ALL ON FUNCTION memsvc.match_vectors(
+  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz
+) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memsvc.match_vectors(
+  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz
+) TO memsvc_app, memsvc_reader;

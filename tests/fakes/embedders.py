@@ -1,0 +1,80 @@
+"""Small embedding models for tests: of any size, and with any fault."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memsvc.llm.embedders import Embedder
+from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.settings import Settings
+
+
+class WordsEmbedder:
+    """Counts words by their hash: texts with the same words have the same vector."""
+
+    window_tokens = 256
+
+    def __init__(self, dimensions: int = 8, before: Callable[[Sequence[str]], None] = lambda _texts: None) -> None:
+        """Call ``before`` with the texts of each batch: it may wait, note or raise."""
+        self.dimensions = dimensions
+        self.before = before
+        self.batches: list[list[str]] = []
+        self._noting = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector of length 1 for each text."""
+        self.before(texts)
+        with self._noting:
+            self.batches.append(list(texts))
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().split():
+                vectors[row, sum(word.encode()) % self.dimensions] += 1
+        vectors[:, 0] += 1e-3
+        found: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return found
+
+    @property
+    def embedded(self) -> list[str]:
+        """All texts that it was asked for."""
+        return [text for batch in self.batches for text in batch]
+
+
+class NotANumber(WordsEmbedder):
+    """Gives NaN for texts with a word, as broken models do for some."""
+
+    def __init__(self, poison: str = "poison", dimensions: int = 8) -> None:
+        """Texts with ``poison`` get NaN; with "" all do."""
+        super().__init__(dimensions)
+        self.poison = poison
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors, some of them not numbers."""
+        vectors = super().embed(texts)
+        for row, text in enumerate(texts):
+            if self.poison in text:
+                vectors[row] = np.nan
+        return vectors
+
+
+class SlowEmbedder(WordsEmbedder):
+    """Needs its time."""
+
+    def __init__(self, seconds: float, dimensions: int = 8) -> None:
+        """Each batch takes ``seconds``."""
+        super().__init__(dimensions, lambda _texts: time.sleep(seconds))
+
+
+def resident(model: Embedder, name: str, settings: Settings) -> ResidentEmbedder:
+    """A resident that holds this model already, as if it had been loaded by this name."""
+    holder = ResidentEmbedder(settings.model_copy(update={"embedding_model": name}))
+    loaded: Future[Embedder] = Future()
+    loaded.set_result(model)
+    holder._loading = loaded
+    return holder

@@ -1,0 +1,443 @@
+"""Messages get their vectors in the background: each once, whatever fails or is killed; words go on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from uuid import UUID
+
+import psycopg
+import pytest
+from structlog.testing import capture_logs
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.errors import DatabaseUnavailableError, EmbedderAnswerError, EmbedderError
+from memsvc.llm.embedders.registry import ensure_model, list_models
+from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.queue import run as queue_run
+from memsvc.queue.jobs import Job, list_jobs, retry_job
+from memsvc.queue.run import Step, run_due, work
+from memsvc.settings import Settings
+from memsvc.sources import embedding
+from memsvc.sources.embedding import embed_lacking, embed_source, embedding_steps
+from memsvc.sources.messages import MessageIn, StoredMessage, append
+from tests.conftest import remembered
+from tests.fakes.embedders import NotANumber, SlowEmbedder, WordsEmbedder, resident
+from tests.sql.world import value
+
+
+@pytest.fixture(autouse=True)
+async def _nothing_else_is_due(db: Database) -> None:
+    """Jobs of other tests are done, without vectors."""
+    await run_due(db)
+
+
+async def say(db: Database, owner: Owner, settings: Settings, *texts: str, conversation: str = "pond") -> UUID:
+    """Store messages in a conversation; its id."""
+    stored: list[StoredMessage] = await append(
+        db, owner, [MessageIn(conversation=conversation, text=text, speaker="Ada") for text in texts], settings
+    )
+    return stored[0].conversation_id
+
+
+def vectors_of(admin: psycopg.Connection, owner: Owner, model: str = "words") -> list[str]:
+    """Texts that have a vector of the model."""
+    found = admin.execute(
+        "SELECT p.text FROM memsvc.embeddings AS e JOIN memsvc.embedding_models AS m USING (model_id) "
+        "JOIN memsvc.passages AS p USING (user_id, passage_id) WHERE e.user_id = %s AND m.name = %s",
+        [owner.user_id, model],
+    )
+    return sorted(row[0] for row in found)
+
+
+async def only_job(db: Database, owner: Owner) -> Job:
+    [job] = await list_jobs(db, owner.user_id)
+    return job
+
+
+def due_now(admin: psycopg.Connection, owner: Owner) -> None:
+    """Let a failed job's time come."""
+    admin.execute("UPDATE memsvc.jobs SET run_after = now() WHERE user_id = %s", [owner.user_id])
+
+
+# The usual way ------------------------------------------------------------------------------------------------------
+
+
+async def test_messages_get_a_vector_once(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    model = WordsEmbedder()
+    steps = embedding_steps(resident(model, "words", settings))
+    await say(db, owner, settings, "a heron", "an otter", "a heron")
+    assert await run_due(db, steps) == 1
+    assert vectors_of(admin, owner) == ["a heron", "a heron", "an otter"]
+    assert sorted(model.embedded) == ["Ada: a heron", "Ada: a heron", "Ada: an otter"]
+    assert await run_due(db, steps) == 0
+    admin.execute("UPDATE memsvc.jobs SET state = 'pending' WHERE user_id = %s", [owner.user_id])
+    assert await run_due(db, steps) == 1
+    assert len(model.embedded) == 3
+    [progress] = [m for m in await list_models(db, owner.user_id) if m.name == "words"]
+    assert (progress.embedded, progress.lacking, progress.dimensions) == (3, 0, 8)
+
+
+async def test_the_stored_vector_is_the_models_own(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    holder = resident(WordsEmbedder(), "words", settings)
+    source_id = await say(db, owner, settings, "a heron in the reeds")
+    assert await embed_source(db, holder, owner.user_id, source_id) == 1
+    asked = await holder.query_vector("Ada: a heron in the reeds", 1_000)
+    near = "SELECT 1 + (vector <#> %s::halfvec) FROM memsvc.embeddings WHERE user_id = %s"
+    assert value(admin, near, [asked, owner.user_id]) == pytest.approx(0, abs=2e-3)
+
+
+async def test_more_than_a_page_is_embedded_newest_first(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "PAGE", 7)
+    model, told = WordsEmbedder(), list[int]()
+    source_id = await say(db, owner, settings, *(f"bird {number}" for number in range(30)))
+    await say(db, owner, settings, "not of this talk", conversation="mill")
+    holder = resident(model, "words", settings)
+    assert await embed_source(db, holder, owner.user_id, source_id, told.append) == 30
+    assert told == [7, 7, 7, 7, 2]
+    assert set(model.batches[0]) == {f"Ada: bird {number}" for number in range(23, 30)}
+    assert len(model.embedded) == 30
+    assert await embed_lacking(db, holder, owner.user_id) == 1
+    assert "not of this talk" in vectors_of(admin, owner)
+
+
+async def test_traces_get_none_and_parts_of_long_messages_get_one_each(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    long = " ".join(f"The heron number {number} stands." for number in range(200))
+    trace = MessageIn(conversation="pond", text="called a tool", role="tool")
+    await append(db, owner, [trace, MessageIn(conversation="pond", text=long)], settings)
+    await run_due(db, embedding_steps(resident(WordsEmbedder(), "words", settings)))
+    texts = vectors_of(admin, owner)
+    assert len(texts) > 2
+    assert "called a tool" not in texts
+
+
+async def test_models_of_any_length_live_side_by_side(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await say(db, owner, settings, "a heron", "an otter")
+    call = "SELECT matched_id FROM memsvc.match_vectors(%s, %s::smallint, %s::halfvec, 1)"
+    for size in (384, 1_024, 3_072):
+        holder = resident(WordsEmbedder(size), f"words-{size}", settings)
+        assert await embed_lacking(db, holder, owner.user_id) == 2
+        assert await embed_lacking(db, holder, owner.user_id) == 0
+        model_id, _state = await ensure_model(db, holder.model_name, size)
+        assert value(admin, "SELECT to_regclass(%s) IS NOT NULL", [f"memsvc.embeddings_near_{model_id}"])
+        query = await holder.query_vector("Ada: an otter", 5_000)
+        async with db.transaction(owner.user_id) as connection:
+            [(found,)] = (await connection.exec_driver_sql(call, (owner.user_id, model_id, query))).all()
+        assert value(admin, "SELECT text FROM memsvc.passages WHERE passage_id = %s", [found]) == "an otter"
+    sizes = "SELECT array_agg(DISTINCT vector_dims(vector) ORDER BY vector_dims(vector)) FROM memsvc.embeddings "
+    assert value(admin, sizes + "WHERE user_id = %s", [owner.user_id]) == [384, 1_024, 3_072]
+
+
+async def test_a_retired_model_gives_no_more_vectors(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await ensure_model(db, "old", 8)
+    admin.execute("UPDATE memsvc.embedding_models SET state = 'retired' WHERE name = 'old'")
+    await say(db, owner, settings, "a heron")
+    assert await run_due(db, embedding_steps(resident(WordsEmbedder(), "old", settings))) == 1
+    assert vectors_of(admin, owner, "old") == []
+
+
+# Beside others ------------------------------------------------------------------------------------------------------
+
+
+async def test_messages_that_come_meanwhile_are_embedded_by_the_same_job(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    loop, said = asyncio.get_running_loop(), list[str]()
+
+    def interrupt(_texts: Sequence[str]) -> None:
+        if len(said) < 3:
+            said.append(f"said meanwhile {len(said)}")
+            asyncio.run_coroutine_threadsafe(say(db, owner, settings, said[-1]), loop).result()
+
+    await say(db, owner, settings, "a heron")
+    assert await run_due(db, embedding_steps(resident(WordsEmbedder(8, interrupt), "words", settings))) == 1
+    assert vectors_of(admin, owner) == ["a heron", *said]
+    assert (await only_job(db, owner)).state == "done"
+    status = "SELECT status FROM memsvc.sources WHERE user_id = %s"
+    assert value(admin, status, [owner.user_id]) == "completed"
+    assert value(admin, "SELECT count(*) FROM memsvc.outbox WHERE user_id = %s AND kind = 'source.completed'", [
+        owner.user_id
+    ]) == 1  # fmt: skip
+
+
+async def test_no_transaction_is_open_while_the_model_works(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    open_ones: list[int] = []
+    count = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = 'memsvc_app' "
+        "AND xact_start IS NOT NULL"
+    )
+    await say(db, owner, settings, "a heron")
+    model = WordsEmbedder(8, lambda _texts: open_ones.append(value(admin, count)))
+    assert await run_due(db, embedding_steps(resident(model, "words", settings))) == 1
+    assert open_ones == [0]
+
+
+async def test_two_workers_do_not_do_the_same_work(
+    db: Database, owner: Owner, other: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await say(db, owner, settings, "a heron")
+    await say(db, other, settings, "an otter")
+    models = [SlowEmbedder(0.2), SlowEmbedder(0.2)]
+    holders = [resident(model, "words", settings) for model in models]
+    done = await asyncio.gather(*(run_due(db, embedding_steps(holder)) for holder in holders))
+    assert sum(done) == 2
+    assert sorted(models[0].embedded + models[1].embedded) == ["Ada: a heron", "Ada: an otter"]
+    assert vectors_of(admin, owner) + vectors_of(admin, other) == ["a heron", "an otter"]
+
+
+async def test_a_lock_is_held_by_one_until_it_ends_or_its_connection_dies(
+    db: Database, admin: psycopg.Connection
+) -> None:
+    holder = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND database = %s::oid"
+    database = value(admin, "SELECT oid FROM pg_database WHERE datname = current_database()")
+    async with db.holding("a") as mine, db.holding("a") as theirs, db.holding("b") as another:
+        assert (mine, theirs, another) == (True, False, True)
+    async with db.holding("a") as mine:
+        assert mine
+        value(admin, "SELECT pg_terminate_backend(%s)", [value(admin, holder, [database])])
+        until = time.monotonic() + 5
+        while admin.execute(holder, [database]).fetchone() is not None:
+            assert time.monotonic() < until
+            await asyncio.sleep(0.01)
+        async with db.holding("a") as theirs:
+            assert theirs
+    assert admin.execute(holder, [database]).fetchone() is None
+
+
+# What fails ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_worker_killed_between_embedding_and_storing_loses_nothing(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "PAGE", 4)
+    texts = [f"bird {number:02}" for number in range(10)]
+    source_id = await say(db, owner, settings, *texts)
+    holder = resident(WordsEmbedder(), "words", settings)
+
+    class KilledError(Exception):
+        """The process ended here."""
+
+    async def killed_at(page: int) -> None:
+        calls = 0
+        vectors = holder.vectors
+
+        async def embed(batch: Sequence[str]) -> list[str]:
+            nonlocal calls
+            calls += 1
+            made = await vectors(batch)
+            if calls == page:  # it was embedded and is never stored
+                raise KilledError
+            return made
+
+        monkeypatch.setattr(holder, "vectors", embed)
+        with pytest.raises(KilledError):
+            await embed_source(db, holder, owner.user_id, source_id)
+        monkeypatch.setattr(holder, "vectors", vectors)
+
+    await killed_at(1)
+    assert vectors_of(admin, owner) == []
+    await killed_at(2)
+    assert len(vectors_of(admin, owner)) == 4
+    assert (await only_job(db, owner)).state == "pending"
+    assert await run_due(db, embedding_steps(holder)) == 1
+    assert vectors_of(admin, owner) == texts
+
+
+async def test_a_model_that_fails_delays_its_job_and_nothing_else(
+    db: Database, owner: Owner, other: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    down = True
+
+    def refuse_herons(texts: Sequence[str]) -> None:
+        if down and any("heron" in text for text in texts):
+            raise EmbedderError("The embedding server answers 500.")
+
+    steps = embedding_steps(resident(WordsEmbedder(8, refuse_herons), "words", settings))
+    await say(db, owner, settings, "a heron")
+    await say(db, other, settings, "an otter")
+    assert await run_due(db, steps) == 1
+    job = await only_job(db, owner)
+    assert (job.state, job.attempts, job.error_code) == ("pending", 1, "embedder")
+    assert job.error == "The embedding server answers 500."
+    assert 3 < (job.run_after - job.created_at).total_seconds() < 10
+    assert (await only_job(db, other)).state == "done"
+    assert vectors_of(admin, other) == ["an otter"]
+    assert [memory.text for memory in await remembered(db, owner, "heron", settings)] == ["a heron"]
+    assert value(admin, "SELECT count(*) FROM memsvc.term_deltas WHERE user_id = %s", [owner.user_id]) == 0  # folded
+    down = False
+    due_now(admin, owner)
+    assert await run_due(db, steps) == 1
+    job = await only_job(db, owner)
+    assert (job.state, job.error_code, job.error) == ("done", None, None)
+    assert vectors_of(admin, owner) == ["a heron"]
+
+
+async def test_after_four_failures_a_job_waits_for_somebody_to_retry_it(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    def refuse(_texts: Sequence[str]) -> None:
+        raise EmbedderError
+
+    await say(db, owner, settings, "a heron")
+    for attempt in range(1, 5):
+        due_now(admin, owner)
+        assert await run_due(db, embedding_steps(resident(WordsEmbedder(8, refuse), "words", settings))) == 0
+        job = await only_job(db, owner)
+        assert (job.attempts, job.state) == (attempt, "failed" if attempt == 4 else "pending")
+    await retry_job(db, owner.user_id, job.job_id)
+    assert await run_due(db, embedding_steps(resident(WordsEmbedder(), "words", settings))) == 1
+    assert vectors_of(admin, owner) == ["a heron"]
+
+
+async def test_work_that_joins_a_job_meanwhile_has_all_its_tries(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await say(db, owner, settings, "a heron")
+    admin.execute("UPDATE memsvc.jobs SET attempts = 3 WHERE user_id = %s", [owner.user_id])
+    calls = 0
+
+    async def join(db: Database, _user: UUID, _source: UUID) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            await say(db, owner, settings, "an otter")
+        else:
+            raise EmbedderError
+
+    assert await run_due(db, [join]) == 0
+    job = await only_job(db, owner)
+    assert (job.state, job.attempts) == ("pending", 1)
+
+
+async def test_a_text_that_the_model_refuses_stops_no_other(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    model = NotANumber()
+    texts = [f"bird {number:02}" for number in range(40)]
+    await say(db, owner, settings, *texts[:20], "a poison", *texts[20:], "poison again")
+    assert await run_due(db, embedding_steps(resident(model, "words", settings))) == 0
+    assert vectors_of(admin, owner) == texts
+    job = await only_job(db, owner)
+    assert (job.state, job.error_code) == ("pending", "embedder_answer")
+    assert "2 messages" in str(job.error)
+    assert "poison" not in str(job.error)
+
+
+async def test_a_model_that_refuses_everything_is_not_asked_for_every_text(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    model = NotANumber("")
+    await say(db, owner, settings, *(f"bird {number}" for number in range(200)))
+    with pytest.raises(EmbedderAnswerError, match="not numbers"):
+        await embed_lacking(db, resident(model, "words", settings), owner.user_id)
+    assert len(model.batches) < 60
+
+
+async def test_a_missing_model_fails_no_job(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    holder = ResidentEmbedder(settings.model_copy(update={"embedding_model": "nothing"}))
+    await say(db, owner, settings, "a heron")
+    await say(db, owner, settings, "an otter", conversation="mill")
+    with capture_logs() as logs:
+        assert await run_due(db, embedding_steps(holder)) == 2
+    assert [(line["log_level"], line["code"]) for line in logs] == [("warning", "embedder_missing")]
+    assert {job.state for job in await list_jobs(db, owner.user_id)} == {"done"}
+    assert [memory.text for memory in await remembered(db, owner, "heron", settings)] == ["a heron"]
+    assert await embed_lacking(db, resident(WordsEmbedder(), "words", settings), owner.user_id) == 2
+    assert vectors_of(admin, owner) == ["a heron", "an otter"]
+
+
+async def test_no_steps_where_no_model_is_configured() -> None:
+    assert embedding_steps(None) == []
+
+
+async def test_a_model_whose_vectors_changed_their_length_is_refused(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    await ensure_model(db, "words-of-change", 8)
+    await say(db, owner, settings, "a heron")
+    assert await run_due(db, embedding_steps(resident(WordsEmbedder(9), "words-of-change", settings))) == 0
+    job = await only_job(db, owner)
+    assert job.error_code == "embedder"
+    assert "9 dimensions" in str(job.error)
+
+
+async def test_a_database_that_is_away_ends_the_round_and_fails_no_job(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    async def away(_db: Database, _user: UUID, _source: UUID) -> None:
+        raise DatabaseUnavailableError
+
+    await say(db, owner, settings, "a heron")
+    with pytest.raises(DatabaseUnavailableError):
+        await run_due(db, [away])
+    job = await only_job(db, owner)
+    assert (job.state, job.attempts, job.error) == ("pending", 0, None)
+
+
+async def test_a_defect_in_a_step_shows_as_internal_and_tells_no_text(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    async def defect(_db: Database, _user: UUID, _source: UUID) -> None:
+        raise ValueError("secret words")
+
+    await say(db, owner, settings, "a heron")
+    with capture_logs():
+        assert await run_due(db, [defect]) == 0
+    job = await only_job(db, owner)
+    assert (job.state, job.error_code, job.error) == ("pending", "internal", "ValueError: see the worker's log")
+
+
+# The worker ---------------------------------------------------------------------------------------------------------
+
+
+async def stopped_worker(db: Database, steps: Sequence[Step], seconds: float) -> float:
+    """Let a worker work, tell it to stop after some time, and see how long it needs for that."""
+    stop = asyncio.Event()
+    working = asyncio.create_task(work(db, stop, steps))
+    await asyncio.sleep(seconds)
+    stop.set()
+    began = time.monotonic()
+    await asyncio.wait_for(working, 30)
+    return time.monotonic() - began
+
+
+async def test_a_worker_embeds_what_comes_and_ends_when_told(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    steps = embedding_steps(resident(WordsEmbedder(), "words", settings))
+    working = asyncio.create_task(stopped_worker(db, steps, 1.5))
+    await asyncio.sleep(0.1)
+    await say(db, owner, settings, "a heron")
+    assert await working < 1
+    assert vectors_of(admin, owner) == ["a heron"]
+
+
+async def test_a_worker_in_a_long_job_ends_soon_and_leaves_the_job_pending(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue_run, "GRACE_S", 0.1)
+    holder = resident(SlowEmbedder(0.2), "words", settings)
+    await say(db, owner, settings, *(f"bird {number}" for number in range(500)))
+    assert await stopped_worker(db, embedding_steps(holder), 0.5) < 3
+    assert (await only_job(db, owner)).state == "pending"
+    assert await run_due(db, embedding_steps(resident(WordsEmbedder(), "words", settings))) == 1
+    assert len(vectors_of(admin, owner)) == 500
