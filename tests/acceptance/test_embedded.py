@@ -26,10 +26,7 @@ from memsvc.errors import EmbeddedMissingError, EmbeddedServerError, EmbeddedVer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [
-    pytest.mark.acceptance,
-    pytest.mark.skipif(embedded.installed_version() is None, reason="needs memsvc[embedded]"),
-]
+pytestmark = pytest.mark.acceptance
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user to run the server")
 in_proc = pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc")
 
