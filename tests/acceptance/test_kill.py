@@ -250,5 +250,6 @@ def test_a_worker_killed_in_the_middle_of_a_job_leaves_it_to_the_next(rig: Rig) 
 def test_the_service_starts_its_killed_database_again(rig: Rig) -> None:
     service = rig.serve()
     rig.kill_database()
-    rig.wait_healthy(service)
+    rig.wait_healthy(service)  # nobody else has started one
+    assert service.running
     rig.kill(service)
