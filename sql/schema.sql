@@ -796,25 +796,25 @@ ALTER FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) OWNER TO m
 
 COMMENT ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) IS 'The embedding model with this name, registered on first use.';
 
-CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) RETURNS void
+CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) RETURNS void
     LANGUAGE sql
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- UPDATE memsvc.jobs j SET attempts = (j.attempts + 1), state =
+ UPDATE memsvc.jobs j SET attempts = LEAST((j.attempts + 1), 32767), state =
          CASE
-             WHEN (j.attempts >= 3) THEN 'failed'::text
+             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN 'failed'::text
              ELSE 'pending'::text
          END, finished_at =
          CASE
-             WHEN (j.attempts >= 3) THEN clock_timestamp()
+             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
              ELSE NULL::timestamp with time zone
-         END, run_after = (clock_timestamp() + ('00:00:01'::interval * power((5)::double precision, ((j.attempts + 1))::double precision))), error_code = fail_job.p_error_code, error = fail_job.p_error
+         END, run_after = (clock_timestamp() + ('00:00:01'::interval * LEAST((300)::double precision, power((5)::double precision, ((LEAST((j.attempts)::integer, 9) + 1))::double precision)))), error_code = fail_job.p_error_code, error = fail_job.p_error
    WHERE ((j.user_id = fail_job.p_user_id) AND (j.job_id = fail_job.p_job_id) AND (j.state = 'pending'::text));
 END;
 
-ALTER FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) IS 'Notes why a job failed and when to try again.';
+COMMENT ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) IS 'Notes why a job failed and when to try again.';
 
 CREATE TABLE memsvc.apps (
     app_id uuid DEFAULT uuidv7() NOT NULL,
@@ -2403,8 +2403,8 @@ GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.find_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;

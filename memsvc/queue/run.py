@@ -93,18 +93,18 @@ async def _run(db: Database, job: Row[Any], steps: Sequence[Step]) -> str:
             raise
         except Exception as error:
             log.exception("job failed", job_id=str(job.job_id))
-            failure = "internal", f"{type(error).__name__}: see the worker's log"
-        code, says = failure
+            failure = "internal", f"{type(error).__name__}: see the worker's log", False
+        code, says, passing = failure
         async with db.transaction(job.user_id) as connection:
             await connection.execute(
-                text("SELECT memsvc.fail_job(:user_id, :job_id, :code, :error)"),
-                {"user_id": job.user_id, "job_id": job.job_id, "code": code, "error": says},
+                text("SELECT memsvc.fail_job(:user_id, :job_id, :code, :error, :passing)"),
+                {"user_id": job.user_id, "job_id": job.job_id, "code": code, "error": says, "passing": passing},
             )
         return "failed"
 
 
-async def _take(db: Database, job: Row[Any], steps: Sequence[Step]) -> tuple[str, str] | None:
-    """Take the steps; the code and the message of the one that failed.
+async def _take(db: Database, job: Row[Any], steps: Sequence[Step]) -> tuple[str, str, bool] | None:
+    """Take the steps; the code and the message of the one that failed, and whether that passes by itself.
 
     Raises:
         MemsvcError: it is the database that fails, and all jobs with it.
@@ -116,7 +116,7 @@ async def _take(db: Database, job: Row[Any], steps: Sequence[Step]) -> tuple[str
             raise
         except MemsvcError as error:
             log.warning("job failed", job_id=str(job.job_id), code=error.code, error=error.message)
-            return error.code, error.message
+            return error.code, error.message, error.passing
     return None
 
 

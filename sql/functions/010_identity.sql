@@ -51,9 +51,3 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.require_identity(uuid) IS 'Its argument, if the identity token proves that user; an error otherwise.';
-
--- changed
-
--- changed
-
--- changed

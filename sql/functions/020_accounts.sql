@@ -147,9 +147,3 @@ BEGIN ATOMIC
   LIMIT 1;
 END;
 COMMENT ON FUNCTION memsvc.authenticate_key(text, bytea, text) IS 'What a key may do and for whom; no row for a key that does not work.';
-
--- changed
-
--- changed
-
--- changed

@@ -46,9 +46,3 @@ CREATE OR REPLACE FUNCTION memsvc.normal_form(p_name text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN btrim(regexp_replace(lower(public.unaccent(normalize(p_name, NFKC))), '\s+', ' ', 'g'));
 COMMENT ON FUNCTION memsvc.normal_form(text) IS 'A name without case, accents, width and surplus spaces.';
-
--- changed
-
--- changed
-
--- changed

@@ -254,9 +254,3 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.append_messages(uuid, jsonb) IS
   'Appends messages with statistics, job and event in the caller''s transaction; one result row per message.';
-
--- changed
-
--- changed
-
--- changed

@@ -33,9 +33,3 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.fold_statistics(uuid) IS 'Moves a user''s term deltas into corpora and terms; how many there were.';
-
--- changed
-
--- changed
-
--- changed

@@ -1,6 +1,5 @@
 -- Background work: which jobs wait, and what a job of each kind does.
 
-
 -- Ids of due jobs of all users, oldest first: the one thing that a worker may know before it acts for a user. requests
 -- is what run_job wants to hear back: how often work was asked for, before the worker began.
 CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer)
@@ -75,25 +74,22 @@ $$;
 COMMENT ON FUNCTION memsvc.run_job(uuid, uuid, integer) IS
   'Ends one pending job in the caller''s transaction: done, again, busy or gone.';
 
--- Notes a failure in a transaction of its own: tried again after 5 s, 25 s, 2 min; the fourth failure is final.
-CREATE OR REPLACE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text) RETURNS void
+-- Notes a failure in a transaction of its own: tried again after 5 s, 25 s, 2 min and then every 5 min. The fourth failure
+-- is final, unless its cause passes by itself (p_passing: a model that is down), which delays and never ends a job.
+CREATE OR REPLACE FUNCTION memsvc.fail_job(
+  p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean
+) RETURNS void
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   UPDATE memsvc.jobs AS j
   SET
-    attempts = j.attempts + 1,
-    state = CASE WHEN j.attempts >= 3 THEN 'failed' ELSE 'pending' END,
-    finished_at = CASE WHEN j.attempts >= 3 THEN clock_timestamp() END,
-    run_after = clock_timestamp() + interval '1 second' * power(5, j.attempts + 1),
+    attempts = least(j.attempts + 1, 32767),
+    state = CASE WHEN j.attempts >= 3 AND NOT p_passing THEN 'failed' ELSE 'pending' END,
+    finished_at = CASE WHEN j.attempts >= 3 AND NOT p_passing THEN clock_timestamp() END,
+    run_after = clock_timestamp() + interval '1 second' * least(300, power(5, least(j.attempts, 9) + 1)),
     error_code = p_error_code,
     error = p_error
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
 END;
-COMMENT ON FUNCTION memsvc.fail_job(uuid, uuid, text, text) IS 'Notes why a job failed and when to try again.';
-
--- changed
-
--- changed
-
--- changed
+COMMENT ON FUNCTION memsvc.fail_job(uuid, uuid, text, text, boolean) IS 'Notes why a job failed and when to try again.';

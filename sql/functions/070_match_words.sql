@@ -176,9 +176,3 @@ REVOKE ALL ON FUNCTION memsvc.match_words(
 GRANT EXECUTE ON FUNCTION memsvc.match_words(
   uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, integer
 ) TO memsvc_app, memsvc_reader;
-
--- changed
-
--- changed
-
--- changed

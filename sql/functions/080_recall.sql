@@ -128,9 +128,3 @@ COMMENT ON FUNCTION memsvc.recall(
   uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, smallint, public.halfvec,
   double precision
 ) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
-
--- changed
-
--- changed
-
--- changed

@@ -49,7 +49,7 @@ GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 
 GRANT EXECUTE ON FUNCTION
 memsvc.message_digest(text, text, integer, text), memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
-memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid, integer), memsvc.fail_job(uuid, uuid, text, text),
+memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid, integer), memsvc.fail_job(uuid, uuid, text, text, boolean),
 memsvc.ensure_app(text), memsvc.find_app(text), memsvc.ensure_model(text, integer),
 memsvc.unembedded(uuid, smallint, uuid, uuid, integer), memsvc.store_embeddings(uuid, smallint, uuid[], text[]),
 memsvc.create_user(uuid, text, text, text, text),
@@ -57,9 +57,3 @@ memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
 memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text)
 TO memsvc_app;
-
--- changed
-
--- changed
-
--- changed

@@ -38,9 +38,3 @@ BEGIN
   END LOOP;
 END
 $policies$;
-
--- changed
-
--- changed
-
--- changed

@@ -18,9 +18,3 @@ LEFT JOIN memsvc.passages AS p ON p.user_id = s.user_id AND p.source_id = s.sour
 WHERE s.kind = 'conversation'
 GROUP BY s.user_id, s.source_id;
 COMMENT ON VIEW memsvc.conversations IS 'Conversations with their size and span.';
-
--- changed
-
--- changed
-
--- changed

@@ -20,9 +20,3 @@ SELECT
 FROM memsvc.passages AS p
 GROUP BY p.user_id, p.source_id, p.session, p.ordinal;
 COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a long one put together again.';
-
--- changed
-
--- changed
-
--- changed

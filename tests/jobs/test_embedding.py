@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
@@ -293,7 +294,7 @@ async def test_after_four_failures_a_job_waits_for_somebody_to_retry_it(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:
     def refuse(_texts: Sequence[str]) -> None:
-        raise EmbedderError
+        raise EmbedderAnswerError
 
     await say(db, owner, settings, "a heron")
     for attempt in range(1, 5):
@@ -302,6 +303,24 @@ async def test_after_four_failures_a_job_waits_for_somebody_to_retry_it(
         job = await only_job(db, owner)
         assert (job.attempts, job.state) == (attempt, "failed" if attempt == 4 else "pending")
     await retry_job(db, owner.user_id, job.job_id)
+    assert await run_due(db, embedding_steps(resident(WordsEmbedder(), "words", settings))) == 1
+    assert vectors_of(admin, owner) == ["a heron"]
+
+
+async def test_a_model_that_is_down_for_long_delays_a_job_and_never_ends_it(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    def down(_texts: Sequence[str]) -> None:
+        raise EmbedderError
+
+    await say(db, owner, settings, "a heron")
+    for attempt in range(1, 9):
+        due_now(admin, owner)
+        assert await run_due(db, embedding_steps(resident(WordsEmbedder(8, down), "words", settings))) == 0
+        job = await only_job(db, owner)
+        assert (job.attempts, job.state, job.error_code) == (attempt, "pending", "embedder")
+    assert 290 < (job.run_after - datetime.now(UTC)).total_seconds() <= 301
+    due_now(admin, owner)
     assert await run_due(db, embedding_steps(resident(WordsEmbedder(), "words", settings))) == 1
     assert vectors_of(admin, owner) == ["a heron"]
 

@@ -96,8 +96,8 @@ def everything_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "sql"
     shutil.copytree(files.folder("sql"), copy)
     monkeypatch.setattr(objects, "folder", lambda name: copy if name == "sql" else files.folder(name))
-    for path in object_files().values():
-        path.write_text(path.read_text() + "\n-- changed\n")
+    for name in object_files():
+        (copy / name).write_text((copy / name).read_text() + "\n-- changed\n")
 
 
 def _work(world: World) -> tuple[Step, ...]:
