@@ -1,5 +1,6 @@
--- Roles, schema and extensions of memsvc. Run by 'memsvc db upgrade' with the administrator's login, before the migrations; safe to run again.
--- Passwords are set by the caller. Nothing here is a superuser, and nothing here may bypass row security.
+-- Roles, schema and extensions of memsvc. Run by 'memsvc db upgrade' with the administrator's login, before the
+-- migrations; safe to run again. Passwords are set by the caller. Nothing here is a superuser, and nothing here may
+-- bypass row security.
 
 DO $roles$
 DECLARE
@@ -10,8 +11,9 @@ BEGIN
       EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS', wanted);
     END IF;
   END LOOP;
-  -- The administrator acts as the owner for migrations, and the owner hands functions to memsvc_recall.
-  -- (An administrator may be a plain role with CREATEROLE: with INHERIT it may look into the schema that it does not own.)
+  -- The administrator acts as the owner for migrations, and the owner hands functions to memsvc_recall. (An
+  -- administrator may be a plain role with CREATEROLE: with INHERIT it may look into the schema that it does not
+  -- own.)
   EXECUTE format('GRANT memsvc_owner TO %I WITH SET TRUE, INHERIT TRUE', current_user);
   EXECUTE format('GRANT memsvc_recall TO %I WITH SET TRUE, INHERIT FALSE', current_user);
 END

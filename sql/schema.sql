@@ -57,7 +57,8 @@ BEGIN
     GROUP BY p.message, p.source_id, p.conversation, p.session, p.ordinal, p.client_id, p.speaker, p.role
   ),
   met AS (
-    SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
+    SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal,
+      k.session AS known_session,
       k.said_at AS known_said_at, k.said_offset AS known_said_offset,
       coalesce(k.outcome, t.outcome, o.outcome) AS outcome
     FROM incoming AS i
@@ -65,7 +66,8 @@ BEGIN
       SELECT f.passage_id, f.session, f.ordinal, f.said_at, f.said_offset, CASE
         WHEN (
           SELECT (
-            string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role)
+            string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part),
+            min(w.speaker), min(w.role)
           )
           FROM (
             SELECT v.* FROM passages AS v
@@ -105,7 +107,8 @@ BEGIN
     ) AS k ON true
     LEFT JOIN LATERAL (
       SELECT 'erased' AS outcome FROM tombstones AS e
-      WHERE e.user_id = p_user_id AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
+      WHERE e.user_id = p_user_id
+        AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
       LIMIT 1
     ) AS t ON true
     LEFT JOIN LATERAL (
@@ -933,7 +936,8 @@ BEGIN
     ) INTO found_ids, found_similarities USING asker, p_vector::halfvec, p_limit;
     PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true);
     IF cardinality(found_ids) >= least(p_limit, size) THEN
-      RETURN QUERY SELECT f.passage_id, f.similarity FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity);
+      RETURN QUERY SELECT f.passage_id, f.similarity
+      FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity);
       RETURN;
     END IF;
   END IF;
@@ -1017,7 +1021,8 @@ BEGIN
     ORDER BY passages, c.term LIMIT most_terms
   ),
   weighed AS (
-    SELECT r.term, memsvc.as_tsquery(r.term) AS needle, ln(1 + greatest(0, size - r.passages + 0.5) / (r.passages + 0.5)) AS weight,
+    SELECT r.term, memsvc.as_tsquery(r.term) AS needle,
+      ln(1 + greatest(0, size - r.passages + 0.5) / (r.passages + 0.5)) AS weight,
       row_number() OVER byrarity AS rank, sum(r.passages) OVER byrarity AS reach
     FROM rarest AS r
     WINDOW byrarity AS (ORDER BY r.passages, r.term)

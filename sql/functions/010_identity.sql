@@ -50,4 +50,5 @@ BEGIN
   RETURN p_user_id;
 END
 $$;
-COMMENT ON FUNCTION memsvc.require_identity(uuid) IS 'Its argument, if the identity token proves that user; an error otherwise.';
+COMMENT ON FUNCTION memsvc.require_identity(uuid) IS
+  'Its argument, if the identity token proves that user; an error otherwise.';

@@ -58,7 +58,8 @@ BEGIN
   RETURN made;
 END
 $$;
-COMMENT ON FUNCTION memsvc.create_user(uuid, text, text, text, text) IS 'A new user of the app, or null where the external id is taken.';
+COMMENT ON FUNCTION memsvc.create_user(uuid, text, text, text, text) IS
+  'A new user of the app, or null where the external id is taken.';
 
 -- Users of one app, in the order of their ids; p_ref picks one by id or external id.
 CREATE OR REPLACE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer)
@@ -74,7 +75,8 @@ BEGIN ATOMIC
   ORDER BY u.user_id
   LIMIT p_limit;
 END;
-COMMENT ON FUNCTION memsvc.users_of_app(uuid, text, uuid, integer) IS 'Users of one app, paged; p_ref picks one by id or external id.';
+COMMENT ON FUNCTION memsvc.users_of_app(uuid, text, uuid, integer) IS
+  'Users of one app, paged; p_ref picks one by id or external id.';
 
 CREATE OR REPLACE FUNCTION memsvc.create_key(
   p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text,
@@ -89,7 +91,8 @@ BEGIN
   PERFORM memsvc.audit('key.create', p_app_id, p_user_id, p_key_id);
 END
 $$;
-COMMENT ON FUNCTION memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz) IS 'Stores a key''s hash and scopes.';
+COMMENT ON FUNCTION memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz) IS
+  'Stores a key''s hash and scopes.';
 
 CREATE OR REPLACE FUNCTION memsvc.keys_of_app(p_app_id uuid)
 RETURNS TABLE (
@@ -146,4 +149,5 @@ BEGIN ATOMIC
   ORDER BY (u.user_id::text = p_user_ref) DESC
   LIMIT 1;
 END;
-COMMENT ON FUNCTION memsvc.authenticate_key(text, bytea, text) IS 'What a key may do and for whom; no row for a key that does not work.';
+COMMENT ON FUNCTION memsvc.authenticate_key(text, bytea, text) IS
+  'What a key may do and for whom; no row for a key that does not work.';

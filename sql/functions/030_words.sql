@@ -1,14 +1,15 @@
 -- Text to words, and names to their normal form.
 
--- PostgreSQL's parser takes a run of Chinese or Japanese signs for one word. Setting them apart makes every sign a word,
--- so that a question finds what shares signs with it.
+-- PostgreSQL's parser takes a run of Chinese or Japanese signs for one word. Setting them apart makes every sign a
+-- word, so that a question finds what shares signs with it.
 CREATE OR REPLACE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN CASE
   WHEN p_text ~ '[\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF]'
   THEN regexp_replace(
     p_text,
-    '([\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF])', ' \1 ', 'g'
+    '([\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF])',
+    ' \1 ', 'g'
   )
   ELSE p_text
 END;
@@ -18,7 +19,10 @@ COMMENT ON FUNCTION memsvc.set_signs_apart(text) IS 'The text with each Chinese 
 CREATE OR REPLACE FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) RETURNS tsvector
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN to_tsvector(
-  CASE p_form WHEN 'simple' THEN 'pg_catalog.simple'::regconfig ELSE ('pg_catalog.' || quote_ident(p_language))::regconfig END,
+  CASE p_form
+    WHEN 'simple' THEN 'pg_catalog.simple'::regconfig
+    ELSE ('pg_catalog.' || quote_ident(p_language))::regconfig
+  END,
   memsvc.set_signs_apart(p_text)
 );
 COMMENT ON FUNCTION memsvc.to_words(text, text, text) IS 'Lexemes of a text, stemmed by its language or simple.';

@@ -5,22 +5,24 @@ CREATE OR REPLACE FUNCTION memsvc.message_digest(p_source text, p_session text, 
 RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN sha256(convert_to(jsonb_build_array(
-  p_source, CASE WHEN p_client_id IS NULL THEN p_session END, CASE WHEN p_client_id IS NULL THEN p_ordinal END, p_client_id
+  p_source, CASE WHEN p_client_id IS NULL THEN p_session END,
+  CASE WHEN p_client_id IS NULL THEN p_ordinal END, p_client_id
 )::text, 'UTF8'));
-COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS 'Digest of a message''s identity, for tombstones.';
+COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS
+  'Digest of a message''s identity, for tombstones.';
 
 -- Appends messages, given as one row per part, in one round trip: sources, passages, statistics, job and event in the
--- caller's transaction. Writers to one conversation queue up at its source row (in the order of ids: no deadlock), which
--- gives messages without an ordinal the next one.
+-- caller's transaction. Writers to one conversation queue up at its source row (in the order of ids: no deadlock),
+-- which gives messages without an ordinal the next one.
 --
 -- p_rows: [{"message": 0, "part": 0, "conversation": "…", "session": "…", "ordinal": null|n, "client_id": null|"…",
 --   "speaker": "…", "role": "user", "text": "…", "caption": null|"…", "said_at": "…", "said_offset": 60,
 --   "language": "english", "metadata": {…}}, …]; the rows of one message differ in part, text and caption only.
--- Nothing here is left to estimates, which are wrong for a new user and for a batch of any size (a batch of 500 took up
--- to 17 s, and plans flipped with each ANALYZE). Keys are sought as "the first row at or behind the key, in this order",
--- for only the one index with that order can do it; filters on CTEs are booleans, which count as true half of the time,
--- so that rows of a batch meet in hash joins. With that a generic plan is as good as any, and planning was half of the
--- time of a single message.
+-- Nothing here is left to estimates, which are wrong for a new user and for a batch of any size (a batch of 500 took
+-- up to 17 s, and plans flipped with each ANALYZE). Keys are sought as "the first row at or behind the key, in this
+-- order", for only the one index with that order can do it; filters on CTEs are booleans, which count as true half of
+-- the time, so that rows of a batch meet in hash joins. With that a generic plan is as good as any, and planning was
+-- half of the time of a single message.
 --
 -- Result, one row per message: created; existing (same identity, same words: nothing done); conflict (same identity,
 -- other words, or a place that another message has: the caller must roll back); erased (forgotten before: not stored
@@ -79,7 +81,8 @@ BEGIN
     GROUP BY p.message, p.source_id, p.conversation, p.session, p.ordinal, p.client_id, p.speaker, p.role
   ),
   met AS (
-    SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal, k.session AS known_session,
+    SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal,
+      k.session AS known_session,
       k.said_at AS known_said_at, k.said_offset AS known_said_offset,
       coalesce(k.outcome, t.outcome, o.outcome) AS outcome
     FROM incoming AS i
@@ -87,7 +90,8 @@ BEGIN
       SELECT f.passage_id, f.session, f.ordinal, f.said_at, f.said_offset, CASE
         WHEN (
           SELECT (
-            string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part), min(w.speaker), min(w.role)
+            string_agg(w.text, '' ORDER BY w.part), string_agg(w.caption, '' ORDER BY w.part),
+            min(w.speaker), min(w.role)
           )
           FROM (
             SELECT v.* FROM passages AS v
@@ -127,7 +131,8 @@ BEGIN
     ) AS k ON true
     LEFT JOIN LATERAL (
       SELECT 'erased' AS outcome FROM tombstones AS e
-      WHERE e.user_id = p_user_id AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
+      WHERE e.user_id = p_user_id
+        AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
       LIMIT 1
     ) AS t ON true
     LEFT JOIN LATERAL (

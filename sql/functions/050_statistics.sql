@@ -32,4 +32,5 @@ BEGIN
   RETURN folded;
 END
 $$;
-COMMENT ON FUNCTION memsvc.fold_statistics(uuid) IS 'Moves a user''s term deltas into corpora and terms; how many there were.';
+COMMENT ON FUNCTION memsvc.fold_statistics(uuid) IS
+  'Moves a user''s term deltas into corpora and terms; how many there were.';

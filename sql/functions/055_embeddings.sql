@@ -37,7 +37,8 @@ BEGIN
   RETURN QUERY SELECT known.model_id, known.state;
 END
 $$;
-COMMENT ON FUNCTION memsvc.ensure_model(text, integer) IS 'The embedding model with this name, registered on first use.';
+COMMENT ON FUNCTION memsvc.ensure_model(text, integer) IS
+  'The embedding model with this name, registered on first use.';
 
 -- Messages of a user that lack a model's vector, newest first, older than p_before (the last one of the page before);
 -- traces get none. p_source_id NULL: of all conversations.
@@ -61,7 +62,8 @@ END;
 COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer) IS
   'Messages that lack a model''s vector, newest first.';
 
--- Stores vectors, given as pgvector's text; a passage that has one keeps it, one that is gone gets none. How many were new.
+-- Stores vectors, given as pgvector's text; a passage that has one keeps it, one that is gone gets none. How many
+-- were new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
   p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]
 ) RETURNS bigint

@@ -74,8 +74,9 @@ $$;
 COMMENT ON FUNCTION memsvc.run_job(uuid, uuid, integer) IS
   'Ends one pending job in the caller''s transaction: done, again, busy or gone.';
 
--- Notes a failure in a transaction of its own: tried again after 5 s, 25 s, 2 min and then every 5 min. The fourth failure
--- is final, unless its cause passes by itself (p_passing: a model that is down), which delays and never ends a job.
+-- Notes a failure in a transaction of its own: tried again after 5 s, 25 s, 2 min and then every 5 min. The fourth
+-- failure is final, unless its cause passes by itself (p_passing: a model that is down), which delays and never ends
+-- a job.
 CREATE OR REPLACE FUNCTION memsvc.fail_job(
   p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean
 ) RETURNS void

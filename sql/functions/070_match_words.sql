@@ -1,20 +1,20 @@
 -- owner: memsvc_recall
 
--- The word arm: BM25 (Robertson & Zaragoza 2009; Lucene's form of idf; k1 = 1.2, b = 0.75) over one user's passages, with
--- that user's own document frequencies (folded counters plus deltas).
+-- The word arm: BM25 (Robertson & Zaragoza 2009; Lucene's form of idf; k1 = 1.2, b = 0.75) over one user's passages,
+-- with that user's own document frequencies (folded counters plus deltas).
 --
--- SECURITY DEFINER, owned by memsvc_recall: `@@` is not leakproof, so under row security its index would not be used. The
--- first line binds the user to the token, and every table carries user_id = p_user_id.
+-- SECURITY DEFINER, owned by memsvc_recall: `@@` is not leakproof, so under row security its index would not be used.
+-- The first line binds the user to the token, and every table carries user_id = p_user_id.
 --
--- Matching goes by the rarest terms of the query until about `budget` passages can match; those are scored on all terms.
--- (At 100,000 passages that keeps 98 % of the exact top 10 and takes a fortieth of the time.) Where filters leave fewer
--- than p_enough (p_limit when not given), or every term is a common one, a second look adds what matches any term, and
--- stops at twice the budget.
--- The planner must not see whom rare words are looked for: it takes a user that its statistics do not know yet for one
--- without passages, and would read all of them (76 ms, not 6, for 30,000 new ones); `(SELECT asker)` hides the value.
--- For the same reason passages are fetched as the first one at or behind their id: only the primary key has that order.
--- Term frequency comes from ts_rank: for one lexeme with all weights 1 it is sum(1/i^2, i = 1..tf) / (pi^2/6), which
--- width_bucket turns back into tf. That is three times as fast as unnest(tsv).
+-- Matching goes by the rarest terms of the query until about `budget` passages can match; those are scored on all
+-- terms. (At 100,000 passages that keeps 98 % of the exact top 10 and takes a fortieth of the time.) Where filters
+-- leave fewer than p_enough (p_limit when not given), or every term is a common one, a second look adds what matches
+-- any term, and stops at twice the budget. The planner must not see whom rare words are looked for: it takes a user
+-- that its statistics do not know yet for one without passages, and would read all of them (76 ms, not 6, for 30,000
+-- new ones); `(SELECT asker)` hides the value. For the same reason passages are fetched as the first one at or behind
+-- their id: only the primary key has that order. Term frequency comes from ts_rank: for one lexeme with all weights 1
+-- it is sum(1/i^2, i = 1..tf) / (pi^2/6), which width_bucket turns back into tf. That is three times as fast as
+-- unnest(tsv).
 CREATE OR REPLACE FUNCTION memsvc.match_words(
   p_user_id uuid,
   p_query text,
@@ -83,7 +83,8 @@ BEGIN
     ORDER BY passages, c.term LIMIT most_terms
   ),
   weighed AS (
-    SELECT r.term, memsvc.as_tsquery(r.term) AS needle, ln(1 + greatest(0, size - r.passages + 0.5) / (r.passages + 0.5)) AS weight,
+    SELECT r.term, memsvc.as_tsquery(r.term) AS needle,
+      ln(1 + greatest(0, size - r.passages + 0.5) / (r.passages + 0.5)) AS weight,
       row_number() OVER byrarity AS rank, sum(r.passages) OVER byrarity AS reach
     FROM rarest AS r
     WINDOW byrarity AS (ORDER BY r.passages, r.term)

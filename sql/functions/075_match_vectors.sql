@@ -5,10 +5,10 @@
 -- SECURITY DEFINER, owned by memsvc_recall, so that the filters below may be looked at before row security, as in
 -- match_words; the first line binds the user to the token.
 --
--- Small users are compared one by one: exact, and faster than an index that most of whose hits are others' (200 rows of a
--- user beside 40,000 came back as none). Large ones go through HNSW (Malkov & Yashunin 2018) with iterative scan. The branch
--- is taken here, by how many passages the user has, for the planner does not know it. Where filters or others' rows leave
--- fewer than asked for, the exact way has the last word.
+-- Small users are compared one by one: exact, and faster than an index that most of whose hits are others' (200 rows
+-- of a user beside 40,000 came back as none). Large ones go through HNSW (Malkov & Yashunin 2018) with iterative
+-- scan. The branch is taken here, by how many passages the user has, for the planner does not know it. Where filters
+-- or others' rows leave fewer than asked for, the exact way has the last word.
 CREATE OR REPLACE FUNCTION memsvc.match_vectors(
   p_user_id uuid,
   p_model_id smallint,
@@ -54,7 +54,8 @@ BEGIN
     ) INTO found_ids, found_similarities USING asker, p_vector::halfvec, p_limit;
     PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true);
     IF cardinality(found_ids) >= least(p_limit, size) THEN
-      RETURN QUERY SELECT f.passage_id, f.similarity FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity);
+      RETURN QUERY SELECT f.passage_id, f.similarity
+      FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity);
       RETURN;
     END IF;
   END IF;

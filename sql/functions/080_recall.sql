@@ -1,7 +1,9 @@
 -- Recall: one statement, one round trip. The arms find candidates; recall() shows them with source and reason.
 
--- The words of a query behind the lexemes that matched, for people: {"move": "moved", …}. Long queries keep the lexemes.
-CREATE OR REPLACE FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) RETURNS text[]
+-- The words of a query behind the lexemes that matched, for people: {"move": "moved", …}. Long queries keep the
+-- lexemes.
+CREATE OR REPLACE FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[])
+RETURNS text[]
 LANGUAGE sql STABLE
 RETURN CASE WHEN length(p_query) > 2000 THEN p_terms ELSE ARRAY(
   SELECT coalesce(min(t.token ORDER BY t.place), wanted.term)
@@ -14,14 +16,17 @@ RETURN CASE WHEN length(p_query) > 2000 THEN p_terms ELSE ARRAY(
   GROUP BY wanted.rank, wanted.term
   ORDER BY wanted.rank
 ) END;
-COMMENT ON FUNCTION memsvc.words_behind(text, text, text, text[]) IS 'The words of a query that stand behind matched lexemes.';
+COMMENT ON FUNCTION memsvc.words_behind(text, text, text, text[]) IS
+  'The words of a query that stand behind matched lexemes.';
 
--- The read path. Returns up to p_limit passages, best first, each with its source, its score by arm and the words that
--- matched. p_form: stemmed (falls back to simple for a query of stop words only) or simple. Times: said_at in [from, to).
+-- The read path. Returns up to p_limit passages, best first, each with its source, its score by arm and the words
+-- that matched. p_form: stemmed (falls back to simple for a query of stop words only) or simple. Times: said_at in
+-- [from, to).
 --
--- With a vector, both arms are fused: each gives its best 200, each score is standardised over all candidates (z-score;
--- BM25 counts as 0 where a passage is not among the words' 200, a passage that has no vector yet counts as average), and
--- the two are averaged. Chosen by measurement on three sets (docs/adr/0006). Without a vector, the score is BM25's own.
+-- With a vector, both arms are fused: each gives its best 200, each score is standardised over all candidates
+-- (z-score; BM25 counts as 0 where a passage is not among the words' 200, a passage that has no vector yet counts as
+-- average), and the two are averaged. Chosen by measurement on three sets (docs/adr/0006). Without a vector, the
+-- score is BM25's own.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid,
   p_query text,
@@ -93,7 +98,8 @@ BEGIN ATOMIC
       FROM found AS f CROSS JOIN LATERAL unnest(f.matched_terms) AS t (term)
       GROUP BY f.matched_form
     ) AS q
-    CROSS JOIN LATERAL unnest(q.terms, memsvc.words_behind(p_query, q.matched_form, p_language, q.terms)) AS w (term, word)
+    CROSS JOIN LATERAL
+      unnest(q.terms, memsvc.words_behind(p_query, q.matched_form, p_language, q.terms)) AS w (term, word)
   )
   SELECT
     p.passage_id, p.source_id, s.identifier, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text,

@@ -1,4 +1,5 @@
--- What each role may do at all. History is append-only by privilege: the application may close a version, not change it.
+-- What each role may do at all. History is append-only by privilege: the application may close a version, not change
+-- it.
 
 REVOKE ALL ON SCHEMA memsvc FROM PUBLIC;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_app, memsvc_reader, memsvc_cypher;
@@ -11,7 +12,9 @@ BEGIN
   FOR owned IN
     SELECT p.oid FROM pg_proc AS p WHERE p.pronamespace = 'memsvc'::regnamespace AND p.proowner = current_user::regrole
   LOOP
-    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall', owned);
+    EXECUTE format(
+      'REVOKE ALL ON FUNCTION %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall', owned
+    );
   END LOOP;
 END
 $functions$;
@@ -37,7 +40,8 @@ GRANT DELETE ON memsvc.term_deltas TO memsvc_app;
 
 -- The read-only logins get what reading needs; nothing that writes, folds or keeps accounts.
 GRANT EXECUTE ON FUNCTION
-memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.set_signs_apart(text), memsvc.to_words(text, text, text),
+memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.set_signs_apart(text),
+memsvc.to_words(text, text, text),
 memsvc.word_count(tsvector), memsvc.searched_text(text, text, text), memsvc.as_tsquery(text), memsvc.normal_form(text),
 memsvc.words_behind(text, text, text, text[]), memsvc.embedding_progress(uuid),
 memsvc.recall(
@@ -49,7 +53,8 @@ GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 
 GRANT EXECUTE ON FUNCTION
 memsvc.message_digest(text, text, integer, text), memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
-memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid, integer), memsvc.fail_job(uuid, uuid, text, text, boolean),
+memsvc.due_jobs(integer), memsvc.backlog(), memsvc.run_job(uuid, uuid, integer),
+memsvc.fail_job(uuid, uuid, text, text, boolean),
 memsvc.ensure_app(text), memsvc.find_app(text), memsvc.ensure_model(text, integer),
 memsvc.unembedded(uuid, smallint, uuid, uuid, integer), memsvc.store_embeddings(uuid, smallint, uuid[], text[]),
 memsvc.create_user(uuid, text, text, text, text),

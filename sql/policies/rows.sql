@@ -17,7 +17,8 @@ BEGIN
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
       'CREATE POLICY own_rows ON memsvc.%I TO memsvc_app, memsvc_reader, memsvc_cypher '
-      'USING (user_id = (SELECT memsvc.current_user_id())) WITH CHECK (user_id = (SELECT memsvc.current_user_id()))', owned
+      'USING (user_id = (SELECT memsvc.current_user_id())) WITH CHECK (user_id = (SELECT memsvc.current_user_id()))',
+      owned
     );
   END LOOP;
   FOREACH owned IN ARRAY ARRAY['apps', 'users', 'api_keys', 'audit_log', 'identity_keys', 'embedding_models'] LOOP
