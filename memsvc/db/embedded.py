@@ -110,10 +110,6 @@ def stop(data_dir: Path) -> bool:
         return _stop(folder)
 
 
-def psql_path(data_dir: Path) -> Path:
-    return binary(data_dir, "psql")
-
-
 def binary(data_dir: Path, name: str) -> Path:
     """One of the folder's PostgreSQL programs (pg_dump …); they are copied there first if need be."""
     folder = data_dir.expanduser().resolve()

@@ -68,9 +68,3 @@ def ready(settings: Settings, report: Callable[[str], None] = lambda _line: None
 def app_url(admin_url: str, settings: Settings) -> URL:
     """The same database under the application's login."""
     return role_url(admin_url, "memsvc_app", settings.secret("app_password"))
-
-
-def without_login(admin_url: str) -> str:
-    """The same database with nobody's login, for processes that have logins of their own."""
-    # URL.set() takes None for "as it is", so it would keep both.
-    return make_url(admin_url)._replace(username=None, password=None).render_as_string(hide_password=False)

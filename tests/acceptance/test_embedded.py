@@ -155,14 +155,14 @@ def test_stop_ends_it_whoever_uses_it(data: Path) -> None:
 
 
 def test_the_programs_are_there_before_the_first_start(fresh: Path) -> None:
-    for program in (embedded.psql_path(fresh), embedded.binary(fresh, "pg_dump")):
+    for program in (embedded.binary(fresh, "psql"), embedded.binary(fresh, "pg_dump")):
         answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
         assert answer.split()[-1] == embedded.installed_version()
 
 
 def test_psql_and_pg_dump_take_the_conninfo(data: Path) -> None:
     with embedded.running(data, options=FAST) as server:
-        command = [str(embedded.psql_path(data)), server.conninfo(), "-Atc", "SELECT current_user"]
+        command = [str(embedded.binary(data, "psql")), server.conninfo(), "-Atc", "SELECT current_user"]
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "memsvc_admin"
         dump = [str(embedded.binary(data, "pg_dump")), "--schema-only", server.conninfo()]
         assert "dump complete" in subprocess.run(dump, capture_output=True, text=True, check=True).stdout
@@ -462,9 +462,6 @@ def test_without_the_wheels_the_copy_still_serves(data: Path, fresh: Path, monke
     with pytest.raises(EmbeddedMissingError), embedded.running(fresh):
         pass
     assert not fresh.exists()
-
-
-# What is inside
 
 
 def test_age_answers_a_cypher_query(data: Path) -> None:

@@ -11,9 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import errors
-from sqlalchemy import make_url
 
-from memsvc.db.locate import without_login
 from tests.sql.world import ACCOUNT_TABLES, APP, CYPHER, PARTITIONS, READER, USER_TABLES, Logins, value
 
 LOGINS = (APP, READER, CYPHER)
@@ -299,13 +297,6 @@ def test_logins_do_not_see_what_others_ask(logins: Logins) -> None:
         ):
             with logins.enter(role) as connection, pytest.raises(errors.InsufficientPrivilege):
                 connection.execute(peek.encode())
-
-
-def test_a_url_without_login_names_neither_login_nor_password() -> None:
-    """What processes with logins of their own are told."""
-    url = without_login("postgresql://admin:secret@/memsvc?host=/run&port=5432")
-    assert (make_url(url).username, make_url(url).password, make_url(url).database) == (None, None, "memsvc")
-    assert "secret" not in url
 
 
 # Keys and comments --------------------------------------------------------------------------------------------------
