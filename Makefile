@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-latency clean
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-latency bench-queue clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -60,8 +60,11 @@ bench-ingest: $(BIN)/.installed ## Speed of the write path
 bench-recall: $(BIN)/.installed ## Quality of recall on labelled data (SET=locomo), and its speed at 100,000 passages
 	@$(BIN)/python -m bench.recall --set $(SET) $(ARGS)
 
-bench-latency: $(BIN)/.installed ## Speed of fused recall for users of many sizes (SIZES=10k,100k)
+bench-latency: $(BIN)/.installed ## Speed of fused recall for users of many sizes (SIZES=10k,100k,1m)
 	@$(BIN)/python -m bench.latency_fused --sizes $(SIZES) $(ARGS)
+
+bench-queue: $(BIN)/.installed ## Speed of background work: asking, draining, latency, recovery from kills, fairness
+	@$(BIN)/python -m bench.queue $(ARGS)
 
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -7,6 +7,7 @@ stand in most passages and weigh on a search: harder than English.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ VOWELS = ("a", "ai", "e", "ea", "i", "o", "oo", "ou", "u")
 ENDINGS = ("", "", "", "l", "m", "n", "nd", "r", "rt", "s", "t")
 
 
+@functools.cache
 def vocabulary() -> list[str]:
     """All words, the commonest first and, as in speech, shortest."""
     draw = random.Random(7)

@@ -91,8 +91,11 @@ def data_folder(name: str) -> Path:
 
 
 @contextlib.contextmanager
-def database() -> Iterator[Bench]:
+def database(options: Mapping[str, str] | None = None) -> Iterator[Bench]:
     """A fresh database at head with durable commits; nothing of it is left behind.
+
+    Args:
+        options: settings that the embedded server starts with; a server that is given keeps its own.
 
     Raises:
         ConfigurationError: commits on this server are not durable.
@@ -104,7 +107,7 @@ def database() -> Iterator[Bench]:
     name = f"memsvc_bench_{os.getpid()}"
     try:
         with contextlib.ExitStack() as stack:
-            base = given or stack.enter_context(embedded.running(folder)).conninfo()
+            base = given or stack.enter_context(embedded.running(folder, options=options)).conninfo()
             _execute(base, sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
             stack.callback(_execute, base, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
             admin_url = make_url(base).set(database=name).render_as_string(hide_password=False)

@@ -20,7 +20,7 @@ from bench.metrics import METRICS, RESAMPLES, Score, means, paired_bootstrap, pe
 from bench.store import new_user, store
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.llm.embedders.residents import Residents
 from memsvc.queue.run import run_due
 from memsvc.recall.search import WORDS_WEIGHT, Form, recall
 from memsvc.sources.embedding import embed_lacking
@@ -57,7 +57,7 @@ async def write(db: Database, data: DataSet, bench: Bench) -> dict[str, Owner]:
             owners[conversation] = await new_user(db, conversation)
             await store(db, owners[conversation], [turn.message() for turn in turns], bench.settings, done=done)
     await run_due(db)
-    resident = ResidentEmbedder(bench.settings)
+    resident = Residents(bench.settings)
     with progress("embedding turns", sum(map(len, data.conversations.values()))) as done:
         for owner in owners.values():
             await embed_lacking(db, resident, owner.user_id, done)
@@ -66,7 +66,7 @@ async def write(db: Database, data: DataSet, bench: Bench) -> dict[str, Owner]:
 
 
 async def first_turns(
-    db: Database, owner: Owner, question: str, bench: Bench, *, variant: Variant, resident: ResidentEmbedder
+    db: Database, owner: Owner, question: str, bench: Bench, *, variant: Variant, resident: Residents
 ) -> tuple[list[str], float]:
     """The first 20 different turns for a question, and the seconds that the first answer took."""
     limit, seconds = DEPTH, 0.0
@@ -97,8 +97,8 @@ async def ask(
 ) -> dict[str, Rankings]:
     """Ask every question in every variant."""
     rankings: dict[str, Rankings] = {}
-    resident = ResidentEmbedder(bench.settings.model_copy(update={"query_embedding_ms": 60_000}))
-    await resident.load()
+    resident = Residents(bench.settings.model_copy(update={"query_embedding_ms": 60_000}))
+    await resident.ready(db)
     for variant, way in VARIANTS.items():
         rankings[variant], times = {}, []
         with progress(f"asking, {variant}", len(data.questions)) as done:

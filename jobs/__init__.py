@@ -1,1 +1,1 @@
-"""The worker's process: thin, for all work is done by the capabilities in ``memsvc``."""
+"""Background work as Dramatiq sees it: thin actors, and the process that runs them."""

@@ -129,6 +129,26 @@ class JobStateError(MemsvcError):
     hint = "Failed and cancelled jobs can be retried, pending ones cancelled."
 
 
+class ModelStateError(MemsvcError):
+    """The embedding model's state does not allow that."""
+
+    code, status, exit_code = "model_state", 409, 3
+    hint = "'memsvc models' shows the models and their states."
+
+
+class JobFailedError(MemsvcError):
+    """A step of a job failed in a way that nobody foresaw."""
+
+    code, exit_code = "job_failed", 1
+    hint = "The worker's log has more; 'memsvc jobs retry' tries again."
+
+
+class JobTimeoutError(JobFailedError):
+    """A step of a job took too long and was broken off."""
+
+    code = "job_timeout"
+
+
 # Who asks -----------------------------------------------------------------------------------------------------------
 
 
@@ -196,6 +216,21 @@ class OverloadedError(MemsvcError):
 
     code, status, exit_code = "overloaded", 503, 69
     hint = "Try again in a moment."
+
+
+class ContendedError(MemsvcError):
+    """Others changed the same rows at the same time, again and again."""
+
+    code, status, exit_code = "contended", 503, 69
+    hint = "Nothing was stored; try again in a moment."
+
+
+class QueueUnavailableError(MemsvcError):
+    """The server that MEMSVC_QUEUE_URL names cannot be reached."""
+
+    code, status, exit_code = "queue_unavailable", 503, 69
+    passing = True
+    hint = "Nothing is lost: jobs wait in the database. Check the server, and the login in MEMSVC_QUEUE_URL."
 
 
 class EmbeddedServerError(MemsvcError):

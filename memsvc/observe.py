@@ -10,11 +10,21 @@ import logging
 import platform
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Info,
+    ProcessCollector,
+    generate_latest,
+    start_http_server,
+)
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from memsvc import __version__
@@ -144,16 +154,53 @@ EMBED_SECONDS = Histogram(
     registry=REGISTRY,
 )
 EMBEDDED = Counter("memsvc_embedded_passages", "Vectors of passages that were stored.", registry=REGISTRY)
-JOBS_PENDING = Gauge("memsvc_jobs_pending", "Jobs that wait, over all users.", registry=REGISTRY)
-JOBS_FAILED = Gauge("memsvc_jobs_failed", "Jobs that failed for good, over all users.", registry=REGISTRY)
-JOBS_OLDEST_SECONDS = Gauge("memsvc_jobs_oldest_pending_seconds", "Age of the oldest waiting job.", registry=REGISTRY)
-UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics not folded yet.", registry=REGISTRY)
-DATABASE_UP = Gauge("memsvc_database_up", "1: the last look at the database worked.", registry=REGISTRY)
+JOBS_RUN = Counter(
+    "memsvc_jobs_run", "Runs of jobs: done, again, failed, gone or busy.", ["kind", "outcome"], registry=REGISTRY
+)
+JOB_SECONDS = Histogram(
+    "memsvc_job_duration_seconds", "Time of one run of a job.", ["kind"], buckets=SECONDS, registry=REGISTRY
+)
 BUILD = Info("memsvc_build", "Version of memsvc and of Python.", registry=REGISTRY)
 BUILD.info({"version": __version__, "python": platform.python_version()})
 ProcessCollector(registry=REGISTRY)
 
+# What an API process asks from the database when it is asked itself. It stands apart, because a worker's own metrics
+# (REGISTRY) must not say that nothing waits.
+DATABASE = CollectorRegistry()
+JOBS_PENDING = Gauge("memsvc_jobs_pending", "Jobs that are not done, over all users.", registry=DATABASE)
+JOBS_RUNNING = Gauge("memsvc_jobs_running", "Those of them that are in a worker's hands.", registry=DATABASE)
+JOBS_RETRYING = Gauge("memsvc_jobs_retrying", "Those of them that failed and wait for another try.", registry=DATABASE)
+JOBS_FAILED = Gauge("memsvc_jobs_failed", "Jobs that failed for good, over all users.", registry=DATABASE)
+JOBS_OLDEST_SECONDS = Gauge(
+    "memsvc_jobs_oldest_pending_seconds", "Age of the oldest job that is not done.", registry=DATABASE
+)
+DEAD_LETTERS = Gauge("memsvc_dead_letters", "Messages that no worker understood.", registry=DATABASE)
+WORKERS = Gauge("memsvc_workers", "Worker processes that live.", registry=DATABASE)
+EMBEDDING_LAG_SECONDS = Gauge(
+    "memsvc_embedding_lag_seconds",
+    "The longest that a message with a job has waited for its vector.",
+    registry=DATABASE,
+)
+UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics not folded yet.", registry=DATABASE)
+DATABASE_UP = Gauge("memsvc_database_up", "1: the last look at the database worked.", registry=DATABASE)
+
 
 def metrics_text() -> bytes:
-    """All metrics of this process in Prometheus's text format."""
-    return generate_latest(REGISTRY)
+    """All metrics of this process, and what it asked from the database, in Prometheus's text format."""
+    return generate_latest(REGISTRY) + generate_latest(DATABASE)
+
+
+@contextmanager
+def metrics_served(host: str, port: int) -> Iterator[None]:
+    """Serve the metrics of this process alone on ``/metrics`` while the block runs: for one that has no API.
+
+    Raises:
+        OSError: nobody can listen there.
+    """
+    server, thread = start_http_server(port, addr=host, registry=REGISTRY)
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

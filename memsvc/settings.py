@@ -44,6 +44,12 @@ class Settings(BaseSettings):
     )
     data_dir: Path = Field(default_factory=default_data_dir, description="Embedded database and generated secrets.")
 
+    queue_url: SecretStr | None = Field(
+        default=None,
+        description="redis://, rediss://, amqp:// or amqps:// URL of the server that carries jobs to workers; "
+        "'memsvc relay' fills it. Empty: PostgreSQL.",
+    )
+
     # Secrets; generated into <data_dir>/secrets.json when not given.
     identity_secret: SecretStr | None = Field(default=None, description="Signs identity tokens and JWTs; 32+ chars.")
     app_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_app.")
@@ -61,6 +67,16 @@ class Settings(BaseSettings):
     jwt_ttl_s: int = Field(default=900, ge=60, le=86_400, description="Life of a JWT from POST /v1/token.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
     log_format: Literal["auto", "json", "console"] = Field(default="auto", description="auto: console on a terminal.")
+
+    # Background work.
+    worker_threads: int = Field(default=4, ge=1, le=64, description="Jobs that a worker process does at once.")
+    keep_jobs_days: int = Field(
+        default=30, ge=1, le=3_650, description="Jobs that ended are kept so long; failed ones six times as long."
+    )
+    keep_events_days: int = Field(default=30, ge=1, le=3_650, description="Events in outbox are kept so long.")
+    worker_metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="Port of /metrics of 'memsvc worker', on MEMSVC_HOST; 0: none."
+    )
 
     # The embedding model.
     embedding_model: str = Field(
@@ -87,6 +103,16 @@ class Settings(BaseSettings):
             return None
         if not value.get_secret_value().startswith(("postgresql://", "postgres://")):
             message = "must start with postgresql://"
+            raise ValueError(message)
+        return value
+
+    @field_validator("queue_url")
+    @classmethod
+    def _only_redis_and_rabbitmq(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None or not value.get_secret_value():
+            return None
+        if not value.get_secret_value().startswith(("redis://", "rediss://", "amqp://", "amqps://")):
+            message = "must start with redis://, rediss://, amqp:// or amqps://"
             raise ValueError(message)
         return value
 

@@ -208,11 +208,13 @@ BEGIN
     FROM counted AS c
     LEFT JOIN frequencies AS f ON f.kind = c.kind AND f.form = c.form
   ),
-  -- One pending job a source: it brings the source up to the moment in which it runs.
+  -- One pending job a source: it brings the source up to the moment in which it runs. One that waits for another try
+  -- is brought forward; 035_queue.sql sends its message.
   work AS (
     INSERT INTO jobs AS j (user_id, kind, subject_id)
     SELECT DISTINCT p_user_id, 'process', a.source_id FROM worded AS a
-    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1
+    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
+    DO UPDATE SET requests = j.requests + 1, run_after = least(j.run_after, clock_timestamp())
     RETURNING j.subject_id, j.job_id
   ),
   events AS (
@@ -245,6 +247,38 @@ CREATE FUNCTION memsvc.as_tsquery(p_lexeme text) RETURNS tsquery
 ALTER FUNCTION memsvc.as_tsquery(p_lexeme text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.as_tsquery(p_lexeme text) IS 'A lexeme as a query for exactly itself.';
+
+CREATE FUNCTION memsvc.ask_job(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+  INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id) VALUES (p_user_id, p_kind, p_subject_id)
+  ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
+  DO UPDATE SET requests = j.requests + 1, run_after = least(j.run_after, clock_timestamp())
+  RETURNING j.job_id;
+$$;
+
+ALTER FUNCTION memsvc.ask_job(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.ask_job(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Asks for a job in the caller''s transaction; its id.';
+
+CREATE FUNCTION memsvc.ask_vectors(p_model_id smallint) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+  WITH asked AS (
+    INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id)
+    SELECT u.user_id, 'embed', u.user_id FROM memsvc.users_lacking(p_model_id) AS u (user_id) ORDER BY u.user_id
+    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
+    DO UPDATE SET requests = j.requests + 1, run_after = least(j.run_after, clock_timestamp())
+    RETURNING 1
+  )
+  SELECT count(*) FROM asked;
+$$;
+
+ALTER FUNCTION memsvc.ask_vectors(p_model_id smallint) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.ask_vectors(p_model_id smallint) IS 'Asks for jobs that give a model''s vectors to all who lack them.';
 
 CREATE TABLE memsvc.audit_log (
     audit_id uuid DEFAULT uuidv7() NOT NULL,
@@ -381,6 +415,90 @@ ALTER FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_use
 
 COMMENT ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) IS 'What a key may do and for whom; no row for a key that does not work.';
 
+CREATE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text ELSE 'upkeep'::text END;
+
+ALTER FUNCTION memsvc.job_queue(p_kind text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.job_queue(p_kind text) IS 'The queue that carries a kind of job.';
+
+CREATE TABLE memsvc.dramatiq_queue (
+    message_id uuid NOT NULL,
+    queue_name text DEFAULT 'default'::text NOT NULL,
+    state text DEFAULT 'queued'::text NOT NULL,
+    mtime timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    message jsonb,
+    "position" bigint NOT NULL,
+    available_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    worker_id uuid,
+    consumed_at timestamp with time zone,
+    user_id uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid NOT NULL,
+    deliveries integer DEFAULT 0 NOT NULL,
+    CONSTRAINT dramatiq_queue_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'consumed'::text, 'rejected'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
+ALTER TABLE ONLY memsvc.dramatiq_queue FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.dramatiq_queue OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.dramatiq_queue IS 'Messages on their way to workers: one for each pending job, kept in step by a trigger on jobs. Ids only; jobs is the truth, and what is lost here is sent again.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.message_id IS 'The job''s id: one job, one message.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.queue_name IS 'models (slow: one at a time and process) or upkeep.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.state IS 'queued; consumed: a worker has it; rejected: no worker understood it, kept as a dead letter.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.mtime IS 'When the state last changed.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.message IS 'As Dramatiq reads it: actor, and the ids of user and job.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue."position" IS 'Order of arrival.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.available_at IS 'Not handed out before.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.worker_id IS 'Who has it.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.consumed_at IS 'Since when.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.user_id IS 'Whose job it is: users take turns; all ones: nobody''s.';
+
+COMMENT ON COLUMN memsvc.dramatiq_queue.deliveries IS 'How often it was handed out without an answer; a job whose workers keep dying ends by it.';
+
+CREATE TABLE memsvc.dramatiq_worker (
+    worker_id uuid NOT NULL,
+    heartbeat_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.dramatiq_worker FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.dramatiq_worker OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.dramatiq_worker IS 'Worker processes that live; what a silent one had is handed out again.';
+
+COMMENT ON COLUMN memsvc.dramatiq_worker.worker_id IS 'Made anew by each process.';
+
+COMMENT ON COLUMN memsvc.dramatiq_worker.heartbeat_at IS 'Its last sign of life.';
+
+CREATE FUNCTION memsvc.work_hands() RETURNS TABLE(worker_id uuid, silent_seconds double precision, running bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT w.worker_id,
+     (EXTRACT(epoch FROM (clock_timestamp() - w.heartbeat_at)))::double precision AS "extract",
+     ( SELECT count(*) AS count
+            FROM memsvc.dramatiq_queue q
+           WHERE ((q.state = 'consumed'::text) AND (q.worker_id = w.worker_id))) AS count
+    FROM memsvc.dramatiq_worker w
+   ORDER BY w.heartbeat_at DESC;
+END;
+
+ALTER FUNCTION memsvc.work_hands() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.work_hands() IS 'Worker processes, when each gave its last sign of life, and what it has.';
+
 CREATE TABLE memsvc.jobs (
     user_id uuid NOT NULL,
     job_id uuid DEFAULT uuidv7() NOT NULL,
@@ -394,7 +512,8 @@ CREATE TABLE memsvc.jobs (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
-    CONSTRAINT jobs_kind_check CHECK ((kind = 'process'::text)),
+    started_at timestamp with time zone,
+    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text]))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -408,9 +527,9 @@ COMMENT ON COLUMN memsvc.jobs.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now.';
+COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user.';
 
-COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source that it is about.';
+COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source that it is about; the user, where it is about all.';
 
 COMMENT ON COLUMN memsvc.jobs.state IS 'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
 
@@ -427,6 +546,96 @@ COMMENT ON COLUMN memsvc.jobs.created_at IS 'When it was asked for.';
 COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before.';
 
 COMMENT ON COLUMN memsvc.jobs.finished_at IS 'When it was done, failed for good or was cancelled.';
+
+COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began with it.';
+
+CREATE FUNCTION memsvc.work_now() RETURNS TABLE(queue text, kind text, waiting bigint, running bigint, retrying bigint, failed bigint, dead bigint, done_last_minute bigint, failed_last_hour bigint, oldest_seconds double precision)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ WITH found(queue, kind, part, jobs, oldest) AS (
+          SELECT memsvc.job_queue(j.kind) AS job_queue,
+             j.kind,
+                 CASE
+                     WHEN (j.attempts > 0) THEN 'retrying'::text
+                     ELSE 'waiting'::text
+                 END AS "case",
+             count(*) AS count,
+             min(j.created_at) AS min
+            FROM memsvc.jobs j
+           WHERE (j.state = 'pending'::text)
+           GROUP BY j.kind, (j.attempts > 0)
+         UNION ALL
+          SELECT memsvc.job_queue(j.kind) AS job_queue,
+             j.kind,
+             p.part,
+             sum(p.jobs) AS sum,
+             NULL::timestamp with time zone
+            FROM ((memsvc.dramatiq_queue q
+              JOIN memsvc.jobs j ON (((j.user_id = q.user_id) AND (j.job_id = q.message_id))))
+              CROSS JOIN LATERAL ( VALUES ('running'::text,1), (
+                         CASE
+                             WHEN (j.attempts > 0) THEN 'retrying'::text
+                             ELSE 'waiting'::text
+                         END,'-1'::integer)) p(part, jobs))
+           WHERE ((q.state = 'consumed'::text) AND (j.state = 'pending'::text))
+           GROUP BY j.kind, p.part
+         UNION ALL
+          SELECT memsvc.job_queue(j.kind) AS job_queue,
+             j.kind,
+             'failed'::text,
+             count(*) AS count,
+             NULL::timestamp with time zone
+            FROM memsvc.jobs j
+           WHERE (j.state = 'failed'::text)
+           GROUP BY j.kind
+         UNION ALL
+          SELECT memsvc.job_queue(j.kind) AS job_queue,
+             j.kind,
+             'failed last hour'::text,
+             count(*) AS count,
+             NULL::timestamp with time zone
+            FROM memsvc.jobs j
+           WHERE ((j.state = 'failed'::text) AND (j.finished_at > (now() - '01:00:00'::interval)))
+           GROUP BY j.kind
+         UNION ALL
+          SELECT memsvc.job_queue(j.kind) AS job_queue,
+             j.kind,
+             'done last minute'::text,
+             count(*) AS count,
+             NULL::timestamp with time zone
+            FROM memsvc.jobs j
+           WHERE ((j.state = 'done'::text) AND (j.finished_at > (now() - '00:01:00'::interval)))
+           GROUP BY j.kind
+         UNION ALL
+          SELECT q.queue_name,
+             COALESCE(j.kind, '?'::text) AS "coalesce",
+             'dead'::text,
+             count(*) AS count,
+             NULL::timestamp with time zone
+            FROM (memsvc.dramatiq_queue q
+              LEFT JOIN memsvc.jobs j ON (((j.user_id = q.user_id) AND (j.job_id = q.message_id))))
+           WHERE (q.state = 'rejected'::text)
+           GROUP BY q.queue_name, COALESCE(j.kind, '?'::text)
+         )
+  SELECT f.queue,
+     f.kind,
+     (COALESCE(sum(f.jobs) FILTER (WHERE (f.part = 'waiting'::text)), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(f.jobs) FILTER (WHERE (f.part = 'running'::text)), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(f.jobs) FILTER (WHERE (f.part = 'retrying'::text)), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(f.jobs) FILTER (WHERE (f.part = 'failed'::text)), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(f.jobs) FILTER (WHERE (f.part = 'dead'::text)), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(f.jobs) FILTER (WHERE (f.part = 'done last minute'::text)), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(f.jobs) FILTER (WHERE (f.part = 'failed last hour'::text)), (0)::numeric))::bigint AS "coalesce",
+     (EXTRACT(epoch FROM (clock_timestamp() - min(f.oldest))))::double precision AS "extract"
+    FROM found f
+   GROUP BY f.queue, f.kind
+   ORDER BY f.queue, f.kind;
+END;
+
+ALTER FUNCTION memsvc.work_now() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.work_now() IS 'What waits, runs, failed and was done, over all users, by queue and kind.';
 
 CREATE TABLE memsvc.term_deltas (
     user_id uuid NOT NULL,
@@ -463,26 +672,182 @@ COMMENT ON COLUMN memsvc.term_deltas.terms IS 'Terms whose document frequency ch
 
 COMMENT ON COLUMN memsvc.term_deltas.changes IS 'By how much each did.';
 
-CREATE FUNCTION memsvc.backlog() RETURNS TABLE(pending bigint, failed bigint, oldest_pending_seconds double precision, unfolded_deltas bigint)
+CREATE FUNCTION memsvc.backlog() RETURNS TABLE(pending bigint, running bigint, retrying bigint, failed bigint, dead_letters bigint, workers bigint, oldest_pending_seconds double precision, embedding_lag_seconds double precision, unfolded_deltas bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- SELECT ( SELECT count(*) AS count
-            FROM memsvc.jobs j
-           WHERE (j.state = 'pending'::text)) AS count,
+ SELECT (COALESCE(sum(((n.waiting + n.running) + n.retrying)), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(n.running), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(n.retrying), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(n.failed), (0)::numeric))::bigint AS "coalesce",
+     (COALESCE(sum(n.dead), (0)::numeric))::bigint AS "coalesce",
      ( SELECT count(*) AS count
-            FROM memsvc.jobs j
-           WHERE (j.state = 'failed'::text)) AS count,
-     ( SELECT (COALESCE(EXTRACT(epoch FROM (clock_timestamp() - min(j.created_at))), (0)::numeric))::double precision AS "coalesce"
-            FROM memsvc.jobs j
-           WHERE (j.state = 'pending'::text)) AS "coalesce",
+            FROM memsvc.work_hands() work_hands(worker_id, silent_seconds, running)) AS count,
+     COALESCE(max(n.oldest_seconds), (0)::double precision) AS "coalesce",
+     COALESCE(max(n.oldest_seconds) FILTER (WHERE (n.queue = 'models'::text)), (0)::double precision) AS "coalesce",
      ( SELECT count(*) AS count
-            FROM memsvc.term_deltas d) AS count;
+            FROM memsvc.term_deltas d) AS count
+    FROM memsvc.work_now() n(queue, kind, waiting, running, retrying, failed, dead, done_last_minute, failed_last_hour, oldest_seconds);
 END;
 
 ALTER FUNCTION memsvc.backlog() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.backlog() IS 'How much background work waits, over all users.';
+
+CREATE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) RETURNS TABLE(subject_id uuid, requests integer, started_at timestamp with time zone)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT j.subject_id,
+     j.requests,
+     clock_timestamp() AS clock_timestamp
+    FROM memsvc.jobs j
+   WHERE ((j.user_id = begin_job.p_user_id) AND (j.job_id = begin_job.p_job_id) AND (j.state = 'pending'::text));
+END;
+
+ALTER FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) IS 'What a pending job is about; no row where it is not pending.';
+
+CREATE FUNCTION memsvc.build_model(p_name text, p_dimensions integer) RETURNS TABLE(model_id smallint, state text, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  known embedding_models%ROWTYPE;
+  begun CONSTANT text := CASE WHEN EXISTS (
+    SELECT FROM embedding_models AS m WHERE m.state = 'active'
+  ) THEN 'building' ELSE 'active' END;
+  in_the_way text;
+BEGIN
+  PERFORM memsvc.change_models();
+  SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+  IF known.state IS NULL OR known.state = 'retired' THEN
+    SELECT m.name INTO in_the_way FROM embedding_models AS m WHERE m.state = 'building';
+    IF FOUND THEN
+      RAISE EXCEPTION 'The model % is being built already.', in_the_way
+        USING ERRCODE = 'MS001',
+          HINT = 'One at a time: switch to it, or give it up with ''memsvc models retire''.';
+    ELSIF EXISTS (SELECT FROM embeddings AS e WHERE e.model_id = known.model_id) THEN
+      RAISE EXCEPTION 'Old vectors of the model % are still there.', p_name
+        USING ERRCODE = 'MS001',
+          HINT = 'Let ''memsvc models retire'' come to its end first.';
+    END IF;
+    INSERT INTO embedding_models AS m (name, dimensions, state) VALUES (p_name, p_dimensions, begun)
+    ON CONFLICT (name) DO UPDATE SET dimensions = p_dimensions, state = begun
+    RETURNING * INTO known;
+    EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
+    PERFORM memsvc.make_model_index(known.model_id, p_dimensions);
+    PERFORM memsvc.audit('model.build', NULL, NULL, p_name);
+  ELSIF known.dimensions <> p_dimensions THEN
+    RAISE EXCEPTION 'model % has vectors of length %, not %', p_name, known.dimensions, p_dimensions
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  RETURN QUERY SELECT known.model_id, known.state,
+    CASE WHEN known.paused THEN 0 ELSE memsvc.ask_vectors(known.model_id) END;
+END
+$$;
+
+ALTER FUNCTION memsvc.build_model(p_name text, p_dimensions integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) IS 'Begins, or goes on, to give messages a model''s vectors.';
+
+CREATE FUNCTION memsvc.change_models() RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT pg_advisory_xact_lock(hashtextextended('memsvc.models'::text, (0)::bigint)) AS pg_advisory_xact_lock;
+END;
+
+ALTER FUNCTION memsvc.change_models() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.change_models() IS 'Lets nobody else change models, or store vectors, in this transaction.';
+
+CREATE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid, user_id uuid, message text)
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ WITH RECURSIVE turn AS (
+         ( SELECT q_1.user_id,
+             1 AS place
+            FROM memsvc.dramatiq_queue q_1
+           WHERE ((q_1.queue_name = claim_messages.p_queue) AND (q_1.state = 'queued'::text) AND (q_1.available_at <= now()) AND (q_1.user_id > claim_messages.p_after))
+           ORDER BY q_1.user_id
+          LIMIT 1)
+         UNION ALL
+          SELECT n.user_id,
+             (t.place + 1)
+            FROM (turn t
+              CROSS JOIN LATERAL ( SELECT q_1.user_id
+                    FROM memsvc.dramatiq_queue q_1
+                   WHERE ((q_1.queue_name = claim_messages.p_queue) AND (q_1.state = 'queued'::text) AND (q_1.available_at <= now()) AND (q_1.user_id > t.user_id))
+                   ORDER BY q_1.user_id
+                  LIMIT 1) n)
+           WHERE (t.place < claim_messages.p_limit)
+         ), chosen AS MATERIALIZED (
+          SELECT c_1.message_id
+            FROM (turn t
+              CROSS JOIN LATERAL ( SELECT q_1.message_id
+                    FROM memsvc.dramatiq_queue q_1
+                   WHERE ((q_1.queue_name = claim_messages.p_queue) AND (q_1.state = 'queued'::text) AND (q_1.available_at <= now()) AND (q_1.user_id = t.user_id))
+                   ORDER BY q_1.available_at, q_1."position"
+                  LIMIT (ceil(((claim_messages.p_limit)::numeric / (( SELECT count(*) AS count
+                            FROM turn))::numeric)))::integer
+                  FOR UPDATE OF q_1 SKIP LOCKED) c_1)
+          LIMIT claim_messages.p_limit
+         )
+  UPDATE memsvc.dramatiq_queue q SET state = 'consumed'::text, worker_id = claim_messages.p_worker_id, consumed_at = clock_timestamp(), mtime = clock_timestamp(), deliveries = (q.deliveries + 1)
+    FROM chosen c
+   WHERE (q.message_id = c.message_id)
+   RETURNING q.message_id,
+     q.user_id,
+     (q.message)::text AS message;
+END;
+
+ALTER FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) IS 'Hands messages of a queue to a worker; users take turns.';
+
+CREATE FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+DECLARE
+  reached timestamptz := p_local AT TIME ZONE p_zone;
+  too_early timestamptz := reached - interval '1 day';
+  excess interval := (reached AT TIME ZONE p_zone) - p_local;
+  middle timestamptz;
+BEGIN
+  IF excess = interval '0' THEN
+    -- With the offset of the day before, which is that of the first of two.
+    middle := too_early + (p_local - (too_early AT TIME ZONE p_zone));
+    RETURN CASE WHEN middle < reached AND middle AT TIME ZONE p_zone = p_local THEN middle ELSE reached END;
+  END IF;
+  -- Clocks are turned at a whole second: halve the span that holds it.
+  too_early := reached - excess;
+  WHILE reached - too_early > interval '1 second' LOOP
+    middle := too_early + (reached - too_early) / 2;
+    IF middle AT TIME ZONE p_zone < p_local THEN
+      too_early := middle;
+    ELSE
+      reached := middle;
+    END IF;
+  END LOOP;
+  reached := date_trunc('second', reached);
+  IF ((reached - interval '1 microsecond') AT TIME ZONE p_zone)::date < p_local::date
+    AND (reached AT TIME ZONE p_zone)::date > p_local::date
+  THEN
+    RETURN NULL;
+  END IF;
+  RETURN reached;
+END
+$$;
+
+ALTER FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) IS 'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
 
 CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -511,6 +876,7 @@ BEGIN
   ON CONFLICT (app_id, external_id) DO NOTHING
   RETURNING user_id INTO made;
   IF made IS NOT NULL THEN
+    PERFORM memsvc.seed_schedules(made);
     PERFORM memsvc.audit('user.create', p_app_id, made, made::text);
   END IF;
   RETURN made;
@@ -557,50 +923,64 @@ ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
 
-CREATE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE(user_id uuid, job_id uuid, subject_id uuid, requests integer)
-    LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) RETURNS TABLE(jobs bigint, events bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
-    BEGIN ATOMIC
- SELECT j.user_id,
-     j.job_id,
-     j.subject_id,
-     j.requests
-    FROM memsvc.jobs j
-   WHERE ((j.state = 'pending'::text) AND (j.run_after <= clock_timestamp()))
-   ORDER BY j.run_after
-  LIMIT due_jobs.p_limit;
-END;
+    AS $$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+  today CONSTANT timestamptz := clock_timestamp();
+  jobs_kept CONSTANT interval := greatest(p_jobs_kept, interval '1 day');
+  events_kept CONSTANT interval := greatest(p_events_kept, interval '1 day');
+  first_job CONSTANT uuid := uuidv7(-jobs_kept);
+  first_event CONSTANT uuid := uuidv7(-events_kept);
+BEGIN
+  WITH old AS MATERIALIZED (
+    SELECT j.job_id FROM memsvc.jobs AS j
+    WHERE j.user_id = proved AND j.job_id < first_job AND (
+      (j.state IN ('done', 'cancelled') AND j.finished_at < today - jobs_kept)
+      OR (j.state = 'failed' AND j.finished_at < today - 6 * jobs_kept)
+    )
+    ORDER BY j.job_id
+    LIMIT p_limit
+    FOR UPDATE SKIP LOCKED
+  )
+  DELETE FROM memsvc.jobs AS j USING old AS o WHERE j.user_id = proved AND j.job_id = o.job_id;
+  GET DIAGNOSTICS jobs = ROW_COUNT;
 
-ALTER FUNCTION memsvc.due_jobs(p_limit integer) OWNER TO memsvc_owner;
+  WITH old AS MATERIALIZED (
+    SELECT e.event_id FROM memsvc.outbox AS e
+    WHERE e.user_id = proved AND e.event_id < first_event AND e.recorded_at < today - events_kept
+    ORDER BY e.event_id
+    LIMIT p_limit
+    FOR UPDATE SKIP LOCKED
+  )
+  DELETE FROM memsvc.outbox AS e USING old AS o WHERE e.user_id = proved AND e.event_id = o.event_id;
+  GET DIAGNOSTICS events = ROW_COUNT;
+  RETURN NEXT;
+END
+$$;
 
-COMMENT ON FUNCTION memsvc.due_jobs(p_limit integer) IS 'Ids of due jobs of all users, oldest first.';
+ALTER FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) OWNER TO memsvc_owner;
 
-CREATE TABLE memsvc.embedding_models (
-    model_id smallint NOT NULL,
-    name text NOT NULL,
-    dimensions integer NOT NULL,
-    state text DEFAULT 'building'::text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT embedding_models_dimensions_check CHECK (((dimensions >= 1) AND (dimensions <= 4000))),
-    CONSTRAINT embedding_models_name_check CHECK (((name <> ''::text) AND (length(name) <= 200))),
-    CONSTRAINT embedding_models_state_check CHECK ((state = ANY (ARRAY['building'::text, 'active'::text, 'retired'::text])))
-);
+COMMENT ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) IS 'Deletes a user''s old jobs that ended and old events, so many at most; how many of each.';
 
-ALTER TABLE ONLY memsvc.embedding_models FORCE ROW LEVEL SECURITY;
+CREATE FUNCTION memsvc.drop_model_index(p_model_id smallint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET lock_timeout TO '200ms'
+    AS $$
+BEGIN
+  PERFORM memsvc.change_models();
+  IF EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state = 'retired') THEN
+    EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', p_model_id);
+  END IF;
+END
+$$;
 
-ALTER TABLE memsvc.embedding_models OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.drop_model_index(p_model_id smallint) OWNER TO memsvc_owner;
 
-COMMENT ON TABLE memsvc.embedding_models IS 'Models that gave vectors. The same for everybody; not a memory.';
-
-COMMENT ON COLUMN memsvc.embedding_models.model_id IS 'Small number that vectors carry.';
-
-COMMENT ON COLUMN memsvc.embedding_models.name IS 'As MEMSVC_EMBEDDING_MODEL names it, backend first.';
-
-COMMENT ON COLUMN memsvc.embedding_models.dimensions IS 'Length of its vectors.';
-
-COMMENT ON COLUMN memsvc.embedding_models.state IS 'active: queries are compared by it; building: passages get its vectors beside the active one''s; retired: neither.';
-
-COMMENT ON COLUMN memsvc.embedding_models.created_at IS 'When it was first used.';
+COMMENT ON FUNCTION memsvc.drop_model_index(p_model_id smallint) IS 'Drops a retired model''s index.';
 
 CREATE TABLE memsvc.embeddings (
     user_id uuid NOT NULL,
@@ -626,6 +1006,138 @@ COMMENT ON COLUMN memsvc.embeddings.passage_id IS 'Whose vector it is.';
 COMMENT ON COLUMN memsvc.embeddings.vector IS 'Half precision, length 1: the inner product is the cosine.';
 
 COMMENT ON COLUMN memsvc.embeddings.created_at IS 'When it was stored.';
+
+CREATE FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) RETURNS TABLE(dropped bigint, last_user_id uuid)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ WITH chosen AS MATERIALIZED (
+          SELECT e.user_id,
+             e.passage_id
+            FROM memsvc.embeddings e
+           WHERE ((e.model_id = drop_vectors.p_model_id) AND (e.user_id >= drop_vectors.p_from))
+           ORDER BY e.user_id
+          LIMIT drop_vectors.p_limit
+         ), gone AS (
+          DELETE FROM memsvc.embeddings e
+            USING chosen c
+           WHERE ((e.user_id = c.user_id) AND (e.model_id = drop_vectors.p_model_id) AND (e.passage_id = c.passage_id))
+           RETURNING e.user_id
+         )
+  SELECT count(*) AS count,
+     (max((g.user_id)::text))::uuid AS max
+    FROM gone g
+  HAVING (count(*) > 0);
+END;
+
+ALTER FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) IS 'Deletes some vectors of a retired model.';
+
+CREATE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE(user_id uuid, job_id uuid, kind text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT j.user_id,
+     j.job_id,
+     j.kind
+    FROM memsvc.jobs j
+   WHERE ((j.state = 'pending'::text) AND (j.run_after <= clock_timestamp()))
+   ORDER BY j.run_after
+  LIMIT due_jobs.p_limit;
+END;
+
+ALTER FUNCTION memsvc.due_jobs(p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.due_jobs(p_limit integer) IS 'Ids of due jobs of all users, oldest first.';
+
+CREATE TABLE memsvc.schedules (
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    at_local time(0) without time zone NOT NULL,
+    weekdays smallint[],
+    enabled boolean DEFAULT true NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone,
+    CONSTRAINT schedules_at_local_check CHECK ((at_local < '24:00:00'::time without time zone)),
+    CONSTRAINT schedules_kind_check CHECK ((kind = 'tidy'::text)),
+    CONSTRAINT schedules_weekdays_check CHECK ((((cardinality(weekdays) >= 1) AND (cardinality(weekdays) <= 7)) AND (weekdays <@ '{1,2,3,4,5,6,7}'::smallint[])))
+);
+
+ALTER TABLE ONLY memsvc.schedules FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.schedules OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.schedules IS 'Recurring work of a user, by the clock of the user''s zone. One process claims a row when it is due, asks for the job and says when it is due next, in one transaction.';
+
+COMMENT ON COLUMN memsvc.schedules.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.schedules.kind IS 'The job that is asked for. tidy: upkeep of a user.';
+
+COMMENT ON COLUMN memsvc.schedules.at_local IS 'Time of day on the clock of the user''s zone (users.time_zone).';
+
+COMMENT ON COLUMN memsvc.schedules.weekdays IS 'Days on which it runs, 1 (Monday) to 7 (Sunday); null: every day.';
+
+COMMENT ON COLUMN memsvc.schedules.enabled IS 'False: it does not run.';
+
+COMMENT ON COLUMN memsvc.schedules.next_at IS 'When it is due next; kept in step with zone and rule by next_run().';
+
+COMMENT ON COLUMN memsvc.schedules.last_at IS 'When it ran last; null: never.';
+
+CREATE FUNCTION memsvc.due_schedules(p_limit integer) RETURNS TABLE(user_id uuid, kind text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+( SELECT s.user_id,
+     s.kind
+    FROM memsvc.schedules s
+   WHERE (s.enabled AND (s.next_at <= now()))
+   ORDER BY s.next_at
+  LIMIT due_schedules.p_limit)
+ UNION ALL
+ ( SELECT s.user_id,
+     s.kind
+    FROM memsvc.schedules s
+   WHERE (s.enabled AND (s.next_at > (now() + '8 days'::interval)))
+   ORDER BY s.next_at
+  LIMIT due_schedules.p_limit)
+ LIMIT due_schedules.p_limit;
+END;
+
+ALTER FUNCTION memsvc.due_schedules(p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.due_schedules(p_limit integer) IS 'Ids of due schedules of all users, oldest first.';
+
+CREATE TABLE memsvc.embedding_models (
+    model_id smallint NOT NULL,
+    name text NOT NULL,
+    dimensions integer NOT NULL,
+    state text DEFAULT 'building'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    CONSTRAINT embedding_models_dimensions_check CHECK (((dimensions >= 1) AND (dimensions <= 4000))),
+    CONSTRAINT embedding_models_name_check CHECK (((name <> ''::text) AND (length(name) <= 200))),
+    CONSTRAINT embedding_models_paused_check CHECK (((NOT paused) OR (state = 'building'::text))),
+    CONSTRAINT embedding_models_state_check CHECK ((state = ANY (ARRAY['building'::text, 'active'::text, 'leaving'::text, 'retired'::text])))
+);
+
+ALTER TABLE ONLY memsvc.embedding_models FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.embedding_models OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.embedding_models IS 'Models that gave vectors. The same for everybody; not a memory.';
+
+COMMENT ON COLUMN memsvc.embedding_models.model_id IS 'Small number that vectors carry.';
+
+COMMENT ON COLUMN memsvc.embedding_models.name IS 'As MEMSVC_EMBEDDING_MODEL and ''memsvc models'' name it, backend first.';
+
+COMMENT ON COLUMN memsvc.embedding_models.dimensions IS 'Length of its vectors.';
+
+COMMENT ON COLUMN memsvc.embedding_models.state IS 'active: queries are compared by it; building: passages get its vectors beside the active one''s; leaving: was active before, still gets vectors and answers for passages that the active one lacks; retired: its vectors go.';
+
+COMMENT ON COLUMN memsvc.embedding_models.created_at IS 'When it was first used.';
+
+COMMENT ON COLUMN memsvc.embedding_models.paused IS 'building, and no passage gets its vector for now.';
 
 CREATE TABLE memsvc.passages (
     user_id uuid NOT NULL,
@@ -713,7 +1225,7 @@ COMMENT ON COLUMN memsvc.passages.metadata IS 'What else the client said about t
 
 COMMENT ON COLUMN memsvc.passages.recorded_at IS 'When memsvc stored it.';
 
-CREATE FUNCTION memsvc.embedding_progress(p_user_id uuid) RETURNS TABLE(model_id smallint, name text, dimensions integer, state text, embedded bigint, lacking bigint)
+CREATE FUNCTION memsvc.embedding_progress(p_user_id uuid) RETURNS TABLE(model_id smallint, name text, dimensions integer, state text, paused boolean, embedded bigint, lacking bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
@@ -721,6 +1233,7 @@ CREATE FUNCTION memsvc.embedding_progress(p_user_id uuid) RETURNS TABLE(model_id
      m.name,
      m.dimensions,
      m.state,
+     m.paused,
      e.embedded,
      (p.messages - e.embedded)
     FROM ((memsvc.embedding_models m
@@ -736,6 +1249,27 @@ END;
 ALTER FUNCTION memsvc.embedding_progress(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.embedding_progress(p_user_id uuid) IS 'How many of a user''s messages have each model''s vector.';
+
+CREATE FUNCTION memsvc.embedding_totals() RETURNS TABLE(model_id smallint, embedded bigint, messages bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT NULL::smallint AS int2,
+     0,
+     count(*) AS count
+    FROM memsvc.passages p
+   WHERE (p.kind = 'message'::text)
+ UNION ALL
+  SELECT e.model_id,
+     count(*) AS count,
+     0
+    FROM memsvc.embeddings e
+   GROUP BY e.model_id;
+END;
+
+ALTER FUNCTION memsvc.embedding_totals() OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.embedding_totals() IS 'How many vectors each model gave, over all users, and in a row without model how many messages there are.';
 
 CREATE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -771,21 +1305,18 @@ DECLARE
 BEGIN
   SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
   IF NOT FOUND THEN
-    PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.ensure_model', 0));
-    INSERT INTO embedding_models AS m (name, dimensions, state)
-    SELECT p_name, p_dimensions, CASE WHEN EXISTS (
-      SELECT FROM embedding_models AS a WHERE a.state = 'active'
-    ) THEN 'building' ELSE 'active' END
-    ON CONFLICT (name) DO NOTHING
-    RETURNING * INTO known;
-    IF FOUND THEN
-      EXECUTE format(
-        'CREATE INDEX embeddings_near_%s ON memsvc.embeddings USING hnsw ((vector::halfvec(%s)) halfvec_ip_ops) '
-        'WHERE model_id = %s', known.model_id, p_dimensions, known.model_id
-      );
-    ELSE
-      SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+    PERFORM memsvc.change_models();
+    SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+  END IF;
+  IF known.model_id IS NULL THEN
+    IF EXISTS (SELECT FROM embedding_models AS m WHERE m.state = 'active') THEN
+      RAISE EXCEPTION 'The model % is not one of this database''s.', p_name
+        USING ERRCODE = 'MS001', HINT = 'Run ''memsvc models build'' with its name.';
     END IF;
+    INSERT INTO embedding_models AS m (name, dimensions, state) VALUES (p_name, p_dimensions, 'active')
+    RETURNING * INTO known;
+    PERFORM memsvc.make_model_index(known.model_id, p_dimensions);
+    PERFORM memsvc.audit('model.first', NULL, NULL, p_name);
   END IF;
   IF known.dimensions <> p_dimensions THEN
     RAISE EXCEPTION 'model % has vectors of length %, not %', p_name, known.dimensions, p_dimensions
@@ -797,55 +1328,7 @@ $$;
 
 ALTER FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) IS 'The embedding model with this name, registered on first use.';
-
-CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) RETURNS void
-    LANGUAGE sql
-    SET search_path TO 'memsvc', 'pg_temp'
-    BEGIN ATOMIC
- UPDATE memsvc.jobs j SET attempts = LEAST((j.attempts + 1), 32767), state =
-         CASE
-             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN 'failed'::text
-             ELSE 'pending'::text
-         END, finished_at =
-         CASE
-             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
-             ELSE NULL::timestamp with time zone
-         END, run_after = (clock_timestamp() + ('00:00:01'::interval * LEAST((300)::double precision, power((5)::double precision, ((LEAST((j.attempts)::integer, 9) + 1))::double precision)))), error_code = fail_job.p_error_code, error = fail_job.p_error
-   WHERE ((j.user_id = fail_job.p_user_id) AND (j.job_id = fail_job.p_job_id) AND (j.state = 'pending'::text));
-END;
-
-ALTER FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) IS 'Notes why a job failed and when to try again.';
-
-CREATE TABLE memsvc.apps (
-    app_id uuid DEFAULT uuidv7() NOT NULL,
-    name text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT apps_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
-);
-
-ALTER TABLE ONLY memsvc.apps FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.apps OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.apps IS 'An application; its keys may act for its users and no others.';
-
-COMMENT ON COLUMN memsvc.apps.app_id IS 'Stable id.';
-
-COMMENT ON COLUMN memsvc.apps.name IS 'Unique name, for people and the command line.';
-
-COMMENT ON COLUMN memsvc.apps.created_at IS 'When it was created.';
-
-CREATE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'memsvc', 'pg_temp'
-    RETURN (SELECT a.app_id FROM memsvc.apps a WHERE (a.name = find_app.p_name));
-
-ALTER FUNCTION memsvc.find_app(p_name text) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.find_app(p_name text) IS 'The id of the app with this name, or null.';
+COMMENT ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) IS 'The embedding model with this name; the first one of a database is registered by it.';
 
 CREATE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
     LANGUAGE plpgsql
@@ -882,6 +1365,174 @@ ALTER FUNCTION memsvc.fold_statistics(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.fold_statistics(p_user_id uuid) IS 'Moves a user''s term deltas into corpora and terms; how many there were.';
 
+CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT memsvc.fold_statistics(p_user_id) AS fold_statistics;
+ UPDATE memsvc.jobs j SET attempts = LEAST((j.attempts + 1), 32767), state =
+         CASE
+             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN 'failed'::text
+             ELSE 'pending'::text
+         END, finished_at =
+         CASE
+             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
+             ELSE NULL::timestamp with time zone
+         END, started_at = COALESCE(fail_job.p_started_at, clock_timestamp()), run_after = (clock_timestamp() + ('00:00:01'::interval * LEAST((300)::double precision, power((5)::double precision, ((LEAST((j.attempts)::integer, 9) + 1))::double precision)))), error_code = fail_job.p_error_code, error = fail_job.p_error
+   WHERE ((j.user_id = fail_job.p_user_id) AND (j.job_id = fail_job.p_job_id) AND (j.state = 'pending'::text));
+END;
+
+ALTER FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) IS 'Notes why a job failed and when to try again.';
+
+CREATE TABLE memsvc.apps (
+    app_id uuid DEFAULT uuidv7() NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT apps_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
+);
+
+ALTER TABLE ONLY memsvc.apps FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.apps OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.apps IS 'An application; its keys may act for its users and no others.';
+
+COMMENT ON COLUMN memsvc.apps.app_id IS 'Stable id.';
+
+COMMENT ON COLUMN memsvc.apps.name IS 'Unique name, for people and the command line.';
+
+COMMENT ON COLUMN memsvc.apps.created_at IS 'When it was created.';
+
+CREATE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    RETURN (SELECT a.app_id FROM memsvc.apps a WHERE (a.name = find_app.p_name));
+
+ALTER FUNCTION memsvc.find_app(p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.find_app(p_name text) IS 'The id of the app with this name, or null.';
+
+CREATE FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  job jobs%ROWTYPE;
+  settled boolean;
+BEGIN
+  -- Folders of one user take turns until they commit: who has nothing to fold does not queue up.
+  IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id) THEN
+    PERFORM memsvc.fold_statistics(p_user_id);
+  END IF;
+  SELECT * INTO job FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+  IF NOT FOUND THEN
+    RETURN 'gone';
+  END IF;
+  PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = job.subject_id FOR NO KEY UPDATE;
+  SELECT NOT p_more AND (p_requests IS NULL OR j.requests = p_requests) INTO settled
+  FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
+  FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN 'gone';
+  END IF;
+  UPDATE jobs AS j
+  SET
+    state = CASE WHEN settled THEN 'done' ELSE 'pending' END,
+    finished_at = CASE WHEN settled THEN clock_timestamp() END,
+    started_at = coalesce(p_started_at, clock_timestamp()),
+    run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
+    -- What was asked for meanwhile is a new piece of work, with tries of its own.
+    attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
+    error = NULL, error_code = NULL
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id;
+  IF NOT settled THEN
+    RETURN 'again';
+  END IF;
+  IF job.kind = 'process' THEN
+    UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
+    WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
+    INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
+  END IF;
+  RETURN 'done';
+END
+$$;
+
+ALTER FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) IS 'Ends one pending job in the caller''s transaction: done, again or gone.';
+
+CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN jsonb_build_object('queue_name', memsvc.job_queue(p_kind), 'actor_name', p_kind, 'args', jsonb_build_array(p_user_id, p_job_id), 'kwargs', jsonb_build_object(), 'options', jsonb_build_object(), 'message_id', p_job_id, 'message_timestamp', floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)));
+
+ALTER FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) IS 'The message that carries a job''s id to a worker.';
+
+CREATE FUNCTION memsvc.keep_queue(p_silence interval) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  most_deaths CONSTANT integer := 5;
+  longest_wait CONSTANT interval := '5 minutes';
+  today CONSTANT timestamptz := clock_timestamp();
+  touched integer;
+  again integer;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.keep_queue', 0)) THEN
+    RETURN 0;
+  END IF;
+  DELETE FROM dramatiq_worker AS w WHERE w.heartbeat_at NOT BETWEEN today - p_silence AND today + p_silence;
+
+  WITH silent AS (
+    SELECT q.message_id FROM dramatiq_queue AS q
+    WHERE q.state = 'consumed'
+      AND NOT EXISTS (SELECT FROM dramatiq_worker AS w WHERE w.worker_id = q.worker_id)
+    FOR UPDATE SKIP LOCKED
+  )
+  UPDATE dramatiq_queue AS q
+  SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = today, available_at = least(q.available_at, today)
+  FROM silent AS s
+  WHERE q.message_id = s.message_id;
+  GET DIAGNOSTICS touched = ROW_COUNT;
+
+  UPDATE jobs AS j
+  SET state = 'failed', finished_at = today, error_code = 'worker_died',
+    error = 'Its workers died or broke off ' || q.deliveries || ' times while they had it; see their logs.'
+  FROM dramatiq_queue AS q
+  WHERE q.message_id = j.job_id AND q.user_id = j.user_id AND q.deliveries >= most_deaths AND q.state = 'queued'
+    AND j.state = 'pending';
+
+  UPDATE jobs AS j
+  SET run_after = today
+  WHERE j.state = 'pending' AND j.run_after > today + 2 * longest_wait;
+  UPDATE dramatiq_queue AS q
+  SET available_at = today
+  WHERE q.state = 'queued' AND q.available_at > today + 2 * longest_wait;
+
+  UPDATE jobs AS j
+  SET run_after = today
+  WHERE j.state = 'pending' AND j.run_after < today - interval '2 minutes'
+    AND NOT EXISTS (
+      SELECT FROM dramatiq_queue AS q
+      WHERE q.message_id = j.job_id AND q.queue_name = memsvc.job_queue(j.kind) AND q.state IN ('queued', 'consumed')
+    );
+  GET DIAGNOSTICS again = ROW_COUNT;
+
+  DELETE FROM dramatiq_queue AS q WHERE q.state = 'rejected' AND q.mtime < today - interval '30 days';
+  RETURN touched + again;
+END
+$$;
+
+ALTER FUNCTION memsvc.keep_queue(p_silence interval) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.keep_queue(p_silence interval) IS 'Upkeep of the queue: hands out again what dead workers had and what was lost.';
+
 CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -902,17 +1553,55 @@ ALTER FUNCTION memsvc.keys_of_app(p_app_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keys_of_app(p_app_id uuid) IS 'Keys of one app, without their hashes.';
 
+CREATE FUNCTION memsvc.known_model(p_name text) RETURNS memsvc.embedding_models
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  known embedding_models%ROWTYPE;
+BEGIN
+  SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'There is no embedding model % in this database.', quote_literal(p_name)
+      USING ERRCODE = 'undefined_object', HINT = '''memsvc models'' lists them.';
+  END IF;
+  RETURN known;
+END
+$$;
+
+ALTER FUNCTION memsvc.known_model(p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.known_model(p_name text) IS 'The model with this name; an error where there is none.';
+
+CREATE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    AS $_$
+BEGIN
+  EXECUTE format(
+    'CREATE INDEX IF NOT EXISTS embeddings_near_%1$s ON memsvc.embeddings '
+    'USING hnsw ((vector::halfvec(%2$s)) halfvec_ip_ops) WHERE model_id = %1$s', p_model_id, p_dimensions
+  );
+END
+$_$;
+
+ALTER FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) IS 'Makes a model''s vector index.';
+
 CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
     SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $_$
 DECLARE
-  exact_up_to CONSTANT integer := 12000;
+  worth_an_index CONSTANT integer := 5000;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   size bigint;
+  neighbours double precision;
   found_ids uuid[];
   found_similarities double precision[];
 BEGIN
@@ -923,21 +1612,30 @@ BEGIN
     SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
   ) AS c;
 
-  IF size > exact_up_to AND NOT filtered THEN
+  IF size > worth_an_index AND NOT filtered THEN
+    SELECT c.reltuples INTO neighbours
+    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own
+    INNER JOIN pg_class AS c ON c.oid = own.tableoid;
+  END IF;
+
+  IF neighbours <= size * (size::double precision / worth_an_index) THEN
     -- The model and the length of its vectors are literals, or the partial index by expression is not seen.
-    PERFORM set_config('hnsw.iterative_scan', 'strict_order', true),
-      set_config('hnsw.ef_search', greatest(100, least(p_limit, 1000))::text, true),
-      set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true);
+    PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
+      set_config('hnsw.ef_search', least(1000, greatest(
+        100, p_limit * 1.25 * greatest(1, neighbours / 150000)
+      ))::integer::text, true),
+      set_config('enable_sort', 'off', true);
     EXECUTE format(
       'SELECT array_agg(n.passage_id), array_agg(n.similarity) FROM ('
       'SELECT e.passage_id, -(e.vector::halfvec(%1$s) <#> $2) AS similarity FROM embeddings AS e '
       'WHERE e.user_id = %2$L AND e.model_id = %3$s ORDER BY e.vector::halfvec(%1$s) <#> $2 LIMIT $3) AS n',
       dimensions, asker, p_model_id
     ) INTO found_ids, found_similarities USING asker, p_vector::halfvec, p_limit;
-    PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true);
+    PERFORM set_config('enable_sort', 'on', true);
     IF cardinality(found_ids) >= least(p_limit, size) THEN
       RETURN QUERY SELECT f.passage_id, f.similarity
-      FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity);
+      FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity)
+      ORDER BY f.similarity DESC, f.passage_id;
       RETURN;
     END IF;
   END IF;
@@ -974,11 +1672,13 @@ CREATE FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer
     AS $$
 DECLARE
   budget CONSTANT integer := 3000;
-  most_terms CONSTANT integer := 64;
+  walkable CONSTANT integer := 20000;
+  most_terms CONSTANT integer := 64; -- each is a bit of found_terms
   -- Middles between sum(1/i^2, i = 1..n) for n = 0, 1, 2, …; beyond 12 BM25 hardly grows.
-  steps CONSTANT real[] := ARRAY[
+  steps CONSTANT double precision[] := ARRAY[
     0.5, 1.125, 1.3056, 1.3924, 1.4436, 1.4775, 1.5016, 1.5196, 1.5336, 1.5448, 1.5539, 1.5615
   ];
+  scale CONSTANT double precision := pi() ^ 2 / 6;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   wanted text[];
   size double precision;
@@ -986,12 +1686,19 @@ DECLARE
   known text[];
   weights double precision[];
   needles tsquery[];
+  bits bigint[];
+  reach double precision;
   rare tsquery;
   every tsquery;
+  common tsquery[];
+  holders double precision[]; -- passages that hold each of the common ones
+  expected double precision;
+  several tsquery;
   needle tsquery;
   used_form text := p_form;
   found_ids uuid[] := '{}';
   found_scores double precision[] := '{}';
+  found_terms bigint[] := '{}';
 BEGIN
   wanted := tsvector_to_array(memsvc.to_words(used_form, p_language, p_query));
   IF used_form = 'stemmed' AND wanted = '{}' THEN
@@ -1021,7 +1728,7 @@ BEGIN
     ORDER BY passages, c.term LIMIT most_terms
   ),
   weighed AS (
-    SELECT r.term, memsvc.as_tsquery(r.term) AS needle,
+    SELECT r.term, r.passages, memsvc.as_tsquery(r.term) AS needle,
       ln(1 + greatest(0, size - r.passages + 0.5) / (r.passages + 0.5)) AS weight,
       row_number() OVER byrarity AS rank, sum(r.passages) OVER byrarity AS reach
     FROM rarest AS r
@@ -1029,31 +1736,46 @@ BEGIN
   )
   SELECT
     array_agg(w.term ORDER BY w.rank), array_agg(w.weight ORDER BY w.rank), array_agg(w.needle ORDER BY w.rank),
-    string_agg(w.needle::text, ' | ') FILTER (WHERE w.reach <= budget)::tsquery,
-    string_agg(w.needle::text, ' | ')::tsquery
-  INTO known, weights, needles, rare, every
+    array_agg(1::bigint << (w.rank - 1)::integer ORDER BY w.rank),
+    max(w.reach), string_agg(w.needle::text, ' | ') FILTER (WHERE w.reach <= budget)::tsquery,
+    string_agg(w.needle::text, ' | ')::tsquery,
+    array_agg(w.needle ORDER BY w.rank) FILTER (WHERE w.reach > budget),
+    array_agg(w.passages ORDER BY w.rank) FILTER (WHERE w.reach > budget)
+  INTO known, weights, needles, bits, reach, rare, every, common, holders
   FROM weighed AS w;
 
   IF known IS NULL THEN
     RETURN;
   END IF;
 
-  needle := coalesce(rare, CASE
-    WHEN cardinality(needles) = 1 THEN needles[1]
-    WHEN cardinality(needles) = 2 THEN needles[1] && needles[2]
-    ELSE (needles[1] && (needles[2] || needles[3])) || (needles[2] && needles[3])
-  END);
+  IF holders[2] > walkable THEN
+    several := common[1];
+    expected := holders[1];
+    FOR i IN 2..cardinality(common) LOOP
+      expected := expected * holders[i] / size;
+      EXIT WHEN expected < p_limit;
+      several := several && common[i];
+    END LOOP;
+  ELSIF cardinality(common) = 2 THEN
+    several := common[1] && common[2];
+  ELSIF cardinality(common) > 2 THEN
+    several := (common[1] && (common[2] || common[3])) || (common[2] && common[3]);
+  END IF;
 
   -- Only the next one depends on its values: on the form, and on how rare the words are.
   PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
-  LOOP
+  FOREACH needle IN ARRAY CASE
+    WHEN reach <= 2 * budget THEN ARRAY[rare, every]
+    ELSE ARRAY[rare, several, common[1], every]
+  END LOOP
+    CONTINUE WHEN needle IS NULL;
     WITH candidate AS MATERIALIZED (
-      SELECT p.passage_id, w.words, w.length
+      SELECT p.passage_id, w.words, 1.2 * (0.25 + 0.75 * w.length) AS norm
       FROM passages AS p
       CROSS JOIN LATERAL (
         SELECT
           CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END AS words,
-          CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END AS length
+          CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END / mean_length AS length
       ) AS w
       WHERE p.user_id = CASE WHEN rare IS NULL THEN asker ELSE (SELECT asker) END
         AND w.words @@ needle
@@ -1066,44 +1788,35 @@ BEGIN
       LIMIT 2 * budget
     ),
     scored AS (
-      SELECT c.passage_id, sum(q.weight * f.tf / (f.tf + 1.2 * (0.25 + 0.75 * c.length / mean_length))) AS score
+      SELECT c.passage_id, bit_or(q.bit) AS terms,
+        -- tf / (tf + norm), so written that tf stands there once
+        sum(q.weight * (1 - c.norm / (c.norm + width_bucket(ts_rank('{1,1,1,1}', c.words, q.needle) * scale, steps))))
+          AS score
       FROM candidate AS c
-      CROSS JOIN unnest(weights, needles) AS q (weight, needle)
-      CROSS JOIN LATERAL (
-        SELECT width_bucket(ts_rank('{1,1,1,1}', c.words, q.needle) * 1.6449340668::real, steps) AS tf
-      ) AS f
-      WHERE f.tf > 0
+      INNER JOIN unnest(weights, needles, bits) AS q (weight, needle, bit)
+        ON ts_rank('{1,1,1,1}', c.words, q.needle) > 0
       GROUP BY c.passage_id
       UNION ALL
-      -- The first look's finds, scored on all terms already: the second one may stop before it meets them.
-      SELECT f.passage_id, f.score FROM unnest(found_ids, found_scores) AS f (passage_id, score)
+      -- What was found before is scored on all terms already: this look may stop before it meets them.
+      SELECT f.passage_id, f.terms, f.score
+      FROM unnest(found_ids, found_terms, found_scores) AS f (passage_id, terms, score)
     ),
     best AS (
-      SELECT s.passage_id, s.score FROM scored AS s ORDER BY s.score DESC, s.passage_id LIMIT p_limit
+      SELECT s.passage_id, s.score, s.terms FROM scored AS s ORDER BY s.score DESC, s.passage_id LIMIT p_limit
     )
-    SELECT coalesce(array_agg(b.passage_id), '{}'), coalesce(array_agg(b.score), '{}') INTO found_ids, found_scores
+    SELECT
+      coalesce(array_agg(b.passage_id), '{}'), coalesce(array_agg(b.score), '{}'), coalesce(array_agg(b.terms), '{}')
+    INTO found_ids, found_scores, found_terms
     FROM best AS b;
     EXIT WHEN cardinality(found_ids) >= coalesce(p_enough, p_limit) OR needle = every;
-    needle := every;
   END LOOP;
   PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
 
   RETURN QUERY
-  SELECT p.passage_id, f.score,
-    ARRAY(
-      SELECT q.term FROM unnest(known, needles) AS q (term, needle)
-      WHERE CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END @@ q.needle
-    ),
-    used_form
-  FROM unnest(found_ids, found_scores) AS f (passage_id, score)
-  CROSS JOIN LATERAL (
-    SELECT w.passage_id, w.tsv, w.tsv_simple FROM passages AS w
-    WHERE w.user_id = asker AND w.passage_id >= f.passage_id
-    ORDER BY w.passage_id
-    LIMIT 1
-  ) AS p
-  WHERE p.passage_id = f.passage_id
-  ORDER BY f.score DESC, p.passage_id;
+  SELECT f.passage_id, f.score,
+    ARRAY(SELECT q.term FROM unnest(known, bits) AS q (term, bit) WHERE q.bit & f.terms <> 0), used_form
+  FROM unnest(found_ids, found_scores, found_terms) AS f (passage_id, score, terms)
+  ORDER BY f.score DESC, f.passage_id;
 END
 $$;
 
@@ -1119,6 +1832,37 @@ ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal in
 
 COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
 
+CREATE FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  zone text := p_zone;
+  today date;
+  moment timestamptz;
+BEGIN
+  BEGIN
+    today := (p_after AT TIME ZONE zone)::date;
+  EXCEPTION WHEN invalid_parameter_value THEN
+    zone := 'UTC';
+    today := (p_after AT TIME ZONE zone)::date;
+  END;
+  FOR ahead IN 0..14 LOOP
+    IF p_weekdays IS NULL OR extract(isodow FROM today + ahead) = ANY (p_weekdays) THEN
+      moment := memsvc.clock_reaches(zone, today + ahead + p_at);
+      IF moment > p_after THEN
+        RETURN moment;
+      END IF;
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) IS 'When work is due next by the clock of a zone, once a date.';
+
 CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN btrim(regexp_replace(lower(public.unaccent(NORMALIZE(p_name, NFKC))), '\s+'::text, ' '::text, 'g'::text));
@@ -1126,6 +1870,29 @@ CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
 ALTER FUNCTION memsvc.normal_form(p_name text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.normal_form(p_name text) IS 'A name without case, accents, width and surplus spaces.';
+
+CREATE FUNCTION memsvc.pause_model(p_name text, p_paused boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  known embedding_models%ROWTYPE;
+BEGIN
+  PERFORM memsvc.change_models();
+  known := memsvc.known_model(p_name);
+  IF known.state <> 'building' THEN
+    RAISE EXCEPTION 'The model % is %; only one that is being built can be paused.', p_name, known.state
+      USING ERRCODE = 'MS001';
+  END IF;
+  UPDATE embedding_models AS m SET paused = p_paused WHERE m.model_id = known.model_id;
+  PERFORM memsvc.audit(CASE WHEN p_paused THEN 'model.pause' ELSE 'model.resume' END, NULL, NULL, p_name);
+  RETURN CASE WHEN p_paused THEN 0 ELSE memsvc.ask_vectors(known.model_id) END;
+END
+$$;
+
+ALTER FUNCTION memsvc.pause_model(p_name text, p_paused boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) IS 'Pauses or resumes a model that is being built.';
 
 CREATE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -1145,7 +1912,7 @@ COMMENT ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) I
 
 CREATE FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) RETURNS text[]
     LANGUAGE sql STABLE
-    RETURN CASE WHEN (length(p_query) > 2000) THEN p_terms ELSE ARRAY(SELECT COALESCE(min(t.token ORDER BY t.place), wanted.term) AS "coalesce" FROM (unnest(words_behind.p_terms) WITH ORDINALITY wanted(term, rank) LEFT JOIN (SELECT s.token, s.place, memsvc.to_words(words_behind.p_form, words_behind.p_language, s.token) AS words FROM ts_parse('default'::text, memsvc.set_signs_apart(words_behind.p_query)) WITH ORDINALITY s(type, token, place) WHERE (btrim(s.token) <> ''::text)) t ON ((wanted.term = ANY (tsvector_to_array(t.words))))) GROUP BY wanted.rank, wanted.term ORDER BY wanted.rank) END;
+    RETURN CASE WHEN (length(p_query) > 2000) THEN p_terms ELSE ARRAY(SELECT COALESCE(min(t.token ORDER BY t.place), wanted.term) AS "coalesce" FROM (unnest(words_behind.p_terms) WITH ORDINALITY wanted(term, rank) LEFT JOIN (SELECT s.token, s.place, w.term FROM (ts_parse('default'::text, memsvc.set_signs_apart(words_behind.p_query)) WITH ORDINALITY s(type, token, place) CROSS JOIN LATERAL unnest(tsvector_to_array(memsvc.to_words(words_behind.p_form, words_behind.p_language, s.token))) w(term)) WHERE (btrim(s.token) <> ''::text)) t ON ((t.term = wanted.term))) GROUP BY wanted.rank, wanted.term ORDER BY wanted.rank) END;
 
 ALTER FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) OWNER TO memsvc_owner;
 
@@ -1191,7 +1958,7 @@ COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it
 
 COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
 
-CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_words_weight double precision DEFAULT 0.5) RETURNS TABLE(passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, score double precision, arms jsonb, matched text[])
+CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_words_weight double precision DEFAULT 0.5, p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec) RETURNS TABLE(passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, score double precision, arms jsonb, matched text[])
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1204,16 +1971,22 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
              row_number() OVER (ORDER BY m_1.score DESC, m_1.matched_id) AS rank
             FROM memsvc.match_words(recall.p_user_id, recall.p_query,
                  CASE
-                     WHEN (recall.p_vector IS NULL) THEN recall.p_limit
+                     WHEN (COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) THEN recall.p_limit
                      ELSE GREATEST(200, recall.p_limit)
                  END, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_limit) m_1(matched_id, score, matched_terms, matched_form)
-           WHERE ((recall.p_vector IS NULL) OR (recall.p_words_weight > (0)::double precision))
+           WHERE ((COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) OR (recall.p_words_weight > (0)::double precision))
          ), near AS MATERIALIZED (
           SELECT m_1.matched_id,
              m_1.similarity,
              row_number() OVER (ORDER BY m_1.similarity DESC, m_1.matched_id) AS rank
             FROM memsvc.match_vectors(recall.p_user_id, recall.p_model_id, recall.p_vector, GREATEST(200, recall.p_limit), recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m_1(matched_id, similarity)
            WHERE ((recall.p_vector IS NOT NULL) AND (recall.p_words_weight < (1)::double precision))
+         ), other AS MATERIALIZED (
+          SELECT m_1.matched_id,
+             m_1.similarity,
+             row_number() OVER (ORDER BY m_1.similarity DESC, m_1.matched_id) AS rank
+            FROM memsvc.match_vectors(recall.p_user_id, recall.p_other_model_id, recall.p_other_vector, GREATEST(200, recall.p_limit), recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m_1(matched_id, similarity)
+           WHERE ((recall.p_other_vector IS NOT NULL) AND (recall.p_words_weight < (1)::double precision))
          ), candidate AS MATERIALIZED (
           SELECT c.passage_id,
              h.score AS words,
@@ -1223,14 +1996,28 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
              n.rank AS vector_rank,
              COALESCE(n.similarity, ( SELECT (- (e.vector OPERATOR(public.<#>) recall.p_vector))
                     FROM memsvc.embeddings e
-                   WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_model_id) AND (e.passage_id = c.passage_id)))) AS similarity
-            FROM ((( SELECT h_1.matched_id
+                   WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_model_id) AND (e.passage_id = c.passage_id)))) AS similarity,
+             o.rank AS other_rank,
+                 CASE
+                     WHEN (recall.p_other_vector IS NOT NULL) THEN COALESCE(o.similarity, ( SELECT (- (e.vector OPERATOR(public.<#>) recall.p_other_vector))
+                        FROM memsvc.embeddings e
+                       WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_other_model_id) AND (e.passage_id = h.matched_id))))
+                     ELSE NULL::double precision
+                 END AS other_similarity
+            FROM (((( SELECT h_1.matched_id
                     FROM heard h_1
                  UNION
                   SELECT n_1.matched_id
-                    FROM near n_1) c(passage_id)
+                    FROM near n_1
+                 UNION
+                  SELECT o_1.matched_id
+                    FROM other o_1
+                   WHERE ((recall.p_vector IS NULL) OR (NOT (EXISTS ( SELECT
+                            FROM memsvc.embeddings e
+                           WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_model_id) AND (e.passage_id = o_1.matched_id))))))) c(passage_id)
               LEFT JOIN heard h ON ((h.matched_id = c.passage_id)))
               LEFT JOIN near n ON ((n.matched_id = c.passage_id)))
+              LEFT JOIN other o ON ((o.matched_id = c.passage_id)))
          ), found AS MATERIALIZED (
           SELECT c.passage_id,
              c.words,
@@ -1239,20 +2026,38 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
              c.matched_form,
              c.vector_rank,
              c.similarity,
+             c.other_rank,
+             c.other_similarity,
                  CASE
-                     WHEN (recall.p_vector IS NULL) THEN c.words
-                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision)), (0)::double precision)))
+                     WHEN (COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) THEN c.words
+                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(
+                     CASE
+                         WHEN (c.similarity IS NOT NULL) THEN ((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision))
+                         ELSE ((c.other_similarity - o.mean) / NULLIF(o.spread, (0)::double precision))
+                     END, (0)::double precision)))
                  END AS score
-            FROM (candidate c
+            FROM ((candidate c
               CROSS JOIN ( SELECT avg(COALESCE(candidate.words, (0)::double precision)) AS words_mean,
                      stddev_pop(COALESCE(candidate.words, (0)::double precision)) AS words_spread,
                      avg(candidate.similarity) AS vector_mean,
                      stddev_pop(candidate.similarity) AS vector_spread
                     FROM candidate) s_1)
+              CROSS JOIN ( SELECT avg(a.similarity) AS mean,
+                     stddev_pop(a.similarity) AS spread
+                    FROM ( SELECT o_1.similarity
+                            FROM other o_1
+                         UNION ALL
+                          SELECT w.other_similarity
+                            FROM candidate w
+                           WHERE (w.other_rank IS NULL)) a) o)
            ORDER BY
                  CASE
-                     WHEN (recall.p_vector IS NULL) THEN c.words
-                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision)), (0)::double precision)))
+                     WHEN (COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) THEN c.words
+                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(
+                     CASE
+                         WHEN (c.similarity IS NOT NULL) THEN ((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision))
+                         ELSE ((c.other_similarity - o.mean) / NULLIF(o.spread, (0)::double precision))
+                     END, (0)::double precision)))
                  END DESC, c.passage_id
           LIMIT recall.p_limit
          ), spoken AS MATERIALIZED (
@@ -1287,6 +2092,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
          END, 'vector',
          CASE
              WHEN (m.similarity IS NOT NULL) THEN jsonb_build_object('score', round((m.similarity)::numeric, 4), 'rank', m.vector_rank)
+             WHEN (m.other_similarity IS NOT NULL) THEN jsonb_build_object('score', round((m.other_similarity)::numeric, 4), 'rank', m.other_rank, 'model', ( SELECT e.name
+                FROM memsvc.embedding_models e
+               WHERE (e.model_id = recall.p_other_model_id)))
              ELSE NULL::jsonb
          END)) AS jsonb_strip_nulls,
      ARRAY( SELECT h.word
@@ -1336,9 +2144,62 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
    ORDER BY m.score DESC, p.passage_id;
 END;
 
-ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
+COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
+
+CREATE FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid, user_id uuid, message text)
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ WITH RECURSIVE turn AS (
+         ( SELECT q.user_id,
+             1 AS place
+            FROM memsvc.dramatiq_queue q
+           WHERE ((q.queue_name = relay_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id > relay_messages.p_after))
+           ORDER BY q.user_id
+          LIMIT 1)
+         UNION ALL
+          SELECT n.user_id,
+             (t_1.place + 1)
+            FROM (turn t_1
+              CROSS JOIN LATERAL ( SELECT q.user_id
+                    FROM memsvc.dramatiq_queue q
+                   WHERE ((q.queue_name = relay_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id > t_1.user_id))
+                   ORDER BY q.user_id
+                  LIMIT 1) n)
+           WHERE (t_1.place < relay_messages.p_limit)
+         ), chosen AS MATERIALIZED (
+          SELECT c.message_id
+            FROM (turn t_1
+              CROSS JOIN LATERAL ( SELECT q.message_id
+                    FROM memsvc.dramatiq_queue q
+                   WHERE ((q.queue_name = relay_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id = t_1.user_id))
+                   ORDER BY q.available_at, q."position"
+                  LIMIT (ceil(((relay_messages.p_limit)::numeric / (( SELECT count(*) AS count
+                            FROM turn))::numeric)))::integer
+                  FOR UPDATE OF q SKIP LOCKED) c)
+          LIMIT relay_messages.p_limit
+         ), taken AS (
+          DELETE FROM memsvc.dramatiq_queue q
+            USING chosen c
+           WHERE (q.message_id = c.message_id)
+           RETURNING q.message_id,
+             q.user_id,
+             q.message,
+             q.available_at,
+             q."position"
+         )
+  SELECT t.message_id,
+     t.user_id,
+     (t.message)::text AS message
+    FROM taken t
+   ORDER BY (row_number() OVER (PARTITION BY t.user_id ORDER BY t.available_at, t."position")), t.user_id;
+END;
+
+ALTER FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) IS 'Takes due messages out of a queue, to be carried on by another broker; users take turns.';
 
 CREATE FUNCTION memsvc.require_identity(p_user_id uuid) RETURNS uuid
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1355,6 +2216,88 @@ $$;
 ALTER FUNCTION memsvc.require_identity(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.require_identity(p_user_id uuid) IS 'Its argument, if the identity token proves that user; an error otherwise.';
+
+CREATE FUNCTION memsvc.reschedule() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  UPDATE schedules AS s
+  SET next_at = memsvc.next_run(NEW.time_zone, s.at_local, s.weekdays, clock_timestamp())
+  WHERE s.user_id = NEW.user_id AND s.next_at > clock_timestamp();
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.reschedule() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.reschedule() IS 'Trigger: keeps schedules in step with their user''s zone.';
+
+CREATE FUNCTION memsvc.retire_model(p_name text) RETURNS smallint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  known embedding_models%ROWTYPE;
+BEGIN
+  PERFORM memsvc.change_models();
+  known := memsvc.known_model(p_name);
+  IF known.state = 'active' THEN
+    RAISE EXCEPTION 'The model % is the active one.', p_name
+      USING ERRCODE = 'MS001', HINT = 'Switch to another one first.';
+  ELSIF known.state <> 'retired' THEN
+    UPDATE embedding_models AS m SET state = 'retired', paused = false WHERE m.model_id = known.model_id;
+    PERFORM memsvc.audit('model.retire', NULL, NULL, p_name);
+  END IF;
+  RETURN known.model_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.retire_model(p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.retire_model(p_name text) IS 'Gives a model up; its vectors go afterwards.';
+
+CREATE FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  retried integer;
+BEGIN
+  LOOP
+    BEGIN
+      WITH failed AS (
+        SELECT j.job_id, row_number() OVER (PARTITION BY j.kind, j.subject_id ORDER BY j.job_id DESC) = 1
+          AND NOT EXISTS (
+            SELECT FROM jobs AS w
+            WHERE w.user_id = p_user_id AND w.kind = j.kind AND w.subject_id = j.subject_id AND w.state = 'pending'
+          ) AS again
+        FROM jobs AS j
+        WHERE j.user_id = p_user_id AND j.state = 'failed'
+      ),
+      changed AS (
+        UPDATE jobs AS j
+        SET
+          state = CASE WHEN f.again THEN 'pending' ELSE 'cancelled' END,
+          attempts = CASE WHEN f.again THEN 0 ELSE j.attempts END,
+          run_after = CASE WHEN f.again THEN clock_timestamp() ELSE j.run_after END,
+          finished_at = CASE WHEN f.again THEN NULL ELSE j.finished_at END
+        FROM failed AS f
+        WHERE j.user_id = p_user_id AND j.job_id = f.job_id AND j.state = 'failed'
+        RETURNING f.again
+      )
+      SELECT count(*) FILTER (WHERE c.again) INTO retried FROM changed AS c;
+      RETURN retried;
+    EXCEPTION WHEN unique_violation THEN
+      NULL;  -- Somebody asked for a job for the same subject meanwhile; it is seen the next time.
+    END;
+  END LOOP;
+END
+$$;
+
+ALTER FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) IS 'Makes a user''s failed jobs pending again; how many.';
 
 CREATE FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1375,47 +2318,37 @@ ALTER FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) OWNER TO memsvc_o
 
 COMMENT ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) IS 'Ends a key of the app; false where there is none that works.';
 
-CREATE FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) RETURNS text
+CREATE FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 DECLARE
-  job jobs%ROWTYPE;
-  settled boolean;
+  today CONSTANT timestamptz := clock_timestamp();
+  mine schedules%ROWTYPE;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.job ' || p_job_id::text, 0)) THEN
-    RETURN 'busy';
-  END IF;
-  SELECT * INTO job FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+  SELECT * INTO mine FROM schedules AS s
+  WHERE s.user_id = p_user_id AND s.kind = p_kind AND s.enabled
+    AND (s.next_at <= today OR s.next_at > today + interval '8 days')
+  FOR UPDATE SKIP LOCKED;
   IF NOT FOUND THEN
-    RETURN 'gone';
+    RETURN false;
   END IF;
-
-  PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = job.subject_id FOR NO KEY UPDATE;
-  UPDATE jobs AS j
-  SET
-    state = CASE WHEN j.requests = p_requests THEN 'done' ELSE 'pending' END,
-    finished_at = CASE WHEN j.requests = p_requests THEN clock_timestamp() END,
-    -- What was asked for meanwhile is a new piece of work, with tries of its own.
-    attempts = CASE WHEN j.requests = p_requests THEN j.attempts + 1 ELSE 0 END,
-    error = NULL, error_code = NULL
-  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
-  RETURNING j.state = 'done' INTO settled;
-  IF settled IS NULL THEN
-    RETURN 'gone';
-  ELSIF NOT settled THEN
-    RETURN 'again';
+  UPDATE schedules AS s
+  SET next_at = memsvc.next_run(u.time_zone, s.at_local, s.weekdays, today),
+    last_at = CASE WHEN mine.next_at <= today THEN today ELSE s.last_at END
+  FROM users AS u
+  WHERE s.user_id = p_user_id AND s.kind = p_kind AND u.user_id = p_user_id;
+  IF mine.next_at > today THEN
+    RETURN false;
   END IF;
-  UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
-  WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
-  INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
-  RETURN 'done';
+  PERFORM memsvc.ask_job(p_user_id, p_kind, p_user_id);
+  RETURN true;
 END
 $$;
 
-ALTER FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) IS 'Ends one pending job in the caller''s transaction: done, again, busy or gone.';
+COMMENT ON FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) IS 'Runs a schedule that is due, in the caller''s transaction; false where it is not, or not any more.';
 
 CREATE FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1425,25 +2358,126 @@ ALTER FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text)
 
 COMMENT ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) IS 'Speaker, text and caption as one searchable text.';
 
+CREATE FUNCTION memsvc.seed_schedules(p_user_id uuid) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  INSERT INTO schedules (user_id, kind, at_local, next_at)
+  SELECT u.user_id, 'tidy', t.at_local, memsvc.next_run(u.time_zone, t.at_local, NULL, clock_timestamp())
+  FROM users AS u
+  CROSS JOIN LATERAL (
+    SELECT time '03:00' + make_interval(mins => (hashtextextended(u.user_id::text, 0) & 65535)::integer % 120)
+      AS at_local
+  ) AS t
+  WHERE (p_user_id IS NULL OR u.user_id = p_user_id)
+    AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = 'tidy')
+  ON CONFLICT (user_id, kind) DO NOTHING;
+  RETURN (SELECT count(*) FROM schedules AS s WHERE p_user_id IS NULL OR s.user_id = p_user_id);
+END
+$$;
+
+ALTER FUNCTION memsvc.seed_schedules(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.seed_schedules(p_user_id uuid) IS 'Gives a user, or all, the schedules that everybody has; how many they have.';
+
+CREATE FUNCTION memsvc.send_job() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  IF TG_OP = 'DELETE' OR NEW.state <> 'pending' THEN
+    DELETE FROM dramatiq_queue AS q WHERE q.message_id = OLD.job_id;
+    RETURN NULL;
+  END IF;
+  INSERT INTO dramatiq_queue AS q (message_id, user_id, queue_name, message, available_at)
+  VALUES (
+    NEW.job_id, NEW.user_id, memsvc.job_queue(NEW.kind), memsvc.job_message(NEW.user_id, NEW.job_id, NEW.kind),
+    NEW.run_after
+  )
+  ON CONFLICT (message_id) DO UPDATE SET
+    state = 'queued', queue_name = excluded.queue_name, message = excluded.message,
+    available_at = excluded.available_at, mtime = clock_timestamp(), worker_id = NULL, consumed_at = NULL,
+    deliveries = 0;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.send_job() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.send_job() IS 'Trigger: keeps the queue in step with jobs.';
+
 CREATE FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) RETURNS bigint
-    LANGUAGE sql
+    LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     AS $$
-  WITH stored AS (
-    INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
-    SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
-    FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
-    WHERE EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
-    ORDER BY v.passage_id
-    ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
-    RETURNING 1
-  )
-  SELECT count(*) FROM stored;
+DECLARE
+  new_ones bigint;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
+  INSERT INTO embeddings (user_id, model_id, passage_id, vector)
+  SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
+  FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
+  WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
+    AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
+  ORDER BY v.passage_id
+  ON CONFLICT (user_id, model_id, passage_id) DO NOTHING;
+  GET DIAGNOSTICS new_ones = ROW_COUNT;
+  RETURN new_ones;
+END
 $$;
 
 ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) IS 'Stores vectors; how many were new.';
+
+CREATE FUNCTION memsvc.switch_model(p_name text, p_now boolean) RETURNS TABLE(became text, leaves text, behind bigint, jobs bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  chosen embedding_models%ROWTYPE;
+  active embedding_models%ROWTYPE;
+  leaving embedding_models%ROWTYPE;
+BEGIN
+  PERFORM memsvc.change_models();
+  SELECT * INTO active FROM embedding_models AS m WHERE m.state = 'active';
+  SELECT * INTO leaving FROM embedding_models AS m WHERE m.state = 'leaving';
+  IF p_name IS NULL AND leaving.model_id IS NULL THEN
+    RAISE EXCEPTION 'No model is leaving, so there is nothing to go back to.'
+      USING ERRCODE = 'MS001', HINT = 'A retired model must be built again.';
+  END IF;
+  chosen := memsvc.known_model(coalesce(p_name, leaving.name));
+  IF chosen.state NOT IN ('building', 'leaving') THEN
+    RAISE EXCEPTION 'The model % is %.', chosen.name, chosen.state
+      USING ERRCODE = 'MS001',
+        HINT = 'One that is being built, or leaving, can become the active one; ''memsvc models build'' begins.';
+  ELSIF leaving.model_id <> chosen.model_id THEN
+    RAISE EXCEPTION 'The model % is still leaving.', leaving.name
+      USING ERRCODE = 'MS001',
+        HINT = 'Retire it first: ''memsvc models retire'' with its name. There is no way back to it then.';
+  END IF;
+  behind := memsvc.vectors_behind(chosen.model_id, active.model_id);
+  IF behind > 0 AND NOT p_now THEN
+    RAISE EXCEPTION '% messages still lack vectors of the model %.', behind, chosen.name
+      USING ERRCODE = 'MS001',
+        HINT = 'Wait (''memsvc models'' shows how far it is), or say --now: the old model answers for them meanwhile.';
+  END IF;
+  -- One state after the other: there is never more than one model in each.
+  UPDATE embedding_models AS m SET state = 'retired', paused = false WHERE m.model_id = chosen.model_id;
+  UPDATE embedding_models AS m SET state = 'leaving' WHERE m.model_id = active.model_id;
+  UPDATE embedding_models AS m SET state = 'active' WHERE m.model_id = chosen.model_id;
+  PERFORM memsvc.audit('model.switch', NULL, NULL, chosen.name);
+  became := chosen.name;
+  leaves := active.name;
+  jobs := memsvc.ask_vectors(chosen.model_id);
+  RETURN NEXT;
+END
+$$;
+
+ALTER FUNCTION memsvc.switch_model(p_name text, p_now boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) IS 'Makes a model the active one; the one before it leaves.';
 
 CREATE FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) RETURNS TABLE(passage_id uuid, searched text)
     LANGUAGE sql STABLE
@@ -1462,6 +2496,21 @@ END;
 ALTER FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) IS 'Messages that lack a model''s vector, newest first.';
+
+CREATE FUNCTION memsvc.users_lacking(p_model_id smallint) RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT DISTINCT p.user_id
+    FROM memsvc.passages p
+   WHERE ((p.kind = 'message'::text) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.embeddings e
+           WHERE ((e.user_id = p.user_id) AND (e.model_id = users_lacking.p_model_id) AND (e.passage_id = p.passage_id))))));
+END;
+
+ALTER FUNCTION memsvc.users_lacking(p_model_id smallint) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.users_lacking(p_model_id smallint) IS 'Users with messages that lack a model''s vector.';
 
 CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) RETURNS TABLE(user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1483,6 +2532,28 @@ ALTER FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_li
 
 COMMENT ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) IS 'Users of one app, paged; p_ref picks one by id or external id.';
 
+CREATE FUNCTION memsvc.users_with_failed_jobs() RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT DISTINCT j.user_id
+    FROM memsvc.jobs j
+   WHERE (j.state = 'failed'::text);
+END;
+
+ALTER FUNCTION memsvc.users_with_failed_jobs() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.users_with_failed_jobs() IS 'Ids of users that have jobs that failed for good.';
+
+CREATE FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    RETURN (SELECT count(*) AS count FROM memsvc.embeddings a WHERE ((a.model_id = vectors_behind.p_ahead_id) AND (NOT (EXISTS (SELECT FROM memsvc.embeddings e WHERE ((e.user_id = a.user_id) AND (e.model_id = vectors_behind.p_model_id) AND (e.passage_id = a.passage_id)))))));
+
+ALTER FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) IS 'How many passages have the vector of the one model and lack that of the other.';
+
 CREATE FUNCTION memsvc.word_count(p_words tsvector) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT (COALESCE(sum(cardinality(w.positions)), (0)::bigint))::integer AS "coalesce" FROM unnest(word_count.p_words) w(lexeme, positions, weights));
@@ -1490,6 +2561,34 @@ CREATE FUNCTION memsvc.word_count(p_words tsvector) RETURNS integer
 ALTER FUNCTION memsvc.word_count(p_words tsvector) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.word_count(p_words tsvector) IS 'Words with repetitions.';
+
+CREATE FUNCTION memsvc.work_errors() RETURNS TABLE(error_code text, retrying bigint, failed_last_hour bigint, last_seconds double precision)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT f.error_code,
+     count(*) FILTER (WHERE (f.state = 'pending'::text)) AS count,
+     count(*) FILTER (WHERE (f.state = 'failed'::text)) AS count,
+     (EXTRACT(epoch FROM (clock_timestamp() - max(f.at))))::double precision AS "extract"
+    FROM ( SELECT j.state,
+             j.error_code,
+             j.started_at AS at
+            FROM memsvc.jobs j
+           WHERE ((j.state = 'pending'::text) AND (j.attempts > 0))
+         UNION ALL
+          SELECT j.state,
+             j.error_code,
+             j.finished_at AS at
+            FROM memsvc.jobs j
+           WHERE ((j.state = 'failed'::text) AND (j.finished_at > (now() - '01:00:00'::interval)))) f
+   WHERE (f.error_code IS NOT NULL)
+   GROUP BY f.error_code
+   ORDER BY (max(f.at)) DESC NULLS LAST;
+END;
+
+ALTER FUNCTION memsvc.work_errors() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.work_errors() IS 'Codes of jobs'' last failures with their counts, over all users.';
 
 CREATE TABLE memsvc.aliases (
     user_id uuid NOT NULL,
@@ -1599,6 +2698,15 @@ COMMENT ON COLUMN memsvc.corpora.form IS 'stemmed (passages.tsv) or simple (pass
 COMMENT ON COLUMN memsvc.corpora.passages IS 'N of BM25.';
 
 COMMENT ON COLUMN memsvc.corpora.length IS 'Sum of document lengths; divided by passages it is avgdl of BM25.';
+
+ALTER TABLE memsvc.dramatiq_queue ALTER COLUMN "position" ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME memsvc.dramatiq_queue_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE memsvc.edge_types (
     name text NOT NULL,
@@ -2016,6 +3124,12 @@ ALTER TABLE ONLY memsvc.audit_log
 ALTER TABLE ONLY memsvc.corpora
     ADD CONSTRAINT corpora_pkey PRIMARY KEY (user_id, kind, form);
 
+ALTER TABLE ONLY memsvc.dramatiq_queue
+    ADD CONSTRAINT dramatiq_queue_pkey PRIMARY KEY (message_id);
+
+ALTER TABLE ONLY memsvc.dramatiq_worker
+    ADD CONSTRAINT dramatiq_worker_pkey PRIMARY KEY (worker_id);
+
 ALTER TABLE ONLY memsvc.edge_types
     ADD CONSTRAINT edge_types_pkey PRIMARY KEY (name);
 
@@ -2082,6 +3196,9 @@ ALTER TABLE ONLY memsvc.passages
 ALTER TABLE ONLY memsvc.passages
     ADD CONSTRAINT passages_user_id_source_id_session_ordinal_part_key UNIQUE (user_id, source_id, session, ordinal, part);
 
+ALTER TABLE ONLY memsvc.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (user_id, kind);
+
 ALTER TABLE ONLY memsvc.schema_version
     ADD CONSTRAINT schema_version_pkc PRIMARY KEY (version_num);
 
@@ -2113,9 +3230,17 @@ CREATE INDEX aliases_current ON memsvc.aliases USING btree (user_id, normal_form
 
 CREATE INDEX aliases_of_node ON memsvc.aliases USING btree (user_id, node_id);
 
-CREATE UNIQUE INDEX embedding_models_one_active ON memsvc.embedding_models USING btree ((true)) WHERE (state = 'active'::text);
+CREATE INDEX dramatiq_queue_consumed ON memsvc.dramatiq_queue USING btree (worker_id) WHERE (state = 'consumed'::text);
+
+CREATE INDEX dramatiq_queue_rejected ON memsvc.dramatiq_queue USING btree (mtime) WHERE (state = 'rejected'::text);
+
+CREATE INDEX dramatiq_queue_waiting ON memsvc.dramatiq_queue USING btree (queue_name, user_id, available_at, "position") WHERE (state = 'queued'::text);
+
+CREATE UNIQUE INDEX embedding_models_one_each ON memsvc.embedding_models USING btree (state) WHERE (state <> 'retired'::text);
 
 CREATE INDEX jobs_due ON memsvc.jobs USING btree (run_after) WHERE (state = 'pending'::text);
+
+CREATE INDEX jobs_ended ON memsvc.jobs USING btree (state, finished_at) WHERE (state <> 'pending'::text);
 
 CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, subject_id) WHERE (state = 'pending'::text);
 
@@ -2126,6 +3251,8 @@ CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, 
 CREATE INDEX passages_said ON memsvc.passages USING btree (user_id, said_at);
 
 CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) WITH (fastupdate=off);
+
+CREATE INDEX schedules_due ON memsvc.schedules USING btree (next_at) WHERE enabled;
 
 ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_0_pkey;
 
@@ -2160,6 +3287,14 @@ CREATE OR REPLACE VIEW memsvc.conversations WITH (security_invoker='true') AS
      LEFT JOIN memsvc.passages p ON (((p.user_id = s.user_id) AND (p.source_id = s.source_id))))
   WHERE (s.kind = 'conversation'::text)
   GROUP BY s.user_id, s.source_id;
+
+CREATE TRIGGER moved AFTER UPDATE OF time_zone ON memsvc.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION memsvc.reschedule();
+
+CREATE TRIGGER resent AFTER UPDATE OF state, run_after ON memsvc.jobs FOR EACH ROW WHEN (((new.state IS DISTINCT FROM old.state) OR (new.run_after IS DISTINCT FROM old.run_after))) EXECUTE FUNCTION memsvc.send_job();
+
+CREATE TRIGGER sent AFTER INSERT ON memsvc.jobs FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION memsvc.send_job();
+
+CREATE TRIGGER unsent AFTER DELETE ON memsvc.jobs FOR EACH ROW EXECUTE FUNCTION memsvc.send_job();
 
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
@@ -2197,6 +3332,9 @@ ALTER TABLE ONLY memsvc.outbox
 ALTER TABLE ONLY memsvc.passages
     ADD CONSTRAINT passages_user_id_source_id_fkey FOREIGN KEY (user_id, source_id) REFERENCES memsvc.sources(user_id, source_id);
 
+ALTER TABLE ONLY memsvc.schedules
+    ADD CONSTRAINT schedules_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.sources
     ADD CONSTRAINT sources_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
@@ -2222,7 +3360,11 @@ CREATE POLICY account_rows ON memsvc.embedding_models TO memsvc_owner USING (tru
 
 CREATE POLICY account_rows ON memsvc.identity_keys TO memsvc_owner USING (true) WITH CHECK (true);
 
-CREATE POLICY account_rows ON memsvc.jobs FOR SELECT TO memsvc_owner USING (true);
+CREATE POLICY account_rows ON memsvc.jobs TO memsvc_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY account_rows ON memsvc.outbox TO memsvc_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY account_rows ON memsvc.schedules TO memsvc_owner USING (true) WITH CHECK (true);
 
 CREATE POLICY account_rows ON memsvc.term_deltas FOR SELECT TO memsvc_owner USING (true);
 
@@ -2247,6 +3389,10 @@ CREATE POLICY candidate_rows ON memsvc.term_deltas FOR SELECT TO memsvc_recall U
 CREATE POLICY candidate_rows ON memsvc.terms FOR SELECT TO memsvc_recall USING (true);
 
 ALTER TABLE memsvc.corpora ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.dramatiq_queue ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.dramatiq_worker ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.edge_types ENABLE ROW LEVEL SECURITY;
 
@@ -2304,6 +3450,8 @@ CREATE POLICY own_rows ON memsvc.outbox TO memsvc_app, memsvc_reader, memsvc_cyp
 
 CREATE POLICY own_rows ON memsvc.passages TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.schedules TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.sources TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.term_deltas TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
@@ -2315,6 +3463,20 @@ CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_app, memsvc_reader, memsvc
 CREATE POLICY own_rows ON memsvc.users TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 ALTER TABLE memsvc.passages ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY queue_rows ON memsvc.dramatiq_queue TO memsvc_owner, memsvc_app USING (true) WITH CHECK (true);
+
+CREATE POLICY queue_rows ON memsvc.dramatiq_worker TO memsvc_owner, memsvc_app USING (true) WITH CHECK (true);
+
+CREATE POLICY retired_dropped ON memsvc.embeddings FOR DELETE TO memsvc_owner USING ((model_id IN ( SELECT m.model_id
+   FROM memsvc.embedding_models m
+  WHERE (m.state = 'retired'::text))));
+
+CREATE POLICY retired_seen ON memsvc.embeddings FOR SELECT TO memsvc_owner USING ((model_id IN ( SELECT m.model_id
+   FROM memsvc.embedding_models m
+  WHERE (m.state = 'retired'::text))));
+
+ALTER TABLE memsvc.schedules ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.sources ENABLE ROW LEVEL SECURITY;
 
@@ -2339,6 +3501,11 @@ GRANT ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.ask_job(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.ask_job(p_user_id uuid, p_kind text, p_subject_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.ask_vectors(p_model_id smallint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) FROM PUBLIC;
 
 GRANT SELECT ON TABLE memsvc.users TO memsvc_app;
@@ -2346,6 +3513,16 @@ GRANT SELECT ON TABLE memsvc.users TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.job_queue(p_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.job_queue(p_kind text) TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE memsvc.dramatiq_queue TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE memsvc.dramatiq_worker TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.work_hands() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.work_hands() TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.jobs TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.jobs TO memsvc_reader;
@@ -2364,12 +3541,31 @@ GRANT UPDATE(run_after) ON TABLE memsvc.jobs TO memsvc_app;
 
 GRANT UPDATE(finished_at) ON TABLE memsvc.jobs TO memsvc_app;
 
+GRANT UPDATE(started_at) ON TABLE memsvc.jobs TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.work_now() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.work_now() TO memsvc_app;
+
 GRANT SELECT,INSERT,DELETE ON TABLE memsvc.term_deltas TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.term_deltas TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.term_deltas TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.backlog() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.backlog() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.change_models() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) TO memsvc_app;
@@ -2383,15 +3579,40 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 
-REVOKE ALL ON FUNCTION memsvc.due_jobs(p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.due_jobs(p_limit integer) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) TO memsvc_app;
 
-GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
+REVOKE ALL ON FUNCTION memsvc.drop_model_index(p_model_id smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.drop_model_index(p_model_id smallint) TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.embeddings TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.due_jobs(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.due_jobs(p_limit integer) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.schedules TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.schedules TO memsvc_reader;
+
+GRANT UPDATE(at_local) ON TABLE memsvc.schedules TO memsvc_app;
+
+GRANT UPDATE(weekdays) ON TABLE memsvc.schedules TO memsvc_app;
+
+GRANT UPDATE(enabled) ON TABLE memsvc.schedules TO memsvc_app;
+
+GRANT UPDATE(next_at) ON TABLE memsvc.schedules TO memsvc_app;
+
+GRANT UPDATE(last_at) ON TABLE memsvc.schedules TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.due_schedules(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.due_schedules(p_limit integer) TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
 
 GRANT SELECT,INSERT ON TABLE memsvc.passages TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
@@ -2402,23 +3623,39 @@ GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.embedding_totals() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.embedding_totals() TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.ensure_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.find_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.keep_queue(p_silence interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.keep_queue(p_silence interval) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.known_model(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_app;
@@ -2431,10 +3668,16 @@ GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit i
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.set_signs_apart(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_app;
@@ -2462,40 +3705,72 @@ GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.reschedule() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.retire_model(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.retire_model(p_name text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.run_job(p_user_id uuid, p_job_id uuid, p_requests integer) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.seed_schedules(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.seed_schedules(p_user_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.send_job() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.send_job() TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.users_lacking(p_model_id smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_lacking(p_model_id smallint) TO memsvc_owner;
+
 REVOKE ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.users_with_failed_jobs() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_with_failed_jobs() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) TO memsvc_owner;
 
 REVOKE ALL ON FUNCTION memsvc.word_count(p_words tsvector) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.work_errors() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.work_errors() TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;

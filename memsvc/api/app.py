@@ -25,12 +25,13 @@ from memsvc.api.controllers.conversations import ConversationsController, Source
 from memsvc.api.controllers.jobs import JobsController
 from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.recall import RecallController
+from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
 from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
-from memsvc.llm.embedders.resident import resident_embedder
+from memsvc.llm.embedders.residents import residents
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings, settings
 
@@ -40,6 +41,7 @@ V1 = (
     ConversationsController,
     SourcesController,
     JobsController,
+    SchedulesController,
     AccountController,
     UsersController,
     KeysController,
@@ -144,4 +146,4 @@ def application() -> Litestar:
     """The application of this process, configured by the environment; for a server."""
     configured = settings()
     observe.configure_logging(configured)
-    return create_app(configured, embedder=resident_embedder(configured))
+    return create_app(configured, embedder=residents(configured))

@@ -48,7 +48,7 @@ CONFIG = OpenAPIConfig(
         Tag(name="messages", description="Text comes in."),
         Tag(name="recall", description="Memories come out."),
         Tag(name="conversations", description="What is stored, as it came."),
-        Tag(name="jobs", description="Background work."),
+        Tag(name="jobs", description="Background work, once and recurring."),
         Tag(name="account", description="Who asks."),
         Tag(name="administration", description="Users and keys of an app; needs the scope admin."),
         Tag(name="service", description="The service about itself; needs no key."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from memsvc.cli import accounts, database, demo, memories, models, service
+from memsvc.cli import accounts, database, demo, jobs, memories, models, relay, schedule, service
 
 app = typer.Typer(
     name="memsvc",
@@ -36,11 +36,14 @@ def _root(
 app.command("demo")(demo.demo)
 app.command("up")(service.up)
 app.command("api")(service.api)
+app.command("worker")(service.worker)
+app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)
 app.command("recall")(memories.recall)
 app.add_typer(database.app, name="db")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
-app.add_typer(memories.jobs, name="jobs")
+app.add_typer(schedule.schedule, name="schedule")
+app.add_typer(jobs.jobs, name="jobs")
 app.add_typer(models.models, name="models")

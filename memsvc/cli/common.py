@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memsvc.access.users import User
     from memsvc.db.engine import Database
-    from memsvc.llm.embedders.resident import ResidentEmbedder
+    from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
 
 T = TypeVar("T")
@@ -54,16 +54,16 @@ def with_database(work: Callable[[Database, Settings], Awaitable[T]]) -> T:
 
 
 @contextmanager
-def embedder(settings: Settings) -> Iterator[ResidentEmbedder | None]:
-    """The configured embedding model while the block runs; None where none is configured."""
-    from memsvc.llm.embedders.resident import resident_embedder
+def embedders(settings: Settings) -> Iterator[Residents | None]:
+    """The embedding models in use while the block runs; None where none is configured."""
+    from memsvc.llm.embedders.residents import residents
 
-    resident = resident_embedder(settings)
+    models = residents(settings)
     try:
-        yield resident
+        yield models
     finally:
-        if resident is not None:
-            resident.close()
+        if models is not None:
+            models.close()
 
 
 async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:

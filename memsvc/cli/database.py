@@ -56,20 +56,23 @@ def rotate_secret(
 
 def doctor(as_json: bool = AsJson) -> None:
     """Say what is here, what is missing, and what that costs. Exit code 1 where memsvc cannot work."""
-    from memsvc.db.capabilities import Check, check_machine, check_server
+    from memsvc.db.capabilities import Check, active_model, check_machine, check_server
     from memsvc.db.locate import located
     from memsvc.errors import MemsvcError
-    from memsvc.llm.embedders.capability import check_embedder
+    from memsvc.llm.embedders.capability import check_embedders
     from memsvc.settings import settings
 
     chosen = settings()
-    checks = [*check_machine(chosen), check_embedder(chosen)]
+    checks = [*check_machine(chosen)]
+    active = None
     if not any(check.state == "missing" for check in checks):
         try:
             with located(chosen) as admin_url:
                 checks += check_server(admin_url, chosen)
+                active = active_model(admin_url, chosen)
         except MemsvcError as error:
             checks.append(Check("server", "missing", f"{error.message} {error.advice}"))
+    checks += check_embedders(chosen, active)
     broken = [check for check in checks if check.state == "missing"]
     if as_json:
         print_json({"ok": not broken, "checks": checks})

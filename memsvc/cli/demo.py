@@ -8,12 +8,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from memsvc.cli.common import embedder, note, with_database
+from memsvc.cli.common import embedders, note, with_database
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
-    from memsvc.llm.embedders.resident import ResidentEmbedder
+    from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
 
 APP, USER = "demo", "marcel"
@@ -25,7 +25,7 @@ QUESTIONS = (
 BUDGET_TOKENS = 450
 
 
-async def ask(db: Database, settings: Settings, owner: Owner, resident: ResidentEmbedder | None) -> None:
+async def ask(db: Database, settings: Settings, owner: Owner, models: Residents | None) -> None:
     """Ask the three questions, by words and, where there is a model, by vectors."""
     from memsvc.errors import EmbedderError
     from memsvc.llm.embedders.registry import list_models
@@ -33,18 +33,18 @@ async def ask(db: Database, settings: Settings, owner: Owner, resident: Resident
     from memsvc.sources.embedding import embed_lacking
 
     says = "No embedding model is configured."
-    if resident is not None:
+    if models is not None:
         try:
-            await embed_lacking(db, resident, owner.user_id)  # what other workers or older versions left
-            made = {model.name: model for model in await list_models(db, owner.user_id)}[resident.model_name]
+            await embed_lacking(db, models, owner.user_id)  # what other workers or older versions left
+            made = next(model for model in await list_models(db, owner.user_id) if model.state == "active")
             says = f"{made.embedded} passages have vectors by {made.name}. No language model was asked."
         except EmbedderError as error:
-            says, resident = f"Recall goes by words alone. {error.message}", None
+            says, models = f"Recall goes by words alone. {error.message}", None
     print(says)
     for question in QUESTIONS:
         asked = time.perf_counter()
         context = await build_context(
-            db, owner, question, settings, embedder=resident, budget_tokens=BUDGET_TOKENS, limit=3
+            db, owner, question, settings, embedder=models, budget_tokens=BUDGET_TOKENS, limit=3
         )
         print(f"\n? {question}   ({(time.perf_counter() - asked) * 1000:.0f} ms)\n{context.text}")
 
@@ -70,8 +70,8 @@ def demo() -> None:
         note(f"Taking in {sample.name}: two friends, nine months.")
         counts = await ingest_files(db, settings, user.owner, [sample])
         print(f"{counts['created']} messages stored, {counts['existing']} were there already.")
-        with embedder(settings) as resident:
-            await ask(db, settings, user.owner, resident)
+        with embedders(settings) as models:
+            await ask(db, settings, user.owner, models)
 
     with_database(work)
     # After 'make demo' the command lies in a virtual environment that nobody has activated.

@@ -1,4 +1,4 @@
-"""``memsvc ingest``, ``memsvc recall`` and ``memsvc jobs``."""
+"""``memsvc ingest`` and ``memsvc recall``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from memsvc.cli.common import (
     AppName,
     AsJson,
     UserRef,
-    as_uuid,
     chosen_user,
-    embedder,
+    embedders,
     note,
     print_json,
-    print_table,
     with_database,
 )
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from memsvc.settings import Settings
     from memsvc.sources.messages import MessageIn, StoredMessage
 
-jobs = typer.Typer(help="Background work of a user.", rich_markup_mode=None)
 BATCH = 500
 
 
@@ -46,9 +43,9 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from jobs.steps import all_steps
     from memsvc.access.users import own_names
     from memsvc.queue.run import run_due
-    from memsvc.sources.embedding import embedding_steps
     from memsvc.sources.files import read_messages
 
     names = (await own_names(db, owner)).aliases
@@ -63,9 +60,9 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
                 for stored in await _append(db, owner, batch, settings):
                     counts[stored.outcome] += 1
                 progress.advance(task, len(batch))
-        with embedder(settings) as resident:
+        with embedders(settings) as models:
             task = progress.add_task("vectors", total=None)
-            await run_due(db, embedding_steps(resident, lambda stored: progress.advance(task, stored)))
+            await run_due(db, all_steps(settings, models, lambda stored: progress.advance(task, stored)))
     return counts
 
 
@@ -163,17 +160,17 @@ def recall(
             said_to=parse_time(said_to, zone).moment if said_to else None,
             traces=traces,
         )
-        with embedder(settings) as resident:
-            if resident is not None:
-                await resident.ready()
+        with embedders(settings) as models:
+            if models is not None:
+                await models.ready(db)
             if budget is not None:
                 context = await build_context(
-                    db, owner, question, settings, embedder=resident, budget_tokens=budget, limit=limit, filters=filters
+                    db, owner, question, settings, embedder=models, budget_tokens=budget, limit=limit, filters=filters
                 )
                 return context, context.degraded
             form: Form = "simple" if simple else "stemmed"
             found = await recall(
-                db, owner, question, settings, embedder=resident, limit=limit, form=form, filters=filters
+                db, owner, question, settings, embedder=models, limit=limit, form=form, filters=filters
             )
             return found.memories, found.degraded
 
@@ -198,71 +195,3 @@ def show(found: Sequence[Any]) -> None:
         print(render(memory, number, datetime.now(UTC)))
     if not found:
         print("No memory matches.")
-
-
-@jobs.callback(invoke_without_command=True)
-def list_jobs_of_user(
-    context: typer.Context,
-    user: str | None = UserRef,
-    state: str | None = typer.Option(None, help="pending, done, failed or cancelled."),
-    limit: int = typer.Option(20, min=1, max=1000, help="At most so many, newest first."),
-    app: str = AppName,
-    as_json: bool = AsJson,
-) -> None:
-    """List jobs, newest first."""
-    if context.invoked_subcommand is not None:
-        return
-
-    async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import find_app
-        from memsvc.queue.jobs import list_jobs
-
-        owner = await chosen_user(db, await find_app(db, app), user)
-        return await list_jobs(db, owner.user_id, state=state, limit=limit)
-
-    found = with_database(work)
-    if as_json:
-        print_json(found)
-    else:
-        print_table(
-            ["job", "kind", "state", "attempts", "created", "error"],
-            [[j.job_id, j.kind, j.state, j.attempts, f"{j.created_at:%Y-%m-%d %H:%M:%S}", j.error] for j in found],
-        )
-
-
-def _change(job_id: str, user: str | None, app: str, *, retry: bool) -> None:
-    async def work(db: Database, _settings: Settings) -> Any:
-        from memsvc.access.users import find_app
-        from memsvc.queue.jobs import cancel_job, retry_job
-
-        owner = await chosen_user(db, await find_app(db, app), user)
-        return await (retry_job if retry else cancel_job)(db, owner.user_id, as_uuid(job_id, "job"))
-
-    job = with_database(work)
-    print(f"{job.job_id} is {job.state}.")
-
-
-@jobs.command("retry")
-def retry(job_id: str = typer.Argument(), user: str | None = UserRef, app: str = AppName) -> None:
-    """Make a failed or cancelled job pending again."""
-    _change(job_id, user, app, retry=True)
-
-
-@jobs.command("cancel")
-def cancel(job_id: str = typer.Argument(), user: str | None = UserRef, app: str = AppName) -> None:
-    """Take a pending job out of the queue; its text stays and can be recalled."""
-    _change(job_id, user, app, retry=False)
-
-
-@jobs.command("run")
-def run() -> None:
-    """Do all work that is due, for all users, and end."""
-
-    async def work(db: Database, settings: Settings) -> int:
-        from memsvc.queue.run import run_due
-        from memsvc.sources.embedding import embedding_steps
-
-        with embedder(settings) as resident:
-            return await run_due(db, embedding_steps(resident))
-
-    print(f"{with_database(work)} jobs done.")

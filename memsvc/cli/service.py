@@ -1,4 +1,4 @@
-"""``memsvc up`` and ``memsvc api``: the service in the foreground, in one process."""
+"""``memsvc up``, ``memsvc api`` and ``memsvc worker``: the service in the foreground, each in one process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -58,48 +58,73 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from granian.constants import Interfaces
     from granian.server.embed import Server
 
+    from jobs.worker import working
     from memsvc.api.app import create_app
     from memsvc.db.engine import Database
     from memsvc.db.locate import app_url
-    from memsvc.llm.embedders.resident import resident_embedder
+    from memsvc.llm.embedders.residents import residents
     from memsvc.observe import configure_logging
-    from memsvc.queue.run import work
-    from memsvc.sources.embedding import embedding_steps
 
     configure_logging(settings)
     url = app_url(admin_url, settings)
-    db, workers_db = Database(url, settings), Database(url, settings, pool_size=2)
-    resident = resident_embedder(settings)
+    db = Database(url, settings)
+    models = residents(settings)
     server = Server(
-        create_app(settings, db, resident),
+        create_app(settings, db, models),
         address=settings.host,
         port=settings.port,
         interface=Interfaces.ASGI,
         log_enabled=False,
         websockets=False,
     )
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+    stopping = _told_to_stop()
     serving = asyncio.create_task(server.serve())
-    working = asyncio.create_task(work(workers_db, stopping, embedding_steps(resident))) if with_worker else None
-    warming = asyncio.create_task(resident.ready()) if resident is not None else None
+    warming = asyncio.create_task(models.ready(db)) if models is not None else None
     note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs); Ctrl-C ends it.")
     try:
-        await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
-        note("Ending; what is being written is finished first.")
+        async with working(settings, url, models) if with_worker else nullcontext():
+            await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
+            note("Ending; what is being written is finished first.")
+            server.stop()  # type: ignore[no-untyped-call]
+            await serving
     finally:
-        stopping.set()
-        server.stop()  # type: ignore[no-untyped-call]
-        await serving
-        if working is not None:
-            await working
-        if resident is not None and warming is not None:
+        if not serving.done():
+            server.stop()  # type: ignore[no-untyped-call]
+            await serving
+        if models is not None and warming is not None:
             warming.cancel()
-            resident.close()
-        await workers_db.close()
+            models.close()
         await db.close()
+
+
+def _told_to_stop() -> asyncio.Event:
+    """Set by SIGTERM or Ctrl-C."""
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    return stopping
+
+
+async def _work(settings: Settings, admin_url: str) -> None:
+    """Work on jobs until SIGTERM or Ctrl-C; the job under way is finished first."""
+    from jobs.worker import working
+    from memsvc.db.locate import app_url
+    from memsvc.llm.embedders.residents import residents
+    from memsvc.observe import configure_logging, metrics_served
+
+    configure_logging(settings)
+    models = residents(settings)
+    stopping = _told_to_stop()
+    port = settings.worker_metrics_port
+    try:
+        with metrics_served(settings.host, port) if port else nullcontext():
+            async with working(settings, app_url(admin_url, settings), models):
+                note("This worker takes jobs; Ctrl-C ends it.")
+                await stopping.wait()
+                note("Ending; what is being done is finished first.")
+    finally:
+        if models is not None:
+            models.close()
 
 
 @contextmanager
@@ -137,8 +162,15 @@ def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
     chosen = _configured(host, port)
     with ready(chosen, note) as admin_url, _kept_up(chosen):
         asyncio.run(_serve(chosen, admin_url, with_worker=with_worker))
-    # All is done and closed, but a thread of the server may still let go of its Python objects: where the interpreter
-    # ends before it, Rust aborts the process (about one time in ten). So the process ends without an interpreter's end.
+    _end()
+
+
+def _end() -> NoReturn:
+    """End this process, now that all is done and closed, without an interpreter's end.
+
+    That would wait for a model that hangs. And a thread of the HTTP server may still let go of its Python objects:
+    where the interpreter ends before it, Rust aborts the process (about one time in ten).
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -150,5 +182,18 @@ def up(host: str | None = Host, port: int | None = Port) -> None:
 
 
 def api(host: str | None = Host, port: int | None = Port) -> None:
-    """Serve the REST API alone; 'python -m jobs' does the background work elsewhere."""
+    """Serve the REST API alone; 'memsvc worker' does the background work elsewhere."""
     _run(host, port, with_worker=False)
+
+
+def worker() -> None:
+    """Do background work until it is told to stop; as many of it as wanted, on as many machines."""
+    from memsvc.db.locate import ready
+    from memsvc.settings import settings
+
+    chosen = settings()
+    if chosen.worker_metrics_port:
+        _check_port(chosen.host, chosen.worker_metrics_port)
+    with ready(chosen, note) as admin_url, _kept_up(chosen):
+        asyncio.run(_work(chosen, admin_url))
+    _end()

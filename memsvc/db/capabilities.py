@@ -133,6 +133,17 @@ def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
         yield Check("statements of others", "ok", "hidden")
 
 
+def active_model(admin_url: str, settings: Settings) -> str | None:
+    """Name of the embedding model by which this database compares queries; None where it has none, or does not tell."""
+    url = make_url(admin_url).set(username="memsvc_app", password=settings.secret("app_password"))
+    try:
+        with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+            row = connection.execute("SELECT name FROM memsvc.embedding_models WHERE state = 'active'").fetchone()
+    except psycopg.Error:
+        return None
+    return row[0] if row else None
+
+
 def _check_schema(admin_url: str, settings: Settings) -> Iterator[Check]:
     if not is_current(admin_url):
         if settings.embedded:

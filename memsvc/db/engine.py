@@ -7,12 +7,16 @@ become errors of ``memsvc.errors`` here, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
 from psycopg import errors as pg
+from psycopg import sql
 from sqlalchemy import URL, make_url, text
 from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -20,6 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from memsvc.db.identity import Signer
 from memsvc.errors import (
     ConfigurationError,
+    ContendedError,
     DatabaseTooOldError,
     DatabaseUnavailableError,
     MemsvcError,
@@ -35,7 +40,13 @@ BIND = text("SELECT set_config('memsvc.identity', :token, true), memsvc.current_
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
 
-REFUSED = "The database refuses memsvc's login."
+TELL = text("SELECT pg_notify(channel, '') FROM unnest(CAST(:channels AS text[])) AS t (channel)")
+TELL_EVERY_S = 0.01
+
+TRIES = 5
+PAUSE_S = 0.02
+"""Before the second try; doubled for each further one, and up to twice as long by chance."""
+Result = TypeVar("Result")
 
 
 def role_url(base: str, role: str, password: str) -> URL:
@@ -51,32 +62,46 @@ def role_url(base: str, role: str, password: str) -> URL:
     return url.set(drivername="postgresql+psycopg", username=role, password=password)
 
 
+def _refused() -> MemsvcError:
+    return DatabaseUnavailableError(
+        "The database refuses memsvc's login.", hint="Run 'memsvc db upgrade', then 'memsvc doctor'."
+    )
+
+
+MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MemsvcError]], ...] = (
+    ((pg.DiskFull,), StorageFullError),
+    (
+        (pg.UndefinedTable, pg.UndefinedFunction, pg.UndefinedColumn, pg.InvalidSchemaName),
+        DatabaseTooOldError,
+    ),
+    ((pg.DeadlockDetected, pg.SerializationFailure), ContendedError),
+    (
+        (pg.QueryCanceled, pg.LockNotAvailable, pg.TooManyConnections),
+        lambda: OverloadedError("The database took too long."),
+    ),
+    ((pg.InvalidPassword, pg.InvalidAuthorizationSpecification, pg.InvalidCatalogName), _refused),
+)
+
+
 def plain_error(error: Exception) -> MemsvcError | None:
     """What a driver's error means to a user of memsvc; None where it is a defect of ours."""
     if isinstance(error, sa.TimeoutError):
         return OverloadedError("All database connections are busy.")
     cause = error.orig if isinstance(error, sa.DBAPIError) else error
-    match cause:
-        case pg.DiskFull():
+    for kinds, meaning in MEANINGS:
+        if isinstance(cause, kinds):
+            return meaning()
+    if isinstance(cause, pg.ForeignKeyViolation) and (cause.diag.constraint_name or "").endswith("user_id_fkey"):
+        return UserUnknownError("This user does not exist any more.")
+    if isinstance(cause, (psycopg.OperationalError, psycopg.InterfaceError)):
+        # A refused connection has no SQLSTATE, only the server's words.
+        said = str(cause)
+        if "No space left on device" in said:
             return StorageFullError()
-        case pg.UndefinedTable() | pg.UndefinedFunction() | pg.UndefinedColumn() | pg.InvalidSchemaName():
-            return DatabaseTooOldError()
-        case pg.QueryCanceled() | pg.LockNotAvailable() | pg.TooManyConnections():
-            return OverloadedError("The database took too long.")
-        case pg.InvalidPassword() | pg.InvalidAuthorizationSpecification() | pg.InvalidCatalogName():
-            return DatabaseUnavailableError(REFUSED, hint="Run 'memsvc db upgrade', then 'memsvc doctor'.")
-        case pg.ForeignKeyViolation() if (cause.diag.constraint_name or "").endswith("user_id_fkey"):
-            return UserUnknownError("This user does not exist any more.")
-        case psycopg.OperationalError() | psycopg.InterfaceError():
-            # A refused connection has no SQLSTATE, only the server's words.
-            said = str(cause)
-            if "No space left on device" in said:
-                return StorageFullError()
-            if "authentication failed" in said or ("FATAL:  " in said and "does not exist" in said):
-                return DatabaseUnavailableError(REFUSED, hint="Run 'memsvc db upgrade', then 'memsvc doctor'.")
-            return DatabaseUnavailableError()
-        case _:
-            return None
+        if "authentication failed" in said or ("FATAL:  " in said and "does not exist" in said):
+            return _refused()
+        return DatabaseUnavailableError()
+    return None
 
 
 DRIVERS_ERRORS = (sa.SQLAlchemyError, psycopg.Error, OSError)
@@ -99,6 +124,8 @@ class Database:
 
     def __init__(self, url: URL, settings: Settings, *, pool_size: int | None = None) -> None:
         """Prepare the pool; nothing connects yet."""
+        self._channels: set[str] = set()
+        self._teller: asyncio.Task[None] | None = None
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
         self.engine: AsyncEngine = create_async_engine(
             url,
@@ -111,7 +138,9 @@ class Database:
             connect_args={
                 "connect_timeout": settings.connect_timeout_s,
                 "application_name": "memsvc",
-                "options": f"-c statement_timeout={settings.statement_timeout_ms}",
+                # A machine that vanished is noticed within half a minute, and gives back the locks of its sessions.
+                "options": f"-c statement_timeout={settings.statement_timeout_ms} -c tcp_keepalives_idle=10 "
+                "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3",
             },
         )
 
@@ -131,6 +160,45 @@ class Database:
                 if user_id is not None:
                     await self.bind(connection, user_id)
                 yield connection
+
+    async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
+        """Do work in one transaction, again from its beginning where the database gave it up for the sake of others.
+
+        The one place that retries deadlocks and serialization failures: up to five tries, with growing random pauses.
+
+        Args:
+            user_id: as ``transaction``.
+            work: gets the connection; does nothing outside of the database that must not be done twice.
+
+        Raises:
+            ContendedError: all tries were given up.
+        """
+        for number in range(1, TRIES):
+            try:
+                async with self.transaction(user_id) as connection:
+                    return await work(connection)
+            except ContendedError:
+                await asyncio.sleep(PAUSE_S * 2**number * random.uniform(0.5, 1))  # noqa: S311 - no secret
+        async with self.transaction(user_id) as connection:
+            return await work(connection)
+
+    def notify(self, channel: str) -> None:
+        """Tell who listens on a channel, soon, after what is committed now; nobody waits for it.
+
+        NOTIFY within a transaction would make all commits queue up at one lock, so it has its own, at most one in ten
+        milliseconds. It may get lost with this process: listeners look by themselves each second.
+        """
+        self._channels.add(channel)
+        if self._teller is None or self._teller.done():
+            self._teller = asyncio.create_task(self._tell())
+
+    async def _tell(self) -> None:
+        while self._channels:
+            channels, self._channels = sorted(self._channels), set()
+            with suppress(MemsvcError):
+                async with self.transaction() as connection:
+                    await connection.execute(TELL, {"channels": channels})
+            await asyncio.sleep(TELL_EVERY_S)
 
     @asynccontextmanager
     async def holding(self, name: str) -> AsyncIterator[bool]:
@@ -158,6 +226,30 @@ class Database:
                         if not isinstance(error, DRIVERS_ERRORS):
                             raise
 
+    @asynccontextmanager
+    async def listening(self, channels: Sequence[str]) -> AsyncIterator[Callable[[float], Awaitable[bool]]]:
+        """Listen to notifications outside any transaction, with one connection until the block ends.
+
+        What it gives waits for the next notification, so many seconds at most, and tells whether one came.
+
+        Raises:
+            DatabaseUnavailableError, OverloadedError: no connection could be had, or it broke; also when waiting.
+        """
+        async with AsyncExitStack() as stack:
+            with plainly():
+                plain = await stack.enter_async_context(self.engine.connect())
+                connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+                stack.push_async_callback(connection.invalidate)  # nobody gets a connection that still listens
+                for channel in channels:
+                    await connection.exec_driver_sql(sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_string())
+                driver: Any = (await connection.get_raw_connection()).driver_connection
+
+            async def heard(seconds: float) -> bool:
+                with plainly():
+                    return bool([notice async for notice in driver.notifies(timeout=seconds, stop_after=1)])
+
+            yield heard
+
     async def bind(self, connection: AsyncConnection, user_id: UUID) -> None:
         """Act for this user until the end of the running transaction."""
         row = (await connection.execute(BIND, {"token": self.signer.token(user_id)})).one()
@@ -169,4 +261,8 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._teller is not None:
+            self._teller.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._teller
         await self.engine.dispose()

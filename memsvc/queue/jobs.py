@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -16,6 +18,9 @@ from memsvc.errors import InvalidRequestError, JobStateError, NotFoundError
 State = Literal["pending", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = ("pending", "done", "failed", "cancelled")
 MAX_PAGE = 1_000
+QUEUES = ("models", "upkeep")
+"""What carries jobs to workers: those that ask a model, and the quick ones."""
+RETRY_FAILED = text("SELECT memsvc.retry_failed_jobs(:user_id)")
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +29,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     job_id: UUID
     kind: str
     subject_id: UUID
-    """The source that it is about."""
+    """The source that it is about; the user, where it is about all."""
     state: State
     attempts: int
     error_code: str | None
@@ -32,16 +37,20 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong last; holds no text of memories."""
     created_at: datetime
     run_after: datetime
+    started_at: datetime | None
+    """When a worker last began with it."""
     finished_at: datetime | None
 
 
-class Backlog(msgspec.Struct, frozen=True, kw_only=True):
-    """How much work waits, over all users."""
+def channel(queue: str) -> str:
+    """Where PostgreSQL tells of new messages of a queue."""
+    return f"dramatiq.{queue}.enqueue"
 
-    pending: int
-    failed: int
-    oldest_pending_seconds: float
-    unfolded_deltas: int
+
+def announce_jobs(db: Database) -> None:
+    """Wake the workers, after what was committed; without it they look by themselves each second."""
+    for queue in QUEUES:
+        db.notify(channel(queue))
 
 
 def _job(row: Row[Any]) -> Job:
@@ -84,10 +93,13 @@ async def get_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
 
 
 async def _change(db: Database, user_id: UUID, job_id: UUID, statement: str, refusal: str) -> Job:
-    async with db.transaction(user_id) as connection:
-        changed = (await connection.execute(query(statement), {"user_id": user_id, "job_id": job_id})).one_or_none()
+    async def change(connection: AsyncConnection) -> bool:
+        values = {"user_id": user_id, "job_id": job_id}
+        return (await connection.execute(query(statement), values)).one_or_none() is not None
+
+    changed = await db.attempt(user_id, change)
     job = await get_job(db, user_id, job_id)
-    if changed is None:
+    if not changed:
         raise JobStateError(f"The job is {job.state}{refusal}", state=job.state)
     return job
 
@@ -99,7 +111,9 @@ async def retry_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
         NotFoundError: this user has none such.
         JobStateError: it is neither, or another job for the same source waits already.
     """
-    return await _change(db, user_id, job_id, "retry_job", ", or its source has a pending job already.")
+    job = await _change(db, user_id, job_id, "retry_job", ", or its source has a pending job already.")
+    announce_jobs(db)
+    return job
 
 
 async def cancel_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
@@ -112,8 +126,30 @@ async def cancel_job(db: Database, user_id: UUID, job_id: UUID) -> Job:
     return await _change(db, user_id, job_id, "cancel_job", "; only pending jobs can be cancelled.")
 
 
-async def backlog(db: Database) -> Backlog:
-    """How much work waits, over all users; counts and ages only."""
+async def retry_failed(db: Database, user_id: UUID) -> int:
+    """Make all failed jobs of a user pending again, one for each subject; how many."""
+
+    async def retry(connection: AsyncConnection) -> int:
+        retried: int = (await connection.execute(RETRY_FAILED, {"user_id": user_id})).scalar_one()
+        return retried
+
+    retried = await db.attempt(user_id, retry)
+    announce_jobs(db)
+    return retried
+
+
+async def retry_failed_of_all(db: Database, progress: Callable[[int], None] = lambda _retried: None) -> int:
+    """The same for all users, one transaction each: for operators, after an outage.
+
+    Args:
+        db: the database.
+        progress: called after each user with the number of jobs.
+    """
     async with db.transaction() as connection:
-        row = (await connection.execute(text("SELECT * FROM memsvc.backlog()"))).one()
-    return Backlog(**row._mapping)  # noqa: SLF001
+        users = (await connection.execute(text("SELECT * FROM memsvc.users_with_failed_jobs()"))).scalars().all()
+    total = 0
+    for user_id in users:
+        retried = await retry_failed(db, user_id)
+        total += retried
+        progress(retried)
+    return total

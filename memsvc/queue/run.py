@@ -1,55 +1,149 @@
-"""Runs due jobs.
+"""Runs jobs: what is done between the moment in which one is handed to us and the moment in which it is settled.
 
-A job's statistics are folded, then its steps run (Python, given by whoever starts the runner, for this floor knows
-nothing of models), then ``memsvc.run_job`` ends it. Each is a transaction of its own and may be done twice; a process
-that is killed in the middle leaves the job pending. Several runners may work at once: an advisory lock of the session,
-which a dead process gives back at once, keeps two from the steps of one job.
+The steps of a job are Python, given by whoever starts a worker, for this floor knows nothing of models; then
+``memsvc.finish_job`` folds statistics and ends it. Each is a transaction of its own and may be done twice; a process
+that is killed in the middle leaves the job pending. An advisory lock of the session, which a dead process gives back
+at once, keeps two workers from the steps of one job.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext, suppress
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID
 
 import structlog
 from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.errors import (
+    ContendedError,
     DatabaseTooOldError,
     DatabaseUnavailableError,
+    JobFailedError,
+    JobTimeoutError,
     MemsvcError,
     OverloadedError,
     StorageFullError,
 )
+from memsvc.observe import JOB_SECONDS, JOBS_RUN
 
 BATCH = 100
-IDLE_S = 0.5
-GRACE_S = 5.0
-"""How long a job that is being done may go on after the worker was told to stop; then it stays pending."""
-OF_THE_DATABASE = (DatabaseUnavailableError, DatabaseTooOldError, OverloadedError, StorageFullError)
+STEP_LIMIT_S = 300.0
+"""A step that takes longer hangs: it is broken off, and its job fails."""
+SLICE_S = 1.0
+"""A step that has more to do than this gives way to others' jobs, and its job goes on behind them."""
+OF_THE_DATABASE = (
+    ContendedError,
+    DatabaseUnavailableError,
+    DatabaseTooOldError,
+    OverloadedError,
+    StorageFullError,
+)
 log = structlog.get_logger()
 
-Step = Callable[[Database, UUID, UUID], Awaitable[None]]
-"""Does a part of a job for a user's source, if it is not done yet; may be run again at any time."""
+BEGIN = text("SELECT * FROM memsvc.begin_job(:user_id, :job_id)")
+FINISH = text("SELECT memsvc.finish_job(:user_id, :job_id, CAST(:requests AS integer), :more, :started_at)")
+FAIL = text("SELECT memsvc.fail_job(:user_id, :job_id, :code, :error, :passing, :started_at)")
+
+Step = Callable[[Database, UUID, UUID], Awaitable[bool]]
+"""Does a part of a job for a user's subject, if it is not done yet; may be run again at any time. True: its time
+(``SLICE_S``) was up before its work was."""
+Steps = Mapping[str, Sequence[Step]]
+"""What is to be done for each kind of job, in this order; whoever lacks a kind leaves its jobs alone."""
+WORDS_ALONE: Steps = {"process": (), "embed": ()}
+"""What is to be done where there is no model: to say that it is done."""
+Outcome = Literal["done", "again", "failed", "gone", "busy"]
+"""done; again: there is more to do, it waits behind others; failed: tried again later, or never, as the job says;
+gone: it was not pending; busy: somebody else is at it."""
 
 
-async def run_due(
-    db: Database,
-    steps: Sequence[Step] = (),
-    progress: Callable[[], None] = lambda: None,
-    stop: asyncio.Event | None = None,
-) -> int:
-    """Run jobs until none is due.
+async def run_job(db: Database, kind: str, user_id: UUID, job_id: UUID, steps: Sequence[Step] = ()) -> Outcome:
+    """Run one job and settle it.
 
     Args:
         db: the database; a job with steps takes two of its connections.
-        steps: what is to be done for each source, in this order.
-        progress: called after each job.
-        stop: no further job is begun once it is set.
+        kind: of the job.
+        user_id: whose job it is.
+        job_id: which.
+        steps: what is to be done.
+
+    Raises:
+        MemsvcError: it is the database that fails; the job stays pending.
+    """
+    began = asyncio.get_running_loop().time()
+    if steps:
+        async with db.holding(f"memsvc.work {job_id}") as mine:
+            outcome = await _take(db, user_id, job_id, steps) if mine else "busy"
+    else:
+        outcome = await _finish(db, user_id, job_id, None, more=False)
+    JOB_SECONDS.labels(kind).observe(asyncio.get_running_loop().time() - began)
+    JOBS_RUN.labels(kind, outcome).inc()
+    return outcome
+
+
+async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]) -> Outcome:
+    """Take the steps of a job that is ours alone, then settle it."""
+    async with db.transaction() as connection:
+        begun = (await connection.execute(BEGIN, {"user_id": user_id, "job_id": job_id})).one_or_none()
+    if begun is None:
+        return "gone"
+    more = False
+    failure: MemsvcError | None = None
+    try:
+        for step in steps:
+            async with asyncio.timeout(STEP_LIMIT_S):
+                more = await step(db, user_id, begun.subject_id) or more
+    except OF_THE_DATABASE:
+        raise
+    except MemsvcError as error:
+        failure = error
+    except TimeoutError:
+        failure = JobTimeoutError(f"A step took longer than {STEP_LIMIT_S:.0f} s.")
+    except Exception as error:
+        log.exception("job failed", job_id=str(job_id))
+        failure = JobFailedError(f"{type(error).__name__}: see the worker's log.")
+    if failure is not None:
+        log.warning("job failed", job_id=str(job_id), code=failure.code, error=failure.message)
+        return await _fail(db, user_id, job_id, begun, failure)
+    return await _finish(db, user_id, job_id, begun, more=more)
+
+
+async def _finish(db: Database, user_id: UUID, job_id: UUID, begun: Row[Any] | None, *, more: bool) -> Outcome:
+    requests: int | None = begun.requests if begun is not None else None
+    started_at: datetime | None = begun.started_at if begun is not None else None
+    values = {"user_id": user_id, "job_id": job_id, "requests": requests, "more": more, "started_at": started_at}
+
+    async def finish(connection: AsyncConnection) -> Outcome:
+        outcome: Outcome = (await connection.execute(FINISH, values)).scalar_one()
+        return outcome
+
+    return await db.attempt(user_id, finish)
+
+
+async def _fail(db: Database, user_id: UUID, job_id: UUID, begun: Row[Any], failure: MemsvcError) -> Outcome:
+    values = {
+        "user_id": user_id, "job_id": job_id, "code": failure.code, "error": failure.message,
+        "passing": failure.passing, "started_at": begun.started_at,
+    }  # fmt: skip
+
+    async def fail(connection: AsyncConnection) -> Outcome:
+        await connection.execute(FAIL, values)
+        return "failed"
+
+    return await db.attempt(user_id, fail)
+
+
+async def run_due(db: Database, steps: Steps = WORDS_ALONE, progress: Callable[[], None] = lambda: None) -> int:
+    """Run jobs until none is due, without a worker: for commands that wait for the end.
+
+    Args:
+        db: the database.
+        steps: what is to be done for each kind of job; those of other kinds are left to others.
+        progress: called after each job that went on.
 
     Returns:
         How many were done.
@@ -63,87 +157,12 @@ async def run_due(
             due = (await connection.execute(text("SELECT * FROM memsvc.due_jobs(:limit)"), {"limit": BATCH})).all()
         advanced = 0
         for job in due:
-            if stop is not None and stop.is_set():
-                return done
-            outcome = await _run(db, job, steps)
+            if job.kind not in steps:
+                continue
+            outcome = await run_job(db, job.kind, job.user_id, job.job_id, steps[job.kind])
             advanced += outcome in {"done", "again", "failed"}
             if outcome in {"done", "again"}:
                 done += outcome == "done"
                 progress()
         if not advanced:
             return done
-
-
-async def _run(db: Database, job: Row[Any], steps: Sequence[Step]) -> str:
-    """Run one job: done, again, busy or gone, as ``memsvc.run_job`` says, or failed."""
-    async with db.holding(f"memsvc.work {job.job_id}") if steps else nullcontext(enter_result=True) as mine:
-        if not mine:
-            return "busy"
-        try:
-            async with db.transaction(job.user_id) as connection:
-                await connection.execute(text("SELECT memsvc.fold_statistics(:user_id)"), {"user_id": job.user_id})
-            failure = await _take(db, job, steps)
-            if failure is None:
-                call = text("SELECT memsvc.run_job(:user_id, :job_id, :requests)")
-                values = {"user_id": job.user_id, "job_id": job.job_id, "requests": job.requests}
-                async with db.transaction(job.user_id) as connection:
-                    outcome: str = (await connection.execute(call, values)).scalar_one()
-                return outcome
-        except MemsvcError:
-            raise
-        except Exception as error:
-            log.exception("job failed", job_id=str(job.job_id))
-            failure = "internal", f"{type(error).__name__}: see the worker's log", False
-        code, says, passing = failure
-        async with db.transaction(job.user_id) as connection:
-            await connection.execute(
-                text("SELECT memsvc.fail_job(:user_id, :job_id, :code, :error, :passing)"),
-                {"user_id": job.user_id, "job_id": job.job_id, "code": code, "error": says, "passing": passing},
-            )
-        return "failed"
-
-
-async def _take(db: Database, job: Row[Any], steps: Sequence[Step]) -> tuple[str, str, bool] | None:
-    """Take the steps; the code and the message of the one that failed, and whether that passes by itself.
-
-    Raises:
-        MemsvcError: it is the database that fails, and all jobs with it.
-    """
-    for step in steps:
-        try:
-            await step(db, job.user_id, job.subject_id)
-        except OF_THE_DATABASE:
-            raise
-        except MemsvcError as error:
-            log.warning("job failed", job_id=str(job.job_id), code=error.code, error=error.message)
-            return error.code, error.message, error.passing
-    return None
-
-
-async def work(db: Database, stop: asyncio.Event, steps: Sequence[Step] = ()) -> None:
-    """Run due jobs, look for new ones every half second, until ``stop`` is set; outlives a database that goes away."""
-    wait_s = IDLE_S
-    stopping = asyncio.create_task(stop.wait())
-    running: asyncio.Task[int] | None = None
-    try:
-        while not stop.is_set():
-            running = asyncio.create_task(run_due(db, steps, stop=stop))
-            await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if not running.done():
-                await asyncio.wait({running}, timeout=GRACE_S)
-                running.cancel()
-            try:
-                await running
-                wait_s = IDLE_S
-            except asyncio.CancelledError:
-                if not stop.is_set():
-                    raise
-            except MemsvcError as error:
-                log.warning("jobs wait for the database", code=error.code)
-                wait_s = min(wait_s * 2, 10)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(stopping), wait_s)
-    finally:
-        stopping.cancel()
-        if running is not None:
-            running.cancel()

@@ -22,6 +22,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, TextTooLongError
+from memsvc.llm.embedders.residents import QueryVector
 from memsvc.settings import Settings
 
 Form = Literal["stemmed", "simple"]
@@ -71,7 +72,7 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     score: float
     """Comparable within one answer; higher is better."""
     arms: dict[str, Any]
-    """What each arm found: its score, and the form of words that it compared."""
+    """What each arm found: its score, the form of words that it compared, the model where it is not the active one."""
     matched: list[str]
     """Words of the query that the passage holds."""
     why: str
@@ -87,14 +88,15 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QueryEmbedder(Protocol):
-    """What recall needs of an embedding model."""
+    """What recall needs of embedding models."""
 
-    @property
-    def model_name(self) -> str:
-        """The model's name, as ``embedding_models`` has it."""
+    async def query_vectors(
+        self, db: Database, query: str, timeout_ms: int
+    ) -> tuple[QueryVector | None, QueryVector | None]:
+        """The query's vectors by the active model, and by the one that leaves while another takes over.
 
-    async def query_vector(self, text: str, timeout_ms: int) -> str | None:
-        """The text's vector in pgvector's form; None where the model is missing, fails, or needs longer."""
+        None where there is no such model, or it is missing, fails, or needs longer.
+        """
 
 
 def _reason(matched: Sequence[str], arms: dict[str, Any]) -> str:
@@ -163,7 +165,7 @@ async def recall(
         owner: whose memory is asked.
         query: natural language, up to ``settings.max_query_chars``; nothing in it is syntax.
         settings: limits.
-        embedder: gives the query's vector; None: words only.
+        embedder: gives the query's vectors; None: words only.
         limit: at most so many, 1 to 1,000.
         form: stemmed words (a query of stop words only falls back to simple), or simple ones.
         words_weight: share of words in the score, 0 (vectors alone) to 1 (words alone), where there is a vector.
@@ -183,7 +185,9 @@ async def recall(
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidRequestError(f"limit must lie between 1 and {MAX_LIMIT:,}.", field="limit")
     # Before the transaction: no connection is held while a model works.
-    vector = await embedder.query_vector(query, settings.query_embedding_ms) if embedder is not None else None
+    active, leaving = None, None
+    if embedder is not None:
+        active, leaving = await embedder.query_vectors(db, query, settings.query_embedding_ms)
     async with db.transaction(owner.user_id) as connection:
         rows = await connection.execute(
             named("recall"),
@@ -198,10 +202,12 @@ async def recall(
                 "not_sources": await _source_ids(connection, owner, chosen.not_conversations),
                 "said_from": chosen.said_from,
                 "said_to": chosen.said_to,
-                "model": embedder.model_name if embedder is not None else None,
-                "vector": vector,
+                "model": active.model if active else None,
+                "vector": active.vector if active else None,
+                "other_model": leaving.model if leaving else None,
+                "other_vector": leaving.vector if leaving else None,
                 "words_weight": words_weight,
             },
         )
         memories = [_memory(row) for row in rows]
-    return Recalled(memories=memories, degraded=["vector"] if embedder is not None and vector is None else [])
+    return Recalled(memories=memories, degraded=["vector"] if embedder is not None and active is None else [])

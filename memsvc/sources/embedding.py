@@ -1,6 +1,6 @@
-"""Vectors for what is stored: a step of the background job that brings a source up to now.
+"""Vectors for what is stored: a step of the background jobs, for each model in use.
 
-Reads ``memsvc.unembedded``, asks the resident model, writes ``memsvc.store_embeddings``. No transaction is open while
+Reads ``memsvc.unembedded``, asks a resident model, writes ``memsvc.store_embeddings``. No transaction is open while
 the model works, and each page is stored by itself, so that it may be killed anywhere and run again: what is there
 stays, what lacks is made.
 """
@@ -8,45 +8,135 @@ stays, what lacks is made.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
-from memsvc.errors import EmbedderAnswerError, EmbedderMissingError
-from memsvc.llm.embedders.registry import ensure_model
+from memsvc.db.files import query as named
+from memsvc.errors import (
+    ConfigurationError,
+    EmbedderAnswerError,
+    EmbedderError,
+    EmbedderMissingError,
+    MemsvcError,
+    ModelStateError,
+)
+from memsvc.llm.embedders.registry import State, ensure_model
 from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.llm.embedders.residents import InUse
 from memsvc.observe import EMBEDDED
-from memsvc.queue.run import Step
+from memsvc.queue.run import SLICE_S, WORDS_ALONE, Steps
 
-PAGE = 256
+PAGE = 512
+"""Messages that are read at once."""
+GROUP = 64
+"""Messages that the model gets at once; their vectors are stored while it has the next ones."""
 MOST_REFUSED = 8
-"""Texts of a page that a model may refuse before it counts as broken."""
+"""Texts of a group that a model may refuse before it counts as broken."""
 UNEMBEDDED = text("SELECT * FROM memsvc.unembedded(:user_id, CAST(:model_id AS smallint), :source_id, :before, :limit)")
 STORE = text(
     "SELECT memsvc.store_embeddings("
     ":user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid[]), CAST(:vectors AS text[]))"
 )
 Passage = tuple[UUID, str]
+First = TypeVar("First")
+Second = TypeVar("Second")
 Progress = Callable[[int], None]
 
 
-def embedding_steps(resident: ResidentEmbedder | None, progress: Progress = lambda _stored: None) -> list[Step]:
-    """The job runner's steps that give a source its vectors; none where no model is configured.
+class Embedded(NamedTuple):
+    """What was done."""
 
-    A model that is not installed fails no job: everything goes on by words, and 'memsvc doctor' says what that costs.
+    new: int
+    """Vectors that were stored."""
+    more: bool
+    """There is more to do, and the time was up."""
+
+
+class ModelsInUse(Protocol):
+    """What the steps need: the models that give passages their vectors."""
+
+    async def for_passages(self, db: Database) -> Sequence[InUse]:
+        """The models, most important first."""
+
+
+def embedding_steps(models: ModelsInUse | None, progress: Progress = lambda _stored: None) -> Steps:
+    """The steps of jobs that give a source, or all that a user has, the vectors of every model in use.
+
+    None where no model is configured. A model that is not installed fails no job: everything goes on by words, and
+    'memsvc doctor' says what that costs. One that is being built does, for it was there when that began.
     """
-    if resident is None:
-        return []
+    if models is None:
+        return WORDS_ALONE
 
-    async def embed(db: Database, user_id: UUID, source_id: UUID) -> None:
+    async def embed_one(db: Database, user_id: UUID, source_id: UUID) -> bool:
+        done = await _embed_by_all(db, models, user_id, source_id, progress, seconds=SLICE_S)
+        failures = _telling(done.failures)
+        if failures:
+            state, failure = failures[0]
+            if state == "active":
+                raise failure
+            async with db.transaction(user_id) as connection:  # a model beside the active one delays no source
+                await connection.execute(named("vectors_later"), {"user_id": user_id})
+        return done.more
+
+    async def embed_all(db: Database, user_id: UUID, _user: UUID) -> bool:
+        done = await _embed_by_all(db, models, user_id, None, progress, seconds=SLICE_S)
+        for _state, failure in _telling(done.failures):
+            raise failure
+        return done.more
+
+    return {"process": [embed_one], "embed": [embed_all]}
+
+
+Failures = Sequence[tuple[State, MemsvcError]]
+"""Why models could not be asked, by their states."""
+
+
+def _telling(failures: Failures) -> Failures:
+    """Without those of models that are not installed here, but where one is being built."""
+    return [one for one in failures if one[0] == "building" or not isinstance(one[1], EmbedderMissingError)]
+
+
+class _Done(NamedTuple):
+    """What all models did."""
+
+    new: int
+    more: bool
+    failures: Failures
+
+
+async def _embed_by_all(
+    db: Database,
+    models: ModelsInUse,
+    user_id: UUID,
+    source_id: UUID | None,
+    progress: Progress,
+    *,
+    seconds: float,
+) -> _Done:
+    """Ask every model in use, whatever becomes of the others."""
+    new, more = 0, False
+    failures: list[tuple[State, MemsvcError]] = []
+    for state, resident in await models.for_passages(db):
         try:
-            await embed_source(db, resident, user_id, source_id, progress)
-        except EmbedderMissingError as error:
+            done = await embed_source(db, resident, user_id, source_id, progress, seconds=seconds)
+        except (EmbedderError, ConfigurationError, ModelStateError) as error:
+            if resident.closed:  # it was taken out of use meanwhile
+                continue
             resident.warn("messages get no vectors", error)
-
-    return [embed]
+            failures.append((state, error))
+        else:
+            new += done.new
+            more = more or done.more
+    return _Done(new, more, failures)
 
 
 async def embed_source(
@@ -55,7 +145,9 @@ async def embed_source(
     user_id: UUID,
     source_id: UUID | None,
     progress: Progress = lambda _stored: None,
-) -> int:
+    *,
+    seconds: float = math.inf,
+) -> Embedded:
     """Give each message of a source that lacks the model's vector one, newest first.
 
     Args:
@@ -64,69 +156,109 @@ async def embed_source(
         user_id: whose messages.
         source_id: the conversation; None: all of the user's.
         progress: called with the number of vectors that were stored.
-
-    Returns:
-        How many vectors were new.
+        seconds: no further group is begun after so long.
 
     Raises:
         EmbedderMissingError, EmbedderError, ConfigurationError: the model cannot be asked; what was stored stays.
+        ModelStateError: the database does not know it.
         EmbedderAnswerError: it refuses some texts; the others have their vectors.
     """
     model = await resident.load()
     model_id, state = await ensure_model(db, resident.model_name, model.dimensions)
     if state == "retired":
-        return 0
-    scope = {"user_id": user_id, "model_id": model_id}
+        return Embedded(0, more=False)
+    until = time.monotonic() + seconds
+    scope = _Scope(user_id, model_id, progress)
     new = refused = 0
-
-    async def store(page: Sequence[Passage], vectors: Sequence[str | None]) -> int:
-        """Store a page's vectors; those that the model refused are None."""
-        kept = [(found[0], vector) for found, vector in zip(page, vectors, strict=True) if vector is not None]
-        if not kept:
-            return 0
-        async with db.transaction(user_id) as connection:
-            columns = {"ids": [found for found, _ in kept], "vectors": [vector for _, vector in kept]}
-            count: int = (await connection.execute(STORE, {**scope, **columns})).scalar_one()
-        EMBEDDED.inc(count)
-        progress(count)
-        return count
-
-    page: list[Passage] = []
+    group: list[Passage] = []
     vectors: list[str | None] = []
+    more = False
+    async with aclosing(_lacking(db, scope, source_id)) as lacking:
+        async for following in lacking:
+            more = bool(group) and time.monotonic() >= until
+            if more:
+                break
+            # The group before is stored while the model works on this one: the index takes a while as well.
+            texts = [searched for _, searched in following]
+            made, stored = await _both(_vectors(resident, texts), _store(db, scope, group, vectors))
+            new += stored
+            refused += made.count(None)
+            group, vectors = following, made
+    new += await _store(db, scope, group, vectors)
+    if refused and not more:
+        raise EmbedderAnswerError(f"The embedding model has no vectors for {refused} messages; the others have theirs.")
+    return Embedded(new, more)
+
+
+class _Scope(NamedTuple):
+    """Whose vectors, by which model."""
+
+    user_id: UUID
+    model_id: int
+    progress: Progress
+
+
+async def _lacking(db: Database, scope: _Scope, source_id: UUID | None) -> AsyncGenerator[list[Passage]]:
+    """What lacks its vector: newest pages first, in them short texts together, for each is padded to the longest."""
     before: UUID | None = None
     while True:
-        async with db.transaction(user_id) as connection:
-            values = {**scope, "source_id": source_id, "before": before, "limit": PAGE}
-            found: list[Passage] = [(row[0], row[1]) for row in await connection.execute(UNEMBEDDED, values)]
-        # The page before is stored while the model works on this one: inserting into the index takes a while as well.
-        outcome = await asyncio.gather(
-            _vectors(resident, [searched for _, searched in found]), store(page, vectors), return_exceptions=True
-        )
-        made, stored = outcome
-        for failure in (stored, made):
-            if isinstance(failure, BaseException):
-                raise failure
-        assert isinstance(made, list)  # noqa: S101 - for the type checker; exceptions were raised above
-        assert isinstance(stored, int)  # noqa: S101
-        new += stored
-        refused += made.count(None)
-        if not found:
-            break
-        page, vectors, before = found, made, found[-1][0]
-    if refused:
-        raise EmbedderAnswerError(f"The embedding model has no vectors for {refused} messages; the others have theirs.")
-    return new
+        values = {
+            "user_id": scope.user_id, "model_id": scope.model_id, "source_id": source_id, "before": before,
+            "limit": PAGE,
+        }  # fmt: skip
+        async with db.transaction(scope.user_id) as connection:
+            page: list[Passage] = [(row[0], row[1]) for row in await connection.execute(UNEMBEDDED, values)]
+        if not page:
+            return
+        before = page[-1][0]
+        page.sort(key=lambda passage: len(passage[1]))
+        for start in range(0, len(page), GROUP):
+            yield page[start : start + GROUP]
+
+
+async def _store(db: Database, scope: _Scope, group: Sequence[Passage], vectors: Sequence[str | None]) -> int:
+    """Store a group's vectors; those that the model refused are None."""
+    kept = [(found[0], vector) for found, vector in zip(group, vectors, strict=True) if vector is not None]
+    if not kept:
+        return 0
+    values = {
+        "user_id": scope.user_id, "model_id": scope.model_id,
+        "ids": [found for found, _ in kept], "vectors": [vector for _, vector in kept],
+    }  # fmt: skip
+
+    async def write(connection: AsyncConnection) -> int:
+        count: int = (await connection.execute(STORE, values)).scalar_one()
+        return count
+
+    count = await db.attempt(scope.user_id, write)
+    EMBEDDED.inc(count)
+    scope.progress(count)
+    return count
 
 
 async def embed_lacking(
-    db: Database, resident: ResidentEmbedder, user_id: UUID, progress: Progress = lambda _stored: None
+    db: Database, models: ModelsInUse, user_id: UUID, progress: Progress = lambda _stored: None
 ) -> int:
-    """Give all messages of a user that lack the model's vector one; otherwise as ``embed_source``."""
-    return await embed_source(db, resident, user_id, None, progress)
+    """Give all messages of a user the vectors that they lack, of every model in use; how many were stored.
+
+    Raises:
+        EmbedderError, ConfigurationError: a model cannot be asked, or refuses some texts; the others were.
+    """
+    done = await _embed_by_all(db, models, user_id, None, progress, seconds=math.inf)
+    if done.failures:
+        raise done.failures[0][1]
+    return done.new
+
+
+async def _both(one: Awaitable[First], other: Awaitable[Second]) -> tuple[First, Second]:
+    """Wait for both, whatever becomes of either; then raise what failed."""
+    first, second = asyncio.ensure_future(one), asyncio.ensure_future(other)
+    await asyncio.wait({first, second})
+    return first.result(), second.result()
 
 
 async def _vectors(resident: ResidentEmbedder, texts: Sequence[str]) -> list[str | None]:
-    """Vectors of a page; None for a text that the model refuses, found by halving, so that it stops no other.
+    """Vectors of a group; None for a text that the model refuses, found by halving, so that it stops no other.
 
     Raises:
         EmbedderAnswerError: it refuses more than a few; it is broken.

@@ -29,6 +29,7 @@ from memsvc.errors import (
     MessageConflictError,
     TextTooLongError,
 )
+from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sources.split import split_text
 from memsvc.sources.times import SaidAt, now_in, parse_time
@@ -212,8 +213,10 @@ async def append(
         MemsvcError: see ``prepare``; MessageConflictError also where a stored message has other words.
     """
     prepared = prepare(messages, owner, settings, idempotency_key)
-    async with db.transaction(owner.user_id) as connection:
-        return await append_prepared(connection, owner, prepared)
+    stored = await db.attempt(owner.user_id, lambda connection: append_prepared(connection, owner, prepared))
+    if any(message.job_id for message in stored):
+        announce_jobs(db)
+    return stored
 
 
 async def append_prepared(

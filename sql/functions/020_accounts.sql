@@ -38,7 +38,7 @@ SET search_path = memsvc, pg_temp
 RETURN (SELECT a.app_id FROM memsvc.apps AS a WHERE a.name = p_name);
 COMMENT ON FUNCTION memsvc.find_app(text) IS 'The id of the app with this name, or null.';
 
--- A new user; null where the app has one with this external id already.
+-- A new user, with the schedules that everybody has; null where the app has one with this external id already.
 CREATE OR REPLACE FUNCTION memsvc.create_user(
   p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text
 ) RETURNS uuid
@@ -53,6 +53,7 @@ BEGIN
   ON CONFLICT (app_id, external_id) DO NOTHING
   RETURNING user_id INTO made;
   IF made IS NOT NULL THEN
+    PERFORM memsvc.seed_schedules(made);
     PERFORM memsvc.audit('user.create', p_app_id, made, made::text);
   END IF;
   RETURN made;

@@ -232,11 +232,13 @@ BEGIN
     FROM counted AS c
     LEFT JOIN frequencies AS f ON f.kind = c.kind AND f.form = c.form
   ),
-  -- One pending job a source: it brings the source up to the moment in which it runs.
+  -- One pending job a source: it brings the source up to the moment in which it runs. One that waits for another try
+  -- is brought forward; 035_queue.sql sends its message.
   work AS (
     INSERT INTO jobs AS j (user_id, kind, subject_id)
     SELECT DISTINCT p_user_id, 'process', a.source_id FROM worded AS a
-    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1
+    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
+    DO UPDATE SET requests = j.requests + 1, run_after = least(j.run_after, clock_timestamp())
     RETURNING j.subject_id, j.job_id
   ),
   events AS (

@@ -1,8 +1,21 @@
 -- Vectors: which model counts, what still lacks its vectors, storing them.
 
--- The model with this name, registered on first use: its vector index is made with it, and the first model of all is
--- active at once. Another length of vectors under a known name is an error. The index is partial and by expression, so
--- models of any length share the table.
+-- Makes a model's vector index: partial and by expression, so that models of any length share the table.
+CREATE OR REPLACE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, public, pg_temp
+AS $$
+BEGIN
+  EXECUTE format(
+    'CREATE INDEX IF NOT EXISTS embeddings_near_%1$s ON memsvc.embeddings '
+    'USING hnsw ((vector::halfvec(%2$s)) halfvec_ip_ops) WHERE model_id = %1$s', p_model_id, p_dimensions
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.make_model_index(smallint, integer) IS 'Makes a model''s vector index.';
+
+-- The model with this name. The first one of a database is registered here, active at once, with its index; further
+-- ones are registered by build_model. Another length of vectors under a known name is an error.
 CREATE OR REPLACE FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer)
 RETURNS TABLE (model_id smallint, state text)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -14,21 +27,18 @@ DECLARE
 BEGIN
   SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
   IF NOT FOUND THEN
-    PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.ensure_model', 0));
-    INSERT INTO embedding_models AS m (name, dimensions, state)
-    SELECT p_name, p_dimensions, CASE WHEN EXISTS (
-      SELECT FROM embedding_models AS a WHERE a.state = 'active'
-    ) THEN 'building' ELSE 'active' END
-    ON CONFLICT (name) DO NOTHING
-    RETURNING * INTO known;
-    IF FOUND THEN
-      EXECUTE format(
-        'CREATE INDEX embeddings_near_%s ON memsvc.embeddings USING hnsw ((vector::halfvec(%s)) halfvec_ip_ops) '
-        'WHERE model_id = %s', known.model_id, p_dimensions, known.model_id
-      );
-    ELSE
-      SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+    PERFORM memsvc.change_models();
+    SELECT * INTO known FROM embedding_models AS m WHERE m.name = p_name;
+  END IF;
+  IF known.model_id IS NULL THEN
+    IF EXISTS (SELECT FROM embedding_models AS m WHERE m.state = 'active') THEN
+      RAISE EXCEPTION 'The model % is not one of this database''s.', p_name
+        USING ERRCODE = 'MS001', HINT = 'Run ''memsvc models build'' with its name.';
     END IF;
+    INSERT INTO embedding_models AS m (name, dimensions, state) VALUES (p_name, p_dimensions, 'active')
+    RETURNING * INTO known;
+    PERFORM memsvc.make_model_index(known.model_id, p_dimensions);
+    PERFORM memsvc.audit('model.first', NULL, NULL, p_name);
   END IF;
   IF known.dimensions <> p_dimensions THEN
     RAISE EXCEPTION 'model % has vectors of length %, not %', p_name, known.dimensions, p_dimensions
@@ -38,7 +48,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.ensure_model(text, integer) IS
-  'The embedding model with this name, registered on first use.';
+  'The embedding model with this name; the first one of a database is registered by it.';
 
 -- Messages of a user that lack a model's vector, newest first, older than p_before (the last one of the page before);
 -- traces get none. p_source_id NULL: of all conversations.
@@ -62,34 +72,40 @@ END;
 COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer) IS
   'Messages that lack a model''s vector, newest first.';
 
--- Stores vectors, given as pgvector's text; a passage that has one keeps it, one that is gone gets none. How many
--- were new.
+-- Stores vectors, given as pgvector's text; a passage that has one keeps it, one that is gone gets none, and a model
+-- that was retired meanwhile gets none: it is locked against that, before any table is. How many were new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
   p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]
 ) RETURNS bigint
-LANGUAGE sql
+LANGUAGE plpgsql
 SET search_path = memsvc, public, pg_temp
 AS $$
-  WITH stored AS (
-    INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
-    SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
-    FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
-    WHERE EXISTS (SELECT FROM memsvc.passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
-    ORDER BY v.passage_id
-    ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
-    RETURNING 1
-  )
-  SELECT count(*) FROM stored;
+DECLARE
+  new_ones bigint;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
+  INSERT INTO embeddings (user_id, model_id, passage_id, vector)
+  SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
+  FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
+  WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
+    AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
+  ORDER BY v.passage_id
+  ON CONFLICT (user_id, model_id, passage_id) DO NOTHING;
+  GET DIAGNOSTICS new_ones = ROW_COUNT;
+  RETURN new_ones;
+END
 $$;
 COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[]) IS 'Stores vectors; how many were new.';
 
 -- The models, and for each how many messages of the user have its vector and how many lack it.
 CREATE OR REPLACE FUNCTION memsvc.embedding_progress(p_user_id uuid)
-RETURNS TABLE (model_id smallint, name text, dimensions integer, state text, embedded bigint, lacking bigint)
+RETURNS TABLE (
+  model_id smallint, name text, dimensions integer, state text, paused boolean, embedded bigint, lacking bigint
+)
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT m.model_id, m.name, m.dimensions, m.state, e.embedded, p.messages - e.embedded
+  SELECT m.model_id, m.name, m.dimensions, m.state, m.paused, e.embedded, p.messages - e.embedded
   FROM memsvc.embedding_models AS m
   CROSS JOIN (
     SELECT count(*) AS messages FROM memsvc.passages AS s WHERE s.user_id = p_user_id AND s.kind = 'message'

@@ -3,7 +3,8 @@
 -- name: list_jobs
 -- Newest first; job_id is time-ordered and serves as the cursor.
 SELECT
-  j.job_id, j.kind, j.subject_id, j.state, j.attempts, j.error_code, j.error, j.created_at, j.run_after, j.finished_at
+  j.job_id, j.kind, j.subject_id, j.state, j.attempts, j.error_code, j.error, j.created_at, j.run_after,
+  j.started_at, j.finished_at
 FROM memsvc.jobs AS j
 WHERE j.user_id = :user_id
   AND (CAST(:job_id AS uuid) IS NULL OR j.job_id = :job_id)
@@ -28,3 +29,8 @@ UPDATE memsvc.jobs AS j
 SET state = 'cancelled', finished_at = clock_timestamp()
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
 RETURNING j.job_id;
+
+-- name: reject_message
+-- A message that the relay took and that nobody could read goes back as a dead letter.
+INSERT INTO memsvc.dramatiq_queue (message_id, user_id, queue_name, state, message)
+VALUES (:message_id, :user_id, :queue_name, 'rejected', CAST(:message AS jsonb));

@@ -1,6 +1,6 @@
 """Kills real processes at chosen moments and brings them back: the harness behind "nothing accepted is ever lost".
 
-A ``Rig`` is a private memsvc: a data folder and the parts started on it (``memsvc up``, ``ingest``, ``python -m jobs``
+A ``Rig`` is a private memsvc: a data folder and the parts started on it (``memsvc up``, ``ingest``, ``worker``
 …). A test starts a part, waits for a *moment*, and ends a part with SIGKILL: nothing in it can clean up. Moments are
 
 - named: ``wait_until(condition)``, for example until so many messages are stored;
@@ -204,9 +204,9 @@ class Rig:
         """Start a command of memsvc, as a process tree of its own."""
         return self._spawn([str(MEMSVC), *arguments], settings)
 
-    def start_worker(self, *arguments: str) -> Part:
-        """Start ``python -m jobs`` on the rig's database, which must be running."""
-        return self._spawn([sys.executable, "-m", "jobs", *arguments], {"database_url": self.admin_url()})
+    def start_worker(self, **settings: str) -> Part:
+        """Start ``memsvc worker`` on the rig's database, which must be running."""
+        return self.start("worker", database_url=self.admin_url(), **settings)
 
     def serve(self, command: str = "up") -> Part:
         """Start the API and wait until it is healthy."""
@@ -248,6 +248,11 @@ class Rig:
 
     def _with(self, settings: dict[str, str]) -> dict[str, str]:
         return {**self.environment, **{f"MEMSVC_{name.upper()}": value for name, value in settings.items()}}
+
+    @property
+    def parts(self) -> list[Part]:
+        """All that was started, in its order."""
+        return list(self._started)
 
     # Kills
 

@@ -18,17 +18,19 @@ import pytest
 
 from memsvc.cli.app import app
 from memsvc.db.files import folder
-from tests.acceptance.killpoints import MEMSVC, PATIENCE_S, Rig, free_port, wait_until
+from tests.acceptance.killpoints import MEMSVC, Rig, free_port, wait_until
 
 pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
-    ("demo",), ("up",), ("api",), ("doctor",), ("ingest",), ("recall",),
+    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",),
     ("db",), ("db", "upgrade"), ("db", "rotate-secret"),
     ("user",), ("user", "add"), ("user", "list"),
     ("key",), ("key", "create"), ("key", "list"), ("key", "revoke"),
-    ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"),
-    ("models",), ("models", "list"), ("models", "embed"),
+    ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
+    ("schedule",), ("schedule", "set"), ("schedule", "off"), ("schedule", "on"), ("schedule", "run"),
+    ("models",), ("models", "list"), ("models", "build"), ("models", "pause"), ("models", "resume"),
+    ("models", "switch"), ("models", "rollback"), ("models", "retire"), ("models", "embed"),
 ]  # fmt: skip
 PASSWORD = "pass-word-that-nobody-may-see"
 QUESTION = "Outside which station was the lock of Rosinante cut?"
@@ -357,6 +359,25 @@ def test_jobs_are_listed_and_changed(rig: Rig, tmp_path: Path) -> None:
     assert re.fullmatch(r"\d+ jobs done\.\n", rig.ok("jobs", "run"))
 
 
+def test_schedules_are_listed_and_changed(rig: Rig) -> None:
+    mine = ("--app", "nights")
+    rig.ok("user", "add", "--name", "Ada", *mine, "--zone", "Europe/Berlin")
+    [found] = json.loads(rig.ok("schedule", *mine, "--json"))
+    assert (found["kind"], found["enabled"], found["last_at"]) == ("tidy", True, None)
+    said = rig.ok("schedule", "set", "tidy", "--at", "03:30", "--days", "thu,1", *mine)
+    assert re.search(r"^tidy +03:30 +mon,thu +Europe/Berlin +on +\d{4}-\d\d-\d\d 03:30 +never$", said, re.MULTILINE)
+    assert said == rig.ok("schedule", *mine)
+    assert re.search(r"mon,thu +Europe/Berlin +off +never$", rig.ok("schedule", "off", "tidy", *mine), re.MULTILINE)
+    assert rig.ok("schedule", "on", "tidy", *mine) == said
+    refused(rig, 2, "not a time of day", "schedule", "set", "tidy", "--at", "3", *mine)
+    refused(rig, 2, "not a day of the week", "schedule", "set", "tidy", "--at", "03:30", "--days", "x", *mine)
+    refused(rig, 3, "no schedule 'x'", "schedule", "off", "x", *mine)
+    assert rig.ok("schedule", "run", "tidy", *mine).endswith(" is pending.\n")
+    rig.ok("jobs", "run")
+    [job] = json.loads(rig.ok("jobs", *mine, "--json"))
+    assert (job["kind"], job["state"]) == ("tidy", "done")
+
+
 def queue_a_job(rig: Rig, app: str, tmp_path: Path) -> None:
     """Leave a conversation with its job pending, as the API does: an ingest killed before the work at its end."""
     rig.ok("user", "add", "--name", "Ada", "--app", app)
@@ -372,11 +393,10 @@ def state_of(rig: Rig, app: str) -> str:
     return str(job["state"])
 
 
-def test_the_worker_drains_and_ends(rig: Rig, tmp_path: Path) -> None:
+def test_jobs_run_drains_and_ends(rig: Rig, tmp_path: Path) -> None:
     queue_a_job(rig, "drained", tmp_path)
     assert state_of(rig, "drained") == "pending"
-    code, _, message = rig.start_worker("--drain").finish()
-    assert (code, "Traceback" in message) == (0, False)
+    assert re.fullmatch(r"\d+ jobs done\.\n", rig.ok("jobs", "run"))
     assert state_of(rig, "drained") == "done"
 
 
@@ -389,24 +409,6 @@ def test_the_worker_works_until_it_is_told_to_stop(rig: Rig, tmp_path: Path) -> 
         worker.process.send_signal(signal.SIGTERM)
         code, _, message = worker.finish(10)
     assert (code, "Traceback" in message) == (0, False)
-
-
-def test_the_worker_needs_a_server(rig: Rig) -> None:
-    for url, code, says in (
-        ("", 78, "MEMSVC_DATABASE_URL"),
-        (f"postgresql://me@127.0.0.1:{free_port()}/x", 69, "reached"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-m", "jobs", "--drain"],
-            cwd=rig.cwd,
-            env={**rig.environment, "MEMSVC_DATABASE_URL": url},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        assert (done.returncode, "Traceback" in done.stderr) == (code, False)
-        assert says in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -113,5 +113,5 @@ def test_upgrade_and_demo_work_from_it(installed: Installed, data: Path) -> None
 
 
 def test_the_api_and_the_worker_can_be_imported_from_it(installed: Installed) -> None:
-    script = "import jobs.__main__, memsvc.api.app; print(memsvc.api.app.create_app.__module__)"
+    script = "import jobs.worker, memsvc.api.app; print(memsvc.api.app.create_app.__module__)"
     assert run(installed.python, "-c", script, cwd=installed.folder).strip() == "memsvc.api.app"

@@ -28,6 +28,8 @@ EVERY_ROUTE = [
     ("GET", f"/v1/jobs/{NOTHING}", "read"),
     ("POST", f"/v1/jobs/{NOTHING}/retry", "write"),
     ("POST", f"/v1/jobs/{NOTHING}/cancel", "write"),
+    ("GET", "/v1/schedules", "read"),
+    ("PUT", "/v1/schedules/tidy", "write"),
     ("GET", "/v1/me", "read"),
     ("POST", "/v1/token", "read"),
     ("GET", "/v1/users", "admin"),
@@ -40,6 +42,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/messages": {"conversation": "a", "text": "oak"},
     "/v1/recall": {"query": "oak"},
     "/v1/context": {"query": "oak"},
+    "/v1/schedules/tidy": {"at": "03:30"},
     "/v1/users": {"name": "Eve"},
     "/v1/keys": {},
 }
@@ -47,7 +50,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 async def ask(client: httpx.AsyncClient, method: str, path: str, **more: Any) -> httpx.Response:
     """Send a request that is well formed for its route."""
-    return await client.request(method, path, json=BODIES.get(path) if method == "POST" else None, **more)
+    return await client.request(method, path, json=BODIES.get(path) if method in {"POST", "PUT"} else None, **more)
 
 
 def test_the_table_of_routes_is_complete(api: Litestar) -> None:

@@ -112,7 +112,7 @@ async def test_queries_that_are_nearly_right_are_answered_or_refused(
 @fuzzed
 @given(query=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), name=TEXT.filter(bool))
 async def test_arbitrary_parameters_are_answered_or_refused(client: httpx.AsyncClient, query: str, name: str) -> None:
-    for path in ("/v1/conversations", "/v1/jobs", "/v1/conversations/a/messages"):
+    for path in ("/v1/conversations", "/v1/jobs", "/v1/schedules", "/v1/conversations/a/messages"):
         answer = await client.get(path, params={"limit": query, "after": query, "cursor": query, "state": query})
         assert answer.status_code in {200, 400, 404}, answer.text
     raw = "".join(f"%{byte:02X}" for byte in name.encode("utf-8", "surrogatepass"))

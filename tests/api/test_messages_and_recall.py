@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.queue.run import run_job
 
 OAK = {
     "conversation": "kitchen",
@@ -166,6 +170,17 @@ async def test_a_job_is_listed_cancelled_and_retried(ada: httpx.AsyncClient) -> 
     assert (await ada.post(f"{job}/cancel")).json()["state"] == "cancelled"
     assert (await ada.get("/v1/jobs", params={"state": "pending"})).json()["items"] == []
     assert (await ada.post(f"{job}/retry")).json()["state"] == "pending"
+
+
+async def test_a_job_says_when_it_was_begun_and_done(ada: httpx.AsyncClient, db: Database, owner: Owner) -> None:
+    [receipt] = await said(ada, "hello")
+    [waiting] = (await ada.get("/v1/jobs")).json()["items"]
+    assert (waiting["started_at"], waiting["finished_at"]) == (None, None)
+    assert await run_job(db, "process", owner.user_id, UUID(receipt["job_id"])) == "done"
+    [done] = (await ada.get("/v1/jobs")).json()["items"]
+    assert done["job_id"] == receipt["job_id"]
+    assert done["created_at"] <= done["started_at"] <= done["finished_at"]
+    assert (await ada.get(f"/v1/jobs/{receipt['job_id']}")).json() == done
 
 
 async def test_me_is_the_user_with_the_names_under_which_the_memory_knows_the_user(ada: httpx.AsyncClient) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import socket
 from typing import Any
 
 import httpx
@@ -10,6 +12,8 @@ import psycopg
 import pytest
 
 from memsvc import __version__, observe
+from memsvc.api.controllers import service
+from memsvc.errors import DatabaseUnavailableError
 
 PRIVATE = "4711-private"
 
@@ -106,6 +110,66 @@ async def test_the_backlog_is_measured_when_it_is_asked_for(ada: httpx.AsyncClie
     assert value(text, "memsvc_jobs_oldest_pending_seconds") > 0
     assert value(text, "memsvc_database_up") == 1
     assert value(text, "memsvc_build_info", version=__version__) == 1
+
+
+async def test_work_that_runs_fails_or_is_not_understood_is_measured(
+    ada: httpx.AsyncClient, anybody: httpx.AsyncClient, admin: psycopg.Connection
+) -> None:
+    names = ("memsvc_jobs_running", "memsvc_jobs_retrying", "memsvc_dead_letters", "memsvc_workers")
+    text = await metrics(anybody)
+    before = [value(text, name) for name in names]
+    messages = [{"conversation": str(number), "text": "oak"} for number in range(3)]
+    answer = await ada.post("/v1/messages", json={"messages": messages})
+    jobs = [receipt["job_id"] for receipt in answer.json()["messages"]]
+    admin.execute("UPDATE memsvc.jobs SET attempts = 1, error_code = 'embedder' WHERE job_id = ANY (%s)", [jobs[:2]])
+    admin.execute("INSERT INTO memsvc.dramatiq_worker VALUES (gen_random_uuid(), now())")
+    admin.execute("UPDATE memsvc.dramatiq_queue SET state = 'consumed' WHERE message_id = %s", [jobs[0]])
+    admin.execute("UPDATE memsvc.dramatiq_queue SET state = 'rejected' WHERE message_id = %s", [jobs[2]])
+    try:
+        text = await metrics(anybody)
+    finally:
+        admin.execute("TRUNCATE memsvc.dramatiq_worker")
+        admin.execute("UPDATE memsvc.dramatiq_queue SET state = 'queued'")
+    # One of the two that failed before is being tried again.
+    assert [value(text, name) - old for name, old in zip(names, before, strict=True)] == [1, 1, 1, 1]
+    assert value(text, "memsvc_embedding_lag_seconds") == pytest.approx(
+        value(text, "memsvc_jobs_oldest_pending_seconds"), abs=0.1
+    )
+
+
+async def test_a_database_that_is_away_makes_no_figures_up(
+    anybody: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(_db: object) -> None:
+        raise DatabaseUnavailableError
+
+    monkeypatch.setattr(service, "backlog", away)
+    text = await metrics(anybody)
+    assert value(text, "memsvc_database_up") == 0
+    assert math.isnan(value(text, "memsvc_jobs_pending"))
+    assert math.isnan(value(text, "memsvc_dead_letters"))
+
+
+async def test_the_p95_of_recall_can_be_had_for_each_door(ada: httpx.AsyncClient, anybody: httpx.AsyncClient) -> None:
+    for door in ("recall", "context"):
+        await ada.post(f"/v1/{door}", json={"query": "oak"})
+        text = await metrics(anybody)
+        assert value(text, "memsvc_recall_duration_seconds_bucket", door=door, le="+Inf") >= 1
+        assert value(text, "memsvc_recall_duration_seconds_bucket", door=door, le="0.25") >= 0
+
+
+def test_a_worker_tells_of_itself_and_nothing_that_it_did_not_ask() -> None:
+    observe.JOBS_RUN.labels("process", "done").inc(0)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with observe.metrics_served("127.0.0.1", port):
+        text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    assert 'memsvc_jobs_run_total{kind="process",outcome="done"}' in text
+    assert "memsvc_build_info" in text
+    assert "memsvc_jobs_pending" not in text
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"http://127.0.0.1:{port}/metrics")
 
 
 @pytest.mark.parametrize(

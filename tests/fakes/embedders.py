@@ -10,8 +10,10 @@ from concurrent.futures import Future
 import numpy as np
 from numpy.typing import NDArray
 
+from memsvc.db.engine import Database
 from memsvc.llm.embedders import Embedder
 from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.llm.embedders.residents import InUse, QueryVector
 from memsvc.settings import Settings
 
 
@@ -46,6 +48,19 @@ class WordsEmbedder:
         return [text for batch in self.batches for text in batch]
 
 
+class NoisyEmbedder(WordsEmbedder):
+    """Words and noise, so that texts without a common word are near to each other by chance, as with real models."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector of length 1 for each text; the same text has the same noise."""
+        vectors = super().embed(texts)
+        for row, text in enumerate(texts):
+            noise = np.random.default_rng([self.dimensions, *text.encode()]).normal(size=self.dimensions)
+            vectors[row] += noise / np.linalg.norm(noise)
+        found: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return found
+
+
 class NotANumber(WordsEmbedder):
     """Gives NaN for texts with a word, as broken models do for some."""
 
@@ -71,9 +86,24 @@ class SlowEmbedder(WordsEmbedder):
         super().__init__(dimensions, lambda _texts: time.sleep(seconds))
 
 
-def resident(model: Embedder, name: str, settings: Settings) -> ResidentEmbedder:
+class Alone(ResidentEmbedder):
+    """A resident as the only model in use, whatever the database says."""
+
+    async def for_passages(self, _db: Database) -> list[InUse]:
+        """As ``Residents``."""
+        return [InUse("active", self)]
+
+    async def query_vectors(
+        self, _db: Database, query: str, timeout_ms: int
+    ) -> tuple[QueryVector | None, QueryVector | None]:
+        """As ``Residents``."""
+        vector = await self.query_vector(query, timeout_ms)
+        return (QueryVector(self.model_name, vector) if vector is not None else None), None
+
+
+def resident(model: Embedder, name: str, settings: Settings) -> Alone:
     """A resident that holds this model already, as if it had been loaded by this name."""
-    holder = ResidentEmbedder(settings.model_copy(update={"embedding_model": name}))
+    holder = Alone(settings.model_copy(update={"embedding_model": name}))
     loaded: Future[Embedder] = Future()
     loaded.set_result(model)
     holder._loading = loaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -16,16 +17,16 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import DatabaseUnavailableError, EmbedderAnswerError, EmbedderError
 from memsvc.llm.embedders.registry import ensure_model, list_models
-from memsvc.llm.embedders.resident import ResidentEmbedder
-from memsvc.queue import run as queue_run
-from memsvc.queue.jobs import Job, list_jobs, retry_job
-from memsvc.queue.run import Step, run_due, work
+from memsvc.queue import worker as queue_worker
+from memsvc.queue.jobs import list_jobs, retry_job
+from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from memsvc.sources import embedding
 from memsvc.sources.embedding import embed_lacking, embed_source, embedding_steps
-from memsvc.sources.messages import MessageIn, StoredMessage, append
+from memsvc.sources.messages import MessageIn, append
 from tests.conftest import remembered
-from tests.fakes.embedders import NotANumber, SlowEmbedder, WordsEmbedder, resident
+from tests.fakes.embedders import Alone, NotANumber, SlowEmbedder, WordsEmbedder, resident
+from tests.jobs.working import due_now, only_job, say, until, vectors_of, work_with
 from tests.sql.world import value
 
 
@@ -33,34 +34,6 @@ from tests.sql.world import value
 async def _nothing_else_is_due(db: Database) -> None:
     """Jobs of other tests are done, without vectors."""
     await run_due(db)
-
-
-async def say(db: Database, owner: Owner, settings: Settings, *texts: str, conversation: str = "pond") -> UUID:
-    """Store messages in a conversation; its id."""
-    stored: list[StoredMessage] = await append(
-        db, owner, [MessageIn(conversation=conversation, text=text, speaker="Ada") for text in texts], settings
-    )
-    return stored[0].conversation_id
-
-
-def vectors_of(admin: psycopg.Connection, owner: Owner, model: str = "words") -> list[str]:
-    """Texts that have a vector of the model."""
-    found = admin.execute(
-        "SELECT p.text FROM memsvc.embeddings AS e JOIN memsvc.embedding_models AS m USING (model_id) "
-        "JOIN memsvc.passages AS p USING (user_id, passage_id) WHERE e.user_id = %s AND m.name = %s",
-        [owner.user_id, model],
-    )
-    return sorted(row[0] for row in found)
-
-
-async def only_job(db: Database, owner: Owner) -> Job:
-    [job] = await list_jobs(db, owner.user_id)
-    return job
-
-
-def due_now(admin: psycopg.Connection, owner: Owner) -> None:
-    """Let a failed job's time come."""
-    admin.execute("UPDATE memsvc.jobs SET run_after = now() WHERE user_id = %s", [owner.user_id])
 
 
 # The usual way ------------------------------------------------------------------------------------------------------
@@ -88,7 +61,7 @@ async def test_the_stored_vector_is_the_models_own(
 ) -> None:
     holder = resident(WordsEmbedder(), "words", settings)
     source_id = await say(db, owner, settings, "a heron in the reeds")
-    assert await embed_source(db, holder, owner.user_id, source_id) == 1
+    assert (await embed_source(db, holder, owner.user_id, source_id)).new == 1
     asked = await holder.query_vector("Ada: a heron in the reeds", 1_000)
     near = "SELECT 1 + (vector <#> %s::halfvec) FROM memsvc.embeddings WHERE user_id = %s"
     assert value(admin, near, [asked, owner.user_id]) == pytest.approx(0, abs=2e-3)
@@ -102,7 +75,7 @@ async def test_more_than_a_page_is_embedded_newest_first(
     source_id = await say(db, owner, settings, *(f"bird {number}" for number in range(30)))
     await say(db, owner, settings, "not of this talk", conversation="mill")
     holder = resident(model, "words", settings)
-    assert await embed_source(db, holder, owner.user_id, source_id, told.append) == 30
+    assert await embed_source(db, holder, owner.user_id, source_id, told.append) == (30, False)
     assert told == [7, 7, 7, 7, 2]
     assert set(model.batches[0]) == {f"Ada: bird {number}" for number in range(23, 30)}
     assert len(model.embedded) == 30
@@ -120,25 +93,6 @@ async def test_traces_get_none_and_parts_of_long_messages_get_one_each(
     texts = vectors_of(admin, owner)
     assert len(texts) > 2
     assert "called a tool" not in texts
-
-
-async def test_models_of_any_length_live_side_by_side(
-    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
-) -> None:
-    await say(db, owner, settings, "a heron", "an otter")
-    call = "SELECT matched_id FROM memsvc.match_vectors(%s, %s::smallint, %s::halfvec, 1)"
-    for size in (384, 1_024, 3_072):
-        holder = resident(WordsEmbedder(size), f"words-{size}", settings)
-        assert await embed_lacking(db, holder, owner.user_id) == 2
-        assert await embed_lacking(db, holder, owner.user_id) == 0
-        model_id, _state = await ensure_model(db, holder.model_name, size)
-        assert value(admin, "SELECT to_regclass(%s) IS NOT NULL", [f"memsvc.embeddings_near_{model_id}"])
-        query = await holder.query_vector("Ada: an otter", 5_000)
-        async with db.transaction(owner.user_id) as connection:
-            [(found,)] = (await connection.exec_driver_sql(call, (owner.user_id, model_id, query))).all()
-        assert value(admin, "SELECT text FROM memsvc.passages WHERE passage_id = %s", [found]) == "an otter"
-    sizes = "SELECT array_agg(DISTINCT vector_dims(vector) ORDER BY vector_dims(vector)) FROM memsvc.embeddings "
-    assert value(admin, sizes + "WHERE user_id = %s", [owner.user_id]) == [384, 1_024, 3_072]
 
 
 async def test_a_retired_model_gives_no_more_vectors(
@@ -332,15 +286,15 @@ async def test_work_that_joins_a_job_meanwhile_has_all_its_tries(
     admin.execute("UPDATE memsvc.jobs SET attempts = 3 WHERE user_id = %s", [owner.user_id])
     calls = 0
 
-    async def join(db: Database, _user: UUID, _source: UUID) -> None:
+    async def join(db: Database, _user: UUID, _source: UUID) -> bool:
         nonlocal calls
         calls += 1
         if calls == 1:
             await say(db, owner, settings, "an otter")
-        else:
-            raise EmbedderError
+            return False
+        raise EmbedderError
 
-    assert await run_due(db, [join]) == 0
+    assert await run_due(db, {"process": [join]}) == 0
     job = await only_job(db, owner)
     assert (job.state, job.attempts) == ("pending", 1)
 
@@ -372,7 +326,7 @@ async def test_a_model_that_refuses_everything_is_not_asked_for_every_text(
 async def test_a_missing_model_fails_no_job(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:
-    holder = ResidentEmbedder(settings.model_copy(update={"embedding_model": "nothing"}))
+    holder = Alone(settings.model_copy(update={"embedding_model": "nothing"}))
     await say(db, owner, settings, "a heron")
     await say(db, owner, settings, "an otter", conversation="mill")
     with capture_logs() as logs:
@@ -385,7 +339,7 @@ async def test_a_missing_model_fails_no_job(
 
 
 async def test_no_steps_where_no_model_is_configured() -> None:
-    assert embedding_steps(None) == []
+    assert embedding_steps(None) == {"process": (), "embed": ()}
 
 
 async def test_a_model_whose_vectors_changed_their_length_is_refused(
@@ -402,12 +356,12 @@ async def test_a_model_whose_vectors_changed_their_length_is_refused(
 async def test_a_database_that_is_away_ends_the_round_and_fails_no_job(
     db: Database, owner: Owner, settings: Settings
 ) -> None:
-    async def away(_db: Database, _user: UUID, _source: UUID) -> None:
+    async def away(_db: Database, _user: UUID, _source: UUID) -> bool:
         raise DatabaseUnavailableError
 
     await say(db, owner, settings, "a heron")
     with pytest.raises(DatabaseUnavailableError):
-        await run_due(db, [away])
+        await run_due(db, {"process": [away]})
     job = await only_job(db, owner)
     assert (job.state, job.attempts, job.error) == ("pending", 0, None)
 
@@ -415,48 +369,41 @@ async def test_a_database_that_is_away_ends_the_round_and_fails_no_job(
 async def test_a_defect_in_a_step_shows_as_internal_and_tells_no_text(
     db: Database, owner: Owner, settings: Settings
 ) -> None:
-    async def defect(_db: Database, _user: UUID, _source: UUID) -> None:
+    async def defect(_db: Database, _user: UUID, _source: UUID) -> bool:
         raise ValueError("secret words")
 
     await say(db, owner, settings, "a heron")
     with capture_logs():
-        assert await run_due(db, [defect]) == 0
+        assert await run_due(db, {"process": [defect]}) == 0
     job = await only_job(db, owner)
-    assert (job.state, job.error_code, job.error) == ("pending", "internal", "ValueError: see the worker's log")
+    assert (job.state, job.error_code, job.error) == ("pending", "job_failed", "ValueError: see the worker's log.")
 
 
 # The worker ---------------------------------------------------------------------------------------------------------
 
 
-async def stopped_worker(db: Database, steps: Sequence[Step], seconds: float) -> float:
-    """Let a worker work, tell it to stop after some time, and see how long it needs for that."""
-    stop = asyncio.Event()
-    working = asyncio.create_task(work(db, stop, steps))
-    await asyncio.sleep(seconds)
-    stop.set()
-    began = time.monotonic()
-    await asyncio.wait_for(working, 30)
-    return time.monotonic() - began
-
-
 async def test_a_worker_embeds_what_comes_and_ends_when_told(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:
-    steps = embedding_steps(resident(WordsEmbedder(), "words", settings))
-    working = asyncio.create_task(stopped_worker(db, steps, 1.5))
-    await asyncio.sleep(0.1)
-    await say(db, owner, settings, "a heron")
-    assert await working < 1
-    assert vectors_of(admin, owner) == ["a heron"]
+    async with work_with(settings, db, resident(WordsEmbedder(), "words", settings)):
+        await say(db, owner, settings, "a heron")
+        await until(lambda: vectors_of(admin, owner) == ["a heron"])
+        began = time.monotonic()
+    assert time.monotonic() - began < 4
 
 
 async def test_a_worker_in_a_long_job_ends_soon_and_leaves_the_job_pending(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue_run, "GRACE_S", 0.1)
-    holder = resident(SlowEmbedder(0.2), "words", settings)
+    monkeypatch.setattr(queue_worker, "GRACE_S", 0.1)
+    monkeypatch.setattr(embedding, "SLICE_S", math.inf)
     await say(db, owner, settings, *(f"bird {number}" for number in range(500)))
-    assert await stopped_worker(db, embedding_steps(holder), 0.5) < 3
+    async with work_with(settings, db, resident(SlowEmbedder(0.5), "words", settings)):
+        await until(lambda: vectors_of(admin, owner))
+        began = time.monotonic()
+    assert time.monotonic() - began < 4
     assert (await only_job(db, owner)).state == "pending"
+    assert 0 < len(vectors_of(admin, owner)) < 500
+    due_now(admin, owner)
     assert await run_due(db, embedding_steps(resident(WordsEmbedder(), "words", settings))) == 1
     assert len(vectors_of(admin, owner)) == 500

@@ -67,6 +67,14 @@ INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
 SELECT '{USER}', (SELECT min(model_id) FROM memsvc.embedding_models), passage_id, '[0.6,0.8,0]'
 FROM memsvc.passages WHERE user_id = '{USER}' LIMIT 1;
 """,
+    "0007": """
+INSERT INTO memsvc.dramatiq_queue (message_id, state, message) VALUES (gen_random_uuid(), 'rejected', '{"error": "x"}');
+INSERT INTO memsvc.dramatiq_worker (worker_id, heartbeat_at) VALUES (gen_random_uuid(), now());
+""",
+    "0009": f"""
+INSERT INTO memsvc.schedules (user_id, kind, at_local, weekdays, next_at)
+VALUES ('{USER}', 'tidy', '03:30', '{{1,4}}', '2026-03-30T01:30Z');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -124,9 +124,9 @@ def _work(world: World) -> tuple[Step, ...]:
             due = connection.execute("SELECT * FROM memsvc.due_jobs(10)").fetchall()
             act(connection)
             value(connection, "SELECT memsvc.fold_statistics(%s)", [user])
-            for owner, job, _source, requests in due:
+            for owner, job, _kind in due:
                 if owner == user:
-                    value(connection, "SELECT memsvc.run_job(%s, %s, %s)", [owner, job, requests])
+                    value(connection, "SELECT memsvc.finish_job(%s, %s, NULL, false, NULL)", [owner, job])
             connection.execute("SELECT * FROM memsvc.backlog()")
 
     return append, recall, work

@@ -84,6 +84,24 @@ def test_what_was_there_before_an_upgrade_is_recalled_after_it(
         assert value(app, "SELECT count(*) FROM memsvc.messages WHERE source_id = %s", [THING]) == 5
 
 
+def test_of_several_models_that_were_being_built_the_newest_goes_on(empty: str, run_upgrade: Upgrader) -> None:
+    run_upgrade(empty, "0006")
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, "0006")
+        admin.execute(
+            "INSERT INTO memsvc.embedding_models (name, dimensions, state) VALUES ('first', 3, 'active'), "
+            "('second', 3, 'building'), ('third', 3, 'building')"
+        )
+        run_upgrade(empty)
+        states = "SELECT name, state, paused FROM memsvc.embedding_models ORDER BY model_id"
+        assert admin.execute(states).fetchall() == [
+            ("a model", "retired", False), ("first", "active", False), ("second", "retired", False),
+            ("third", "building", False),
+        ]  # fmt: skip
+        forced = "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'memsvc.embedding_models'::regclass"
+        assert value(admin, forced) is True
+
+
 def test_the_samples_reach_every_table_of_head(at_head: str) -> None:
     with psycopg.connect(at_head, autocommit=True) as admin:
         insert_samples(admin, head_revision())
@@ -172,7 +190,7 @@ def test_a_function_whose_result_changes_is_replaced_with_what_stands_on_it(
     matching.write_text(
         matching.read_text()
         .replace("matched_form text)", "matched_form text, more integer)")
-        .replace("    used_form\n  FROM unnest(found_ids", "    used_form, 1\n  FROM unnest(found_ids")
+        .replace(", used_form\n  FROM unnest(found_ids", ", used_form, 1\n  FROM unnest(found_ids")
     )
     run_upgrade(at_head)
     with psycopg.connect(login_url(at_head, APP, settings)) as app:
@@ -184,7 +202,7 @@ def test_a_function_whose_result_changes_is_replaced_with_what_stands_on_it(
 
 def test_a_broken_file_changes_nothing(at_head: str, run_upgrade: Upgrader, sql_copy: Path) -> None:
     schema = schema_of(at_head)
-    (sql_copy / "functions" / "060_jobs.sql").write_text("DROP FUNCTION memsvc.backlog();")
+    (sql_copy / "functions" / "065_work.sql").write_text("DROP FUNCTION memsvc.backlog();")
     (sql_copy / "views" / "messages.sql").write_text("CREATE VIEW memsvc.messages AS SELEKT;")
     with pytest.raises(psycopg.errors.SyntaxError):
         run_upgrade(at_head)

@@ -68,14 +68,13 @@ CHANGES = {
     "sources": "UPDATE memsvc.sources SET title = 'changed'",
     "corpora": "UPDATE memsvc.corpora SET passages = passages + 1",
     "terms": "UPDATE memsvc.terms SET passages = passages + 1",
-    "jobs": "UPDATE memsvc.jobs SET attempts = 9",
     "term_deltas": "DELETE FROM memsvc.term_deltas",
+    "schedules": "UPDATE memsvc.schedules SET at_local = '05:00'",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.
 OWNER_CHANGES = {
     "node_types": "UPDATE memsvc.node_types SET description = 'changed'",
     "edge_types": "UPDATE memsvc.edge_types SET description = 'changed'",
-    "jobs": "UPDATE memsvc.jobs SET attempts = 9",
     "term_deltas": "DELETE FROM memsvc.term_deltas",
 }
 
@@ -170,8 +169,37 @@ def everybody_reads_the_list_of_models(doors: Doors, world: World) -> None:
         with doors.enter(role) as connection:
             known = {row[0] for row in rows(connection, "SELECT name FROM memsvc.embedding_models")}
             assert {MODEL, UNUSED_MODEL} <= known, f"{role} reads {known}"
+
+
+@probe
+def the_app_changes_models_and_reaches_vectors_of_retired_ones_alone(doors: Doors, world: World) -> None:
+    vectors = sum(world.counts["embeddings"].values())
+    model = "(SELECT model_id FROM memsvc.embedding_models WHERE name = %s)"
+    drop = f"SELECT coalesce(sum(dropped), 0) FROM memsvc.drop_vectors({model}, %s, 1000000)"
+    nobody = UUID(int=0)
     with doors.enter(APP) as connection:
+        totals = {row[0]: row[1:] for row in rows(connection, "SELECT * FROM memsvc.embedding_totals()")}
+        counted = totals.get(value(connection, f"SELECT {model}", [MODEL]), (0, 0))[0]
+        assert counted >= vectors, f"counts are {totals}"
+        assert totals[None][1] >= sum(world.counts["passages"].values()), f"counts are {totals}"
+        assert value(connection, "SELECT memsvc.pause_model(%s, true)", [MODEL]) == 0
+        assert value(connection, "SELECT memsvc.pause_model(%s, false)", [MODEL]) == 0  # nobody lacks its vectors
+        assert value(connection, "SELECT became FROM memsvc.switch_model(%s, false)", [MODEL]) == MODEL
+        behind, jobs = rows(connection, "SELECT behind, jobs FROM memsvc.switch_model(NULL, true)")[0]
+        assert behind >= vectors, f"{behind} vectors are behind"
+        assert jobs >= len(world.counts["embeddings"]), f"{jobs} users have a job"
+        assert value(connection, drop, [MODEL, nobody]) == 0, "vectors of a model in use were deleted"
+        connection.execute("SELECT memsvc.drop_model_index(memsvc.retire_model(%s))", [MODEL])
+        assert value(connection, drop, [UNUSED_MODEL, nobody]) == 0
+        assert value(connection, drop, [MODEL, nobody]) >= vectors, "vectors of a retired model stay"
+        assert value(connection, "SELECT state FROM memsvc.build_model('probe', 2)") == "building"
         assert value(connection, "SELECT state FROM memsvc.ensure_model('probe', 2)") == "building"
+        try:
+            connection.execute("SELECT memsvc.ensure_model('a second first one', 2)")
+        except psycopg.DatabaseError as error:
+            assert error.sqlstate == "MS001", f"refused with {error.sqlstate}"  # noqa: PT017 - an error of ours is meant
+    with doors.enter(OWNER) as connection:
+        assert connection.execute("DELETE FROM memsvc.embeddings").rowcount == 0, "the owner deletes vectors"
 
 
 @probe
@@ -321,9 +349,9 @@ def messages_are_appended_and_folded_for_oneself(doors: Doors, world: World) -> 
         assert value(connection, "SELECT memsvc.fold_statistics(%s)", [world.ada.user_id]) > 0
         assert [row[0] for row in recall_rows(connection, world.ada.user_id, "kingfisher")] == ["A kingfisher dived."]
         requests = value(connection, "SELECT requests FROM memsvc.jobs WHERE job_id = %s", [stored[6]])
-        run = "SELECT memsvc.run_job(%s, %s, %s)"
-        assert value(connection, run, [world.ada.user_id, stored[6], requests - 1]) == "again"
-        assert value(connection, run, [world.ada.user_id, stored[6], requests]) == "done"
+        finish = "SELECT memsvc.finish_job(%s, %s, %s, false, NULL)"
+        assert value(connection, finish, [world.ada.user_id, stored[6], requests - 1]) == "again"
+        assert value(connection, finish, [world.ada.user_id, stored[6], requests]) == "done"
 
 
 @probe
@@ -334,9 +362,12 @@ def nobody_appends_folds_or_works_for_another_user(doors: Doors, world: World) -
     refused(doors, APP, "", append, words | {"user": world.ada.user_id})
     with doors.enter(APP, world.token(world.ada)) as connection:
         assert value(connection, "SELECT memsvc.fold_statistics(%s)", [world.bob.user_id]) == 0
-        for user_id, job_id, _source, requests in rows(connection, "SELECT * FROM memsvc.due_jobs(10000)"):
+        for user_id, job_id, _kind in rows(connection, "SELECT * FROM memsvc.due_jobs(10000)"):
             if user_id == world.bob.user_id:
-                assert value(connection, "SELECT memsvc.run_job(%s, %s, %s)", [user_id, job_id, requests]) == "gone"
+                finish = "SELECT memsvc.finish_job(%s, %s, NULL, false, NULL)"
+                assert value(connection, finish, [user_id, job_id]) == "gone"
+    ask = "SELECT memsvc.ask_job(%(user)s, 'process', gen_random_uuid())"
+    refused(doors, APP, world.token(world.ada), ask, {"user": world.bob.user_id})
 
 
 # Identity -----------------------------------------------------------------------------------------------------------
@@ -420,14 +451,14 @@ def settings_and_roles_are_no_way_around(doors: Doors, world: World) -> None:
 
 @probe
 def not_even_the_owner_reads_memories(doors: Doors, world: World) -> None:
-    for table in set(USER_TABLES) - {"users", "jobs", "term_deltas"}:
+    for table in set(USER_TABLES) - {"users", "jobs", "term_deltas", "outbox", "schedules"}:
         with doors.enter(OWNER, world.token(world.ada)) as connection:
             statement = sql.SQL("SELECT count(*) FROM memsvc.{}").format(sql.Identifier(table))
             assert connection.execute(statement).fetchone() == (0,), f"the owner reads {table}"
 
 
 @probe
-def not_even_the_owner_changes_jobs_statistics_or_the_ontology(doors: Doors, world: World) -> None:
+def not_even_the_owner_changes_statistics_or_the_ontology(doors: Doors, world: World) -> None:
     for table, change in OWNER_CHANGES.items():
         with doors.enter(OWNER, world.token(world.ada)) as connection:
             assert connection.execute(change.encode()).rowcount == 0, f"the owner changes {table}"

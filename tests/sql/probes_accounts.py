@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from psycopg import errors
 
@@ -139,18 +140,132 @@ def a_key_acts_for_users_of_its_app_and_a_bound_key_for_one(doors: Doors, world:
 def due_jobs_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: World) -> None:
     with doors.enter(APP) as connection:
         answer = connection.execute("SELECT * FROM memsvc.due_jobs(100000)")
-        assert [column.name for column in answer.description or ()] == [
-            "user_id", "job_id", "subject_id", "requests",
-        ]  # fmt: skip
-        assert {world.ada.user_id, world.bob.user_id} <= {row[0] for row in answer}
+        assert [column.name for column in answer.description or ()] == ["user_id", "job_id", "kind"]
+        found = answer.fetchall()
+        assert {world.ada.user_id, world.bob.user_id} <= {row[0] for row in found}
+        begun = connection.execute("SELECT * FROM memsvc.begin_job(%s, %s)", found[0][:2])
+        assert [column.name for column in begun.description or ()] == ["subject_id", "requests", "started_at"]
+        assert len(begun.fetchall()) == 1
+        assert (
+            connection.execute(
+                "SELECT * FROM memsvc.begin_job(%s, %s)", [world.ada.user_id, world.bob.user_id]
+            ).fetchall()
+            == []
+        )
+
+
+@probe
+def the_queue_holds_ids_of_all_users_for_workers_alone(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        waiting = rows(connection, "SELECT user_id, message FROM memsvc.dramatiq_queue")
+        assert {world.ada.user_id, world.bob.user_id} <= {row[0] for row in waiting}
+        keys = {"queue_name", "actor_name", "args", "kwargs", "options", "message_id", "message_timestamp"}
+        assert {frozenset(row[1]) for row in waiting} == {frozenset(keys)}
+        claimed = rows(
+            connection, "SELECT * FROM memsvc.claim_messages('models', gen_random_uuid(), %s, 1000)", UUID(int=0)
+        )
+        assert {world.ada.user_id, world.bob.user_id} <= {row[1] for row in claimed}
+
+
+@probe
+def a_worker_keeps_the_queue_of_all_users(doors: Doors, world: World) -> None:
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        connection.execute("INSERT INTO memsvc.dramatiq_worker VALUES (gen_random_uuid(), now() - interval '1 hour')")
+        assert len(rows(connection, "SELECT FROM memsvc.dramatiq_worker")) == 1
+        connection.execute("UPDATE memsvc.dramatiq_queue SET deliveries = 5 WHERE user_id = %s", [world.bob.user_id])
+        connection.execute("SELECT memsvc.keep_queue('1 minute')")
+        assert rows(connection, "SELECT FROM memsvc.dramatiq_worker") == []
+        assert rows(connection, "SELECT FROM memsvc.dramatiq_queue WHERE user_id = %s", world.bob.user_id) == []
 
 
 @probe
 def the_backlog_counts_over_all_users(doors: Doors, world: World) -> None:
     with doors.enter(APP) as connection:
-        [(pending, _failed, _age, deltas)] = rows(connection, "SELECT * FROM memsvc.backlog()")
-    assert pending >= sum(world.counts["jobs"].values())
+        [(pending, deltas)] = rows(connection, "SELECT pending, unfolded_deltas FROM memsvc.backlog()")
+        [(waiting,)] = rows(connection, "SELECT sum(waiting + running + retrying) FROM memsvc.work_now()")
+    assert pending == waiting >= sum(world.counts["jobs"].values())
     assert deltas >= sum(world.counts["term_deltas"].values())
+
+
+@probe
+def due_schedules_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: World) -> None:
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        due = "UPDATE memsvc.schedules SET next_at = now() - interval '1 hour'"
+        for tenant in (world.bob, world.ada):  # so that two users have a schedule that is due
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(tenant)])
+            assert connection.execute(due.encode()).rowcount == 1
+        answer = connection.execute("SELECT * FROM memsvc.due_schedules(100000)")
+        assert [column.name for column in answer.description or ()] == ["user_id", "kind"]
+        assert {row[0] for row in answer} >= {world.ada.user_id, world.bob.user_id}
+        run = "SELECT memsvc.run_schedule(%s, 'tidy')"
+        assert value(connection, run, [world.bob.user_id]) is False, "Ada ran what is Bob's"
+        assert value(connection, run, [world.ada.user_id]) is True
+        assert value(connection, run, [world.ada.user_id]) is False, "it ran twice"
+        asked = rows(connection, "SELECT user_id, subject_id FROM memsvc.jobs WHERE kind = 'tidy'")
+        assert asked == [(world.ada.user_id, world.ada.user_id)]
+
+
+@probe
+def schedules_are_set_for_oneself(doors: Doors, world: World) -> None:
+    insert = "INSERT INTO memsvc.schedules (user_id, kind, at_local, next_at) VALUES (%(user)s, 'tidy', '06:00', now())"
+    own: dict[str, object] = {"user": world.ada.user_id}
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        upsert = insert + " ON CONFLICT (user_id, kind) DO UPDATE SET at_local = excluded.at_local"
+        assert connection.execute(upsert.encode(), own).rowcount == 1
+    # There is a row, but who may not add it is not told so.
+    refused(doors, APP, world.token(world.ada), insert, {"user": world.bob.user_id})
+    refused(doors, APP, "", insert, own)
+    refused(doors, READER, world.token(world.ada), insert, own)
+
+
+@probe
+def a_new_user_has_a_schedule_and_all_are_seeded(doors: Doors, world: World) -> None:
+    with doors.enter(APP) as connection:
+        made = value(
+            connection, "SELECT memsvc.create_user(%s, 'probe', 'Probe', 'UTC', 'english')", [world.ada.app_id]
+        )
+        assert value(connection, "SELECT memsvc.seed_schedules(%s)", [made]) == 1
+        assert value(connection, "SELECT memsvc.seed_schedules(NULL)") > len(world.counts["schedules"])
+        connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.signer.token(made)])
+        assert rows(connection, "SELECT kind, enabled FROM memsvc.schedules") == [("tidy", True)]
+
+
+@probe
+def old_jobs_and_events_are_deleted_for_oneself(doors: Doors, world: World) -> None:
+    delete = "SELECT * FROM memsvc.delete_ended(%(user)s, '0', '0', 10)"
+    foreign: dict[str, object] = {"user": world.bob.user_id}
+    refused(doors, APP, world.token(world.ada), delete, foreign)
+    refused(doors, APP, "", delete, foreign)
+    refused(doors, APP, "", delete, {"user": None})
+    refused(doors, READER, world.token(world.ada), delete, {"user": world.ada.user_id})
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        connection.execute(
+            "INSERT INTO memsvc.jobs (user_id, job_id, kind, subject_id, state, finished_at) "
+            "VALUES (%s, uuidv7('-3 days'), 'tidy', gen_random_uuid(), 'done', now() - interval '2 days')",
+            [world.ada.user_id],
+        )
+        connection.execute(
+            "INSERT INTO memsvc.outbox (user_id, event_id, kind, subject_id, recorded_at) "
+            "VALUES (%s, uuidv7('-3 days'), 'passages.added', gen_random_uuid(), now() - interval '2 days')",
+            [world.ada.user_id],
+        )
+        assert connection.execute(delete.encode(), {"user": world.ada.user_id}).fetchall() == [(1, 1)]
+        for table in ("jobs", "outbox"):
+            left = value(connection, f"SELECT count(*) FROM memsvc.{table}")
+            assert left == world.counts[table][world.ada.user_id], f"{left} rows of {table} are left"
+
+
+@probe
+def operators_see_counts_ages_and_codes_of_all_users(doors: Doors, world: World) -> None:
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        connection.execute("UPDATE memsvc.jobs SET state = 'failed', finished_at = now(), error_code = 'odd'")
+        connection.execute("SELECT set_config('memsvc.identity', '', true)")
+        assert world.ada.user_id in {row[0] for row in rows(connection, "SELECT memsvc.users_with_failed_jobs()")}
+        assert "odd" in {row[0] for row in rows(connection, "SELECT error_code FROM memsvc.work_errors()")}
+        for function in ("backlog", "work_now", "work_errors"):
+            told = connection.execute(f"SELECT * FROM memsvc.{function}()".encode()).description or ()
+            assert told
+            assert not any(column.name.endswith("_id") for column in told)
 
 
 @probe
@@ -170,8 +285,26 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
     for role in (READER, CYPHER):
         for call in (
             "memsvc.due_jobs(1)",
+            "memsvc.begin_job(NULL, NULL)",
+            "memsvc.keep_queue('1 minute')",
+            "memsvc.claim_messages('models', NULL, NULL, 1)",
+            "memsvc.dramatiq_queue",
+            "memsvc.dramatiq_worker",
             "memsvc.backlog()",
+            "memsvc.due_schedules(1)",
+            f"memsvc.run_schedule('{world.ada.user_id}', 'tidy')",
+            f"memsvc.seed_schedules('{world.ada.user_id}')",
+            "memsvc.work_now()",
+            "memsvc.work_errors()",
+            "memsvc.users_with_failed_jobs()",
             "memsvc.ensure_model('x', 3)",
+            "memsvc.build_model('x', 3)",
+            "memsvc.pause_model('x', true)",
+            "memsvc.switch_model('x', true)",
+            "memsvc.retire_model('x')",
+            "memsvc.drop_model_index(1::smallint)",
+            "memsvc.drop_vectors(1::smallint, gen_random_uuid(), 1)",
+            "memsvc.embedding_totals()",
             "memsvc.ensure_app('x')",
             "memsvc.find_app('x')",
             f"memsvc.users_of_app('{world.ada.app_id}', NULL, NULL, 9)",
@@ -181,4 +314,6 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
         ):
             refused(doors, role, world.token(world.ada), f"SELECT * FROM {call}")
     for role in (APP, READER, CYPHER):
+        refused(doors, role, "", "SELECT memsvc.users_lacking(1::smallint)")
+        refused(doors, role, "", "SELECT memsvc.vectors_behind(1::smallint, 2::smallint)")
         refused(doors, role, "", "SELECT memsvc.audit('x', NULL, NULL, 'x')")

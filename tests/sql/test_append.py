@@ -334,7 +334,7 @@ async def test_more_messages_join_the_pending_job_of_their_conversation(
     assert first.job_id == second.job_id
     assert value(admin, "SELECT requests FROM memsvc.jobs WHERE job_id = %s", [first.job_id]) == 2
     async with db.transaction(owner.user_id) as connection:
-        run = text("SELECT memsvc.run_job(:user, :job, :seen)")
+        run = text("SELECT memsvc.finish_job(:user, :job, :seen, false, NULL)")
         values = {"user": owner.user_id, "job": first.job_id, "seen": 2}
         assert (await connection.execute(run, values)).scalar_one() == "done"
         assert (await connection.execute(run, values)).scalar_one() == "gone"

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from memsvc.settings import Settings
 from tests.sql import probes_accounts
+from tests.sql.conftest import Scratch
 from tests.sql.probes import PROBES
-from tests.sql.world import Logins, World
+from tests.sql.world import Logins, World, make_world
 
 assert probes_accounts.AUTHENTICATE  # its import adds its probes to the list
 
 
+@pytest.fixture(scope="module")
+def place(scratch: Scratch, settings: Settings) -> tuple[Logins, World]:
+    """A database of its own: some probes count over all users, and models belong to a whole database."""
+    url = scratch("isolation")
+    return Logins(url, settings), make_world(url, settings, "isolation")
+
+
 @pytest.mark.parametrize("name", PROBES)
-def test_isolation(name: str, logins: Logins, world: World) -> None:
-    PROBES[name](logins, world)
+def test_isolation(name: str, place: tuple[Logins, World]) -> None:
+    PROBES[name](*place)

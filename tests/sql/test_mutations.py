@@ -28,11 +28,22 @@ UNOBSERVABLE = {
         for flag in ("disable", "do not force")
         for table in ("apps", "api_keys", "audit_log", "identity_keys")
     ),
-    # The same for everybody, and nobody but ensure_model may write there: no login holds more than SELECT.
+    # The same for everybody, and nobody but functions of memsvc_owner may write there: no login holds more than SELECT.
     "disable row security on memsvc.embedding_models",
     "do not force row security on memsvc.embedding_models",
     "account_rows on memsvc.embedding_models for everybody",
-    "do not force row security on memsvc.users",  # logins see it under own_rows, forced or not; the owner sees it all
+    # Workers take messages of all users: memsvc_app sees all rows by the policy, and nobody else holds a privilege.
+    *(
+        f"{broken} memsvc.{table}{more}"
+        for broken, more in (
+            ("disable row security on", ""),
+            ("do not force row security on", ""),
+            ("queue_rows on", " for everybody"),
+        )
+        for table in ("dramatiq_queue", "dramatiq_worker")
+    ),
+    # Logins see these under own_rows, forced or not; the owner sees them all.
+    *(f"do not force row security on memsvc.{table}" for table in ("users", "jobs", "outbox", "schedules")),
 }
 
 

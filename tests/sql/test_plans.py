@@ -1,4 +1,4 @@
-"""Plans as the application's role gets them: one user with 20,000 passages beside twenty small ones.
+"""Plans as the application's role gets them: one user with 20,001 passages beside twenty small ones.
 
 ``auto_explain`` shows the plans of statements inside functions; it is loaded by the administrator, who then becomes the
 application's login for the rest of the connection.
@@ -21,8 +21,14 @@ from tests.sql.bulk import fill
 from tests.sql.conftest import Scratch
 from tests.sql.world import APP, READER, Logins, append_rows, message, recall_rows, value
 
-BIG, SMALL, SMALL_USERS = 20_000, 50, 20
-
+BIG, SMALL, SMALL_USERS = 20_001, 50, 20
+# A point on a circle for each passage of the small ones, and for each of the big one's.
+VECTORS = """
+INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
+SELECT p.user_id, 1, p.passage_id, format('[%s,%s,0]', cos(p.ordinal), sin(p.ordinal))::halfvec
+FROM memsvc.passages AS p
+"""
+NEAR = "SELECT matched_id, similarity FROM memsvc.match_vectors(%s, 1::smallint, '[1,0,0]', 10)"
 
 Node = dict[str, Any]
 
@@ -81,10 +87,16 @@ def plans(scratch: Scratch, settings: Settings) -> Iterator[Plans]:
         users = [value(admin, make, [app_id, f"user {n}"]) for n in range(SMALL_USERS + 1)]
         index = value(admin, "SELECT pg_get_indexdef('memsvc.passages_words'::regclass)")
         admin.execute("DROP INDEX memsvc.passages_words")  # three times as fast as filling it row by row
-        fill(admin, users[0], BIG, conversations=50)
+        fill(admin, users[0], BIG, conversations=50, lead="common usual")
         for user in users[1:]:
             fill(admin, user, SMALL)
         admin.execute(index)
+        admin.execute("INSERT INTO memsvc.embedding_models (name, dimensions) VALUES ('plans', 3)")
+        admin.execute(VECTORS)
+        admin.execute(
+            "CREATE INDEX embeddings_near_1 ON memsvc.embeddings USING hnsw ((vector::halfvec(3)) halfvec_ip_ops) "
+            "WHERE model_id = 1"
+        )
         admin.execute("VACUUM ANALYZE")
     with psycopg.connect(url, autocommit=True) as connection:
         collected = Plans(connection, users, signer)
@@ -120,6 +132,14 @@ def test_a_word_of_all_passages_is_sought_among_the_users_only(plans: Plans) -> 
     assert all("user_id = " in condition for name, condition in used.items() if name != "Bitmap Heap Scan")
 
 
+def test_two_words_of_all_passages_are_sought_together(plans: Plans) -> None:
+    """They are too common to be walked through one by one."""
+    plans.act_for(plans.users[0])
+    found = plans.connection.execute("SELECT matched FROM memsvc.recall(%s, 'common usual', 10)", [plans.users[0]])
+    assert [sorted(row[0]) for row in found] == [["common", "usual"]] * 10
+    assert "Seq Scan" not in plans.indexes("passages")
+
+
 def test_a_small_user_beside_a_big_one_is_found_by_index(plans: Plans) -> None:
     user = plans.users[1]
     plans.act_for(user)
@@ -135,6 +155,52 @@ def test_without_its_own_role_the_word_arm_would_lose_the_index(plans: Plans) ->
     count = "SELECT count(*) FROM memsvc.passages WHERE user_id = %s AND tsv @@ 'w17'::tsquery"
     plans.connection.execute(count, [plans.users[0]])
     assert not any("@@" in condition for condition in plans.indexes("passages").values())
+
+
+def partition(plans: Plans, user: UUID) -> str:
+    """Where the vectors of the user are whose plans are collected; the look is not collected."""
+    where = "SELECT tableoid::regclass::text FROM memsvc.embeddings WHERE user_id = %s LIMIT 1"
+    found = str(value(plans.connection, where, [user]))
+    plans.seen.clear()
+    return found
+
+
+def test_vectors_of_a_big_user_are_found_by_their_index(plans: Plans) -> None:
+    plans.act_for(plans.users[0])
+    table = partition(plans, plans.users[0])
+    similarities = [row[1] for row in plans.connection.execute(NEAR, [plans.users[0]])]
+    assert len(similarities) == 10
+    assert similarities == sorted(similarities, reverse=True)
+    assert f"{table}_vector_idx" in plans.indexes(table)
+
+
+def test_vectors_of_a_big_user_among_many_more_are_compared_one_by_one(plans: Plans) -> None:
+    """The index would walk past a thousand of others' for each of the user's."""
+    plans.act_for(plans.users[0])
+    table = partition(plans, plans.users[0])
+    pretend = "SELECT pg_restore_relation_stats('schemaname', 'memsvc', 'relname', %s::text, 'reltuples', %s::real)"
+    plans.connection.execute("RESET SESSION AUTHORIZATION")
+    really = value(plans.connection, "SELECT reltuples FROM pg_class WHERE relname = %s", [table])
+    plans.connection.execute(pretend, [table, 1_000 * BIG])
+    plans.connection.execute("SET SESSION AUTHORIZATION memsvc_app")
+    plans.act_for(plans.users[0])
+    assert len(plans.connection.execute(NEAR, [plans.users[0]]).fetchall()) == 10
+    plans.connection.execute("RESET SESSION AUTHORIZATION")
+    plans.connection.execute(pretend, [table, really])
+    plans.connection.execute("SET SESSION AUTHORIZATION memsvc_app")
+    used = plans.indexes(table)
+    assert f"{table}_vector_idx" not in used
+    assert "Seq Scan" not in used
+
+
+def test_vectors_of_a_small_user_are_compared_one_by_one(plans: Plans) -> None:
+    user = plans.users[1]
+    plans.act_for(user)
+    table = partition(plans, user)
+    assert len(plans.connection.execute(NEAR, [user]).fetchall()) == 10
+    used = plans.indexes(table)
+    assert any("user_id = " in condition for condition in used.values())
+    assert not any(name.endswith("_vector_idx") or name == "Seq Scan" for name in used)
 
 
 def test_statistics_are_looked_up_by_key(plans: Plans) -> None:

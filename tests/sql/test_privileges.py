@@ -18,13 +18,14 @@ LOGINS = (APP, READER, CYPHER)
 EVERYBODYS = {"node_types", "edge_types", "embedding_models"}
 BOOKKEEPING = {"schema_version", "applied_sql"}  # revisions and digests of our own files: nobody's rows
 VIEWS = {"messages", "conversations"}
-TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS}
+QUEUE = {"dramatiq_queue", "dramatiq_worker"}  # ids of jobs on their way, which workers take for all users
+TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS, *QUEUE}
 
 # What each role may do with tables and views; a tuple names the only columns.
 READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
-    "embeddings",
+    "embeddings", "schedules",
 }  # fmt: skip
 UPDATED = {
     "node_versions": {"recorded_to"},
@@ -32,12 +33,14 @@ UPDATED = {
     "sources": {"title", "status", "last_ingested_at", "metadata"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
-    "jobs": {"state", "requests", "attempts", "error_code", "error", "run_after", "finished_at"},
+    "jobs": {"state", "requests", "attempts", "error_code", "error", "run_after", "started_at", "finished_at"},
+    "schedules": {"at_local", "weekdays", "enabled", "next_at", "last_at"},
 }
 TABLE_PRIVILEGES = {
     *((APP, "SELECT", name) for name in READS | {"tombstones"} | BOOKKEEPING),
     *((APP, "INSERT", name) for name in INSERTED),
     (APP, "DELETE", "term_deltas"),
+    *((APP, may, name) for may in ("SELECT", "INSERT", "UPDATE", "DELETE") for name in QUEUE),
     *((READER, "SELECT", name) for name in READS),
     *(("memsvc_recall", "SELECT", name) for name in ("passages", "corpora", "terms", "term_deltas", "embeddings")),
 }
@@ -54,10 +57,38 @@ DEFINERS = {
     "revoke_key": "memsvc_owner",
     "authenticate_key": "memsvc_owner",
     "due_jobs": "memsvc_owner",
+    "begin_job": "memsvc_owner",
+    "keep_queue": "memsvc_owner",
     "backlog": "memsvc_owner",
+    "work_now": "memsvc_owner",
+    "work_errors": "memsvc_owner",
+    "users_with_failed_jobs": "memsvc_owner",
     "ensure_model": "memsvc_owner",
+    "seed_schedules": "memsvc_owner",
+    "due_schedules": "memsvc_owner",
+    "delete_ended": "memsvc_owner",
+    "build_model": "memsvc_owner",
+    "pause_model": "memsvc_owner",
+    "switch_model": "memsvc_owner",
+    "retire_model": "memsvc_owner",
+    "drop_model_index": "memsvc_owner",
+    "drop_vectors": "memsvc_owner",
+    "embedding_totals": "memsvc_recall",
+    "users_lacking": "memsvc_recall",
+    "vectors_behind": "memsvc_recall",
     "match_words": "memsvc_recall",
     "match_vectors": "memsvc_recall",
+}
+# Called by definer functions alone.
+INNER = {
+    "audit",
+    "reschedule",
+    "make_model_index",
+    "change_models",
+    "ask_vectors",
+    "known_model",
+    "users_lacking",
+    "vectors_behind",
 }
 READING = {
     "current_user_id", "require_identity", "set_signs_apart", "to_words", "word_count", "searched_text", "as_tsquery",
@@ -67,16 +98,27 @@ WRITING = {
     "message_digest",
     "append_messages",
     "fold_statistics",
-    "run_job",
+    "job_queue",
+    "job_message",
+    "send_job",
+    "ask_job",
+    "claim_messages",
+    "finish_job",
     "fail_job",
+    "work_hands",
+    "retry_failed_jobs",
     "unembedded",
     "store_embeddings",
+    "relay_messages",
+    "clock_reaches",
+    "next_run",
+    "run_schedule",
 }
 EXECUTE = {
-    APP: READING | WRITING | set(DEFINERS),
+    APP: READING | WRITING | (set(DEFINERS) - INNER),
     READER: READING | {"match_words", "match_vectors"},
     CYPHER: {"current_user_id"},
-    "memsvc_recall": READING | {"match_words", "match_vectors"},
+    "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
 }
 
 
@@ -234,6 +276,9 @@ def test_what_was_said_and_when_it_was_known_cannot_be_changed(logins: Logins) -
         "DELETE FROM memsvc.tombstones",
         "DELETE FROM memsvc.jobs",
         "UPDATE memsvc.outbox SET kind = ''",
+        "DELETE FROM memsvc.outbox",
+        "DELETE FROM memsvc.schedules",
+        "UPDATE memsvc.schedules SET user_id = user_id",
         "UPDATE memsvc.embeddings SET vector = '[1,0,0]'",
         "DELETE FROM memsvc.embeddings",
         "INSERT INTO memsvc.embedding_models (name, dimensions) VALUES ('x', 3)",
@@ -260,7 +305,7 @@ def test_definer_functions_are_few_with_the_right_owner_and_a_fixed_search_path(
 
 def test_who_may_call_which_function(admin: psycopg.Connection) -> None:
     functions = names(table(admin, "SELECT proname FROM pg_proc WHERE pronamespace = 'memsvc'::regnamespace"))
-    assert functions == READING | WRITING | set(DEFINERS) | {"audit"}
+    assert functions == READING | WRITING | set(DEFINERS) | INNER
     for role, allowed in EXECUTE.items():
         callable_by_role = table(
             admin,
@@ -305,14 +350,15 @@ WITH_USERS = """
 WITH owned AS (
   SELECT a.attrelid, a.attnum FROM pg_attribute AS a INNER JOIN pg_class AS c ON c.oid = a.attrelid
   WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND a.attname = 'user_id'
-    AND c.relname NOT IN ('users', 'api_keys', 'audit_log')
+    AND c.relname NOT IN ('users', 'api_keys', 'audit_log', 'dramatiq_queue')
 )
 """
 
 
 def test_user_id_leads_every_key(admin: psycopg.Connection) -> None:
     owned = WITH_USERS + "SELECT attrelid::regclass::text FROM owned"
-    assert names(table(admin, owned)) == {f"memsvc.{name}" for name in (*USER_TABLES, *PARTITIONS) if name != "users"}
+    led = {f"memsvc.{name}" for name in (*USER_TABLES, *PARTITIONS) if name != "users"}
+    assert names(table(admin, owned)) == led
     unled = table(
         admin,
         WITH_USERS

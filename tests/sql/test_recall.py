@@ -157,6 +157,14 @@ async def test_a_question_of_ten_thousand_words_is_answered(db: Database, owner:
     assert texts(await recall(db, owner, query, settings)) == ["A heron."]
 
 
+async def test_the_rarest_64_words_of_a_question_count(db: Database, owner: Owner, settings: Settings) -> None:
+    words = [f"word{n}" for n in range(80)]
+    await remember(db, owner, settings, " ".join(words), *words[70:])
+    [first, *_] = await recall(db, owner, " ".join(words), settings)
+    assert len(first.matched) == 64
+    assert set(first.matched) <= set(words[:70])
+
+
 async def test_a_question_that_cannot_be_asked_is_refused(db: Database, owner: Owner, settings: Settings) -> None:
     with pytest.raises(InvalidTextError):
         await recall(db, owner, "a\0b", settings)

@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 # Every table whose rows belong to a user and which the application may read.
 USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
-    "term_deltas", "jobs", "outbox", "embeddings",
+    "term_deltas", "jobs", "outbox", "embeddings", "schedules",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -223,7 +223,8 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
     with psycopg.connect(login_url(admin_url, APP, settings), autocommit=True) as app:
         first = value(app, "SELECT memsvc.ensure_app(%s)", [f"first app of {name}"])
         second = value(app, "SELECT memsvc.ensure_app(%s)", [f"second app of {name}"])
-        app.execute("SELECT memsvc.ensure_model(%s, 3)", [UNUSED_MODEL])
+        app.execute("SELECT memsvc.ensure_model(%s, 3)", [UNUSED_MODEL])  # active; the other is being built
+        app.execute("SELECT memsvc.build_model(%s, 3)", [MODEL])
         ada = _tenant(app, signer.token, first, f"ada of {name}")
         bob = _tenant(app, signer.token, first, f"bob of {name}")
         eve = _tenant(app, signer.token, second, f"eve of {name}")

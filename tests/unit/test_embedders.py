@@ -18,10 +18,11 @@ from structlog.testing import capture_logs
 from memsvc.errors import ConfigurationError, EmbedderAnswerError, EmbedderError, EmbedderMissingError
 from memsvc.llm import embedders
 from memsvc.llm.embedders import Embedder, batches, checked, load
-from memsvc.llm.embedders.capability import check_embedder
+from memsvc.llm.embedders.capability import check_embedder, check_embedders
 from memsvc.llm.embedders.onnx import OnnxMiniLM
 from memsvc.llm.embedders.remote import OpenAICompatibleModel
-from memsvc.llm.embedders.resident import ResidentEmbedder, resident_embedder
+from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.llm.embedders.residents import residents
 from memsvc.settings import Settings
 from tests.fakes.embedders import NotANumber, SlowEmbedder, WordsEmbedder, resident
 from tests.fakes.embedding_server import EmbeddingServer, Mode, embedding_server
@@ -160,6 +161,11 @@ def test_the_doctor_says_what_is_here_and_what_a_missing_model_costs() -> None:
     good = check_embedder(Settings.model_validate({}))
     assert good.state == "ok"
     assert "384 dimensions" in good.says
+    for active in (None, "nothing"):
+        told = [*check_embedders(Settings.model_validate({"embedding_model": "onnx:all-MiniLM-L6-v2"}), active)]
+        assert [check.state for check in told] == (["ok"] if active is None else ["warning", "warning"])
+        assert active is None or "memsvc models build onnx:all-MiniLM-L6-v2" in told[1].says
+    assert [check.state for check in check_embedders(Settings.model_validate({}), "nothing")] == ["warning"]
     for name in ("", "nothing", "openai:x"):
         bad = check_embedder(Settings.model_validate({"embedding_model": name}))
         assert bad.state == "warning"
@@ -361,5 +367,5 @@ async def test_a_model_that_hangs_costs_the_later_queries_nothing() -> None:
 
 
 def test_no_model_is_resident_where_none_is_configured() -> None:
-    assert resident_embedder(Settings.model_validate({"embedding_model": ""})) is None
-    assert resident_embedder(Settings.model_validate({})) is not None
+    assert residents(Settings.model_validate({"embedding_model": ""})) is None
+    assert residents(Settings.model_validate({})) is not None

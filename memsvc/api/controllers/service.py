@@ -16,7 +16,7 @@ from memsvc.api.problems import documented
 from memsvc.db.engine import Database
 from memsvc.db.health import database_health
 from memsvc.errors import DatabaseTooOldError, MemsvcError
-from memsvc.queue.jobs import backlog
+from memsvc.queue.work import backlog
 
 NOT_A_NUMBER = float("nan")
 
@@ -56,19 +56,31 @@ async def _health(db: Database) -> Health:
     )
 
 
+GAUGES = {
+    "pending": observe.JOBS_PENDING,
+    "running": observe.JOBS_RUNNING,
+    "retrying": observe.JOBS_RETRYING,
+    "failed": observe.JOBS_FAILED,
+    "dead_letters": observe.DEAD_LETTERS,
+    "workers": observe.WORKERS,
+    "oldest_pending_seconds": observe.JOBS_OLDEST_SECONDS,
+    "embedding_lag_seconds": observe.EMBEDDING_LAG_SECONDS,
+    "unfolded_deltas": observe.UNFOLDED_DELTAS,
+}
+"""What shows each figure of the backlog."""
+
+
 async def _measure_backlog(db: Database) -> None:
     try:
         now = await backlog(db)
     except MemsvcError:
         observe.DATABASE_UP.set(0)
-        for gauge in (observe.JOBS_PENDING, observe.JOBS_FAILED, observe.JOBS_OLDEST_SECONDS, observe.UNFOLDED_DELTAS):
+        for gauge in GAUGES.values():
             gauge.set(NOT_A_NUMBER)
         return
     observe.DATABASE_UP.set(1)
-    observe.JOBS_PENDING.set(now.pending)
-    observe.JOBS_FAILED.set(now.failed)
-    observe.JOBS_OLDEST_SECONDS.set(now.oldest_pending_seconds)
-    observe.UNFOLDED_DELTAS.set(now.unfolded_deltas)
+    for name, gauge in GAUGES.items():
+        gauge.set(getattr(now, name))
 
 
 class ServiceController(Controller):

@@ -1,8 +1,9 @@
-"""What the configured embedding model can do: the doctor's line about it."""
+"""What the embedding model can do: the doctor's lines about it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 from memsvc.db.capabilities import Check
 from memsvc.errors import MemsvcError
@@ -13,9 +14,27 @@ NAME = "embedding model"
 COST = "messages get no vectors and are recalled by their words alone"
 
 
-def check_embedder(settings: Settings) -> Check:
-    """Load the model and embed one sentence with it; nothing of it is needed for memsvc to work."""
-    name = settings.embedding_model
+def check_embedders(settings: Settings, active: str | None) -> Iterator[Check]:
+    """Try the model that counts: the database's active one, else the configured one.
+
+    Args:
+        settings: the configuration.
+        active: the database's model; None where it has none yet, or cannot be asked.
+    """
+    named = settings.embedding_model
+    yield check_embedder(settings, active if named else None)
+    if named and active not in {None, named} and "embedding_model" in settings.model_fields_set:
+        yield Check(
+            "change of model",
+            "warning",
+            f"MEMSVC_EMBEDDING_MODEL says {named}, this database's active model is {active}: "
+            f"run 'memsvc models build {named}', or set it to {active}",
+        )
+
+
+def check_embedder(settings: Settings, active: str | None = None) -> Check:
+    """Load a model and embed one sentence with it; nothing of it is needed for memsvc to work."""
+    name = active or settings.embedding_model
     if not name:
         return Check(NAME, "warning", f"none configured (MEMSVC_EMBEDDING_MODEL): {COST}")
     try:

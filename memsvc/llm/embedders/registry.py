@@ -1,57 +1,236 @@
-"""Which models gave vectors, as the database knows them (``memsvc.embedding_models``)."""
+"""Which models gave vectors, and which takes over from which, as the database knows them (``embedding_models``).
+
+The rules are in ``sql/functions/057_model_changes.sql``; here is one function for each change.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 import psycopg
+from sqlalchemy import Row, TextClause, text
 from sqlalchemy import exc as sa
-from sqlalchemy import text
 
 from memsvc.db.engine import Database
-from memsvc.errors import EmbedderError
+from memsvc.db.files import query
+from memsvc.errors import EmbedderError, ModelStateError, NotFoundError, OverloadedError
 
-State = Literal["building", "active", "retired"]
+State = Literal["building", "active", "leaving", "retired"]
+LONGEST_CHANGE = text("SET LOCAL statement_timeout = '10min'")
+"""Changes and counts over all users may read every vector."""
+STATE_FORBIDS = "MS001"
+"""What the functions raise, with message and hint."""
+ENSURE = text("SELECT * FROM memsvc.ensure_model(:name, :dimensions)")
+BUILD = text("SELECT * FROM memsvc.build_model(:name, :dimensions)")
+PAUSE = text("SELECT memsvc.pause_model(:name, :paused) AS jobs")
+SWITCH = text("SELECT * FROM memsvc.switch_model(CAST(:name AS text), :now)")
+RETIRE = text("SELECT memsvc.retire_model(:name) AS model_id")
+DROP_INDEX = text("SELECT memsvc.drop_model_index(CAST(:model_id AS smallint))")
+DROP_VECTORS = text("SELECT * FROM memsvc.drop_vectors(CAST(:model_id AS smallint), :first, :page)")
+DROP_PAGE = 2_000
+LOCK_TRIES = 50
+LOCK_PAUSE_S = 0.2
+FIRST_USER = UUID(int=0)
 
 
-class ModelProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """A model, and how far a user's messages have its vectors."""
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that this database knows."""
 
     model_id: int
     name: str
     dimensions: int
     state: State
+    paused: bool
+    """It is being built, and no message gets its vector for now."""
+
+
+class ModelProgress(Model, frozen=True, kw_only=True):
+    """A model, and how far messages have its vectors."""
+
     embedded: int
     """Messages that have its vector."""
     lacking: int
     """Messages that lack it."""
 
 
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """What building a model began with."""
+
+    model_id: int
+    state: State
+    """building; or what it was, where there was nothing to begin."""
+    jobs: int
+    """Users who have a job for it now."""
+
+
+class Switched(msgspec.Struct, frozen=True, kw_only=True):
+    """What a switch did."""
+
+    became: str
+    """The active model now."""
+    leaves: str
+    """The active model before."""
+    behind: int
+    """Messages that are compared by the model before, until they have the new one's vector."""
+    jobs: int
+    """Users who have a job for that."""
+
+
+@contextmanager
+def _explained(name: object = None, dimensions: object = None) -> Iterator[None]:
+    """Turn what the functions refuse into errors that a person can meet."""
+    try:
+        yield
+    except sa.DBAPIError as error:
+        cause = error.orig
+        if not isinstance(cause, psycopg.Error):
+            raise
+        says, hint = cause.diag.message_primary or "", cause.diag.message_hint or ""
+        if cause.sqlstate == STATE_FORBIDS:
+            raise ModelStateError(says, hint=hint) from error
+        if isinstance(cause, psycopg.errors.UndefinedObject):
+            raise NotFoundError(says, hint=hint) from error
+        if isinstance(cause, psycopg.errors.InvalidParameterValue):
+            raise EmbedderError(
+                f"The model {name!r} gives vectors of {dimensions} dimensions and gave others before.",
+                hint="Another model needs another name; two servers behind one name must have the same model.",
+            ) from error
+        raise
+
+
+def _as(kind: type[Any], row: Row[Any]) -> Any:
+    return kind(**row._mapping)  # noqa: SLF001 - the public name of a row's mapping
+
+
+async def known_models(db: Database) -> list[Model]:
+    """All models, oldest first."""
+    async with db.transaction() as connection:
+        return [_as(Model, row) for row in await connection.execute(query("known_models"))]
+
+
+async def list_models(db: Database, user_id: UUID | None = None) -> list[ModelProgress]:
+    """All models, oldest first, with the progress of one user, or of all users together."""
+    async with db.transaction(user_id) as connection:
+        if user_id is None:
+            await connection.execute(LONGEST_CHANGE)
+            rows = await connection.execute(query("models_over_all_users"))
+        else:
+            call = text("SELECT * FROM memsvc.embedding_progress(:user_id)")
+            rows = await connection.execute(call, {"user_id": user_id})
+        return [_as(ModelProgress, row) for row in rows]
+
+
 async def ensure_model(db: Database, name: str, dimensions: int) -> tuple[int, State]:
-    """The id and the state of a model, registered on first use.
+    """The id and the state of a model; the first one of a database is registered by this.
 
     Raises:
         EmbedderError: it is known with vectors of another length.
+        ModelStateError: it is not known, and another one is active.
     """
-    call = text("SELECT * FROM memsvc.ensure_model(:name, :dimensions)")
-    try:
+    with _explained(name, dimensions):
         async with db.transaction() as connection:
-            row = (await connection.execute(call, {"name": name, "dimensions": dimensions})).one()
-    except sa.DBAPIError as error:
-        if not isinstance(error.orig, psycopg.errors.InvalidParameterValue):
-            raise
-        raise EmbedderError(
-            f"The model {name!r} gives vectors of {dimensions} dimensions and gave others before.",
-            hint="Another model needs another name; two servers behind one name must have the same model.",
-        ) from error
+            row = (await connection.execute(ENSURE, {"name": name, "dimensions": dimensions})).one()
     return row.model_id, row.state
 
 
-async def list_models(db: Database, user_id: UUID) -> list[ModelProgress]:
-    """The models of this database, oldest first, with a user's progress."""
-    call = text("SELECT * FROM memsvc.embedding_progress(:user_id)")
-    async with db.transaction(user_id) as connection:
-        rows = await connection.execute(call, {"user_id": user_id})
-        return [ModelProgress(**row._mapping) for row in rows]  # noqa: SLF001 - the public name of a row's mapping
+async def _change(db: Database, call: TextClause, **values: object) -> Row[Any]:
+    with _explained(values.get("name"), values.get("dimensions")):
+        async with db.transaction() as connection:
+            await connection.execute(LONGEST_CHANGE)
+            return (await connection.execute(call, values)).one()
+
+
+async def build_model(db: Database, name: str, dimensions: int) -> Built:
+    """Begin to give messages a model's vectors beside the active one's; go on where it was begun before.
+
+    Raises:
+        ModelStateError: another one is being built, or vectors of its former life are still there.
+        EmbedderError: it is known with vectors of another length.
+    """
+    found: Built = _as(Built, await _change(db, BUILD, name=name, dimensions=dimensions))
+    return found
+
+
+async def pause_model(db: Database, name: str, *, paused: bool) -> int:
+    """Pause or resume a model that is being built; how many users have a job for it now.
+
+    Raises:
+        NotFoundError: there is no such model.
+        ModelStateError: it is not being built.
+    """
+    row = await _change(db, PAUSE, name=name, paused=paused)
+    jobs: int = row.jobs
+    return jobs
+
+
+async def switch_model(db: Database, name: str | None, *, now: bool = False) -> Switched:
+    """Make a model the active one; the one before it leaves, and answers for what the new one lacks.
+
+    Args:
+        db: the database.
+        name: of a model that is being built or leaving; None: the one that is leaving.
+        now: also while messages lack the new one's vectors.
+
+    Raises:
+        NotFoundError: there is no such model.
+        ModelStateError: its state, or another model that is still leaving, forbids it; or messages lack its vectors.
+    """
+    switched: Switched = _as(Switched, await _change(db, SWITCH, name=name, now=now))
+    return switched
+
+
+async def retire_model(
+    db: Database, name: str, progress: Callable[[int], None] = lambda _dropped: None, *, page: int = DROP_PAGE
+) -> int:
+    """Give up a model that is leaving or being built, and delete its vectors; may be killed and called again.
+
+    Args:
+        db: the database.
+        name: of the model.
+        progress: called with the number of vectors of each batch.
+        page: vectors of a batch.
+
+    Returns:
+        How many vectors were deleted.
+
+    Raises:
+        NotFoundError: there is no such model.
+        ModelStateError: it is the active one.
+        OverloadedError: others used its index all the time; call again.
+    """
+    model_id: int = (await _change(db, RETIRE, name=name)).model_id
+    await _drop_index(db, model_id)
+    dropped = 0
+    async for count in _drop_vectors(db, model_id, page):
+        progress(count)
+        dropped += count
+    return dropped
+
+
+async def _drop_index(db: Database, model_id: int) -> None:
+    for number in range(1, LOCK_TRIES + 1):
+        try:
+            await _change(db, DROP_INDEX, model_id=model_id)
+        except OverloadedError:  # it lets the others through and asks again
+            if number == LOCK_TRIES:
+                raise
+            await asyncio.sleep(LOCK_PAUSE_S)
+        else:
+            return
+
+
+async def _drop_vectors(db: Database, model_id: int, page: int) -> AsyncIterator[int]:
+    first: UUID = FIRST_USER
+    while True:
+        async with db.transaction() as connection:
+            values = {"model_id": model_id, "first": first, "page": page}
+            row = (await connection.execute(DROP_VECTORS, values)).one_or_none()
+        if row is None:
+            return
+        first = row.last_user_id
+        yield row.dropped

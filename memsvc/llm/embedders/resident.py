@@ -1,4 +1,4 @@
-"""The embedding model of this process: loaded once, in a thread, when somebody first needs it.
+"""An embedding model of this process: loaded once, in a thread, when somebody first needs it.
 
 Passages and queries have threads of their own, and a model answers both at once, so that a query waits for no batch
 (all-MiniLM on ONNX: 3 ms alone, 3 ms at the median and 11 ms at worst beside a batch of long texts). A query has a
@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import structlog
 
@@ -28,10 +29,11 @@ WARN_EVERY_S = 60.0
 MAX_DIMENSIONS = 4_000
 """pgvector's limit for an index on halfvec."""
 log = structlog.get_logger()
+Done = TypeVar("Done")
 
 
 class ResidentEmbedder:
-    """The configured model; costs nothing until it is needed. All methods belong to one event loop's thread."""
+    """A model; costs nothing until it is needed. All methods belong to one event loop's thread."""
 
     def __init__(self, settings: Settings) -> None:
         """Note which model is meant; nothing is imported or loaded yet."""
@@ -44,17 +46,19 @@ class ResidentEmbedder:
         self._late = 0
         self._late_lock = threading.Lock()
         self._warn_again_at = 0.0
+        self.closed = False
+        """It takes no more work."""
 
     async def load(self) -> Embedder:
         """The model, ready to use; what could not be loaded is tried again after 10 s, not before.
 
         Raises:
             EmbedderMissingError: its package is not installed, or nothing has this name.
-            EmbedderError, ConfigurationError: it is there, but does not start.
+            EmbedderError, ConfigurationError: it is there, but does not start; or it was closed.
         """
         known = self._loading
         if known is None or (known.done() and known.exception() and time.monotonic() >= self._load_again_at):
-            self._loading = known = self._passages.submit(self._load)
+            self._loading = known = self._submit(self._passages, self._load)
         return await asyncio.shield(asyncio.wrap_future(known))  # who gives up waiting does not stop it
 
     def _load(self) -> Embedder:
@@ -98,7 +102,7 @@ class ResidentEmbedder:
         by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))  # little padding
         for start in range(0, len(texts), SLICE_TEXTS):
             chosen = by_length[start : start + SLICE_TEXTS]
-            work = self._passages.submit(_embed, model, [texts[index] for index in chosen], "passages")
+            work = self._submit(self._passages, _embed, model, [texts[index] for index in chosen], "passages")
             made = await asyncio.wrap_future(work)
             for index, vector in zip(chosen, made, strict=True):
                 found[index] = vector
@@ -115,7 +119,7 @@ class ResidentEmbedder:
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 model = await self.load()
-                work = self._queries.submit(_embed, model, [text], "query")
+                work = self._submit(self._queries, _embed, model, [text], "query")
                 return (await asyncio.wrap_future(work))[0]
         except TimeoutError:
             if work is not None and not work.cancel():
@@ -137,15 +141,16 @@ class ResidentEmbedder:
             why = {"code": error.code, "error": error.message} if error else {}
             log.warning(event, model=self.model_name, **why, **facts)
 
-    def close(self) -> None:
-        """Take no more work; a text that is being embedded is finished in the background."""
+    def _submit(self, threads: ThreadPoolExecutor, work: Callable[..., Done], *arguments: Any) -> Future[Done]:
+        if self.closed:
+            raise EmbedderError(f"{self.model_name!r} is not in use any more.")
+        return threads.submit(work, *arguments)
+
+    def close(self, *, now: bool = True) -> None:
+        """Take no more work; a text that is being embedded is finished in the background; what waits, if not now."""
+        self.closed = True
         for threads in (self._passages, self._queries):
-            threads.shutdown(wait=False, cancel_futures=True)
-
-
-def resident_embedder(settings: Settings) -> ResidentEmbedder | None:
-    """The configured model; None where MEMSVC_EMBEDDING_MODEL is empty."""
-    return ResidentEmbedder(settings) if settings.embedding_model else None
+            threads.shutdown(wait=False, cancel_futures=now)
 
 
 def _embed(model: Embedder, texts: list[str], what: str) -> list[str]:

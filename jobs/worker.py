@@ -1,0 +1,53 @@
+"""A worker within this process, as ``memsvc up`` and ``memsvc worker`` have it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from dramatiq import Broker
+from sqlalchemy import URL
+
+from jobs.actors import QUEUES, declare_actors
+from jobs.steps import all_steps
+from memsvc.db.engine import Database
+from memsvc.queue.broker import NotUnderstoodError, QueueBroker
+from memsvc.queue.schedule import keep_time
+from memsvc.queue.targets import target_broker
+from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
+from memsvc.settings import Settings
+from memsvc.sources.embedding import ModelsInUse
+
+
+@asynccontextmanager
+async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> AsyncIterator[None]:
+    """Work on jobs, and run what recurs, until the block ends; what is being done then is finished first.
+
+    Args:
+        settings: how many threads; how long what is over is kept.
+        url: of the database, as memsvc_app.
+        models: the embedding models of this process; None: jobs give no vectors.
+    """
+    threads = settings.worker_threads
+    steps = all_steps(settings, models)
+    db = Database(url, settings, pool_size=2 * threads + 2)
+    prefetch = prefetch_of(steps, QUEUES)
+    broker: Broker
+    if settings.queue_url is None:
+        broker = QueueBroker(url, threads, prefetch=prefetch)
+    else:
+        broker = target_broker(settings.queue_url.get_secret_value(), prefetch=prefetch, hopeless=(NotUnderstoodError,))
+    runner = JobRunner(db, steps, broker)
+    declare_actors(broker, runner)
+    worker = QueueWorker(broker, runner, threads)
+    worker.start()
+    timekeeper = asyncio.create_task(keep_time(db))
+    try:
+        yield
+    finally:
+        timekeeper.cancel()
+        with suppress(asyncio.CancelledError):
+            await timekeeper
+        await worker.stop()
+        await db.close()

@@ -1,0 +1,119 @@
+"""``memsvc schedule``: what recurs for a user, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, print_json, print_table, with_database
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from memsvc.db.engine import Database
+    from memsvc.queue.schedule import Schedule
+    from memsvc.settings import Settings
+
+schedule = typer.Typer(help="Recurring work of a user.", rich_markup_mode=None)
+Kind = typer.Argument(help="What recurs: tidy.", metavar="KIND")
+
+
+def _for_user(user: str | None, app: str, act: Callable[[Database, UUID], Awaitable[Any]]) -> Any:
+    async def work(db: Database, _settings: Settings) -> Any:
+        from memsvc.access.users import find_app
+
+        return await act(db, (await chosen_user(db, await find_app(db, app), user)).user_id)
+
+    return with_database(work)
+
+
+def _show(found: list[Schedule]) -> None:
+    from zoneinfo import ZoneInfo
+
+    def local(moment: datetime | None, zone: str) -> str:
+        return f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}" if moment else ""
+
+    print_table(
+        ["kind", "at", "days", "zone", "state", "next", "last"],
+        [
+            [
+                s.kind, s.at, ",".join(s.weekdays or ["every day"]), s.time_zone, "on" if s.enabled else "off",
+                local(s.next_at, s.time_zone), local(s.last_at, s.time_zone) or "never",
+            ]
+            for s in found
+        ],
+    )  # fmt: skip
+
+
+@schedule.callback(invoke_without_command=True)
+def list_schedules_of_user(
+    context: typer.Context, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson
+) -> None:
+    """List what recurs, by the user's clock."""
+    if context.invoked_subcommand is not None:
+        return
+
+    async def act(db: Database, user_id: UUID) -> list[Schedule]:
+        from memsvc.queue.schedule import list_schedules
+
+        return await list_schedules(db, user_id)
+
+    found = _for_user(user, app, act)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+@schedule.command("set")
+def set_time(
+    kind: str = Kind,
+    at: str = typer.Option(..., "--at", help="Time of day on the user's clock, HH:MM or HH:MM:SS."),
+    days: str | None = typer.Option(None, "--days", help="Such as mon,thu or 1,4; every day otherwise."),
+    user: str | None = UserRef,
+    app: str = AppName,
+) -> None:
+    """Say when something recurs, and turn it on."""
+
+    async def act(db: Database, user_id: UUID) -> Schedule:
+        from memsvc.queue.schedule import set_schedule
+
+        return await set_schedule(db, user_id, kind, at=at, weekdays=days.split(",") if days is not None else None)
+
+    _show([_for_user(user, app, act)])
+
+
+def _switch(kind: str, user: str | None, app: str, *, enabled: bool) -> None:
+    async def act(db: Database, user_id: UUID) -> Schedule:
+        from memsvc.queue.schedule import switch_schedule
+
+        return await switch_schedule(db, user_id, kind, enabled=enabled)
+
+    _show([_for_user(user, app, act)])
+
+
+@schedule.command("off")
+def off(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
+    """Let something recur no more."""
+    _switch(kind, user, app, enabled=False)
+
+
+@schedule.command("on")
+def on(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
+    """Let something recur again; what was missed is not made up for."""
+    _switch(kind, user, app, enabled=True)
+
+
+@schedule.command("run")
+def run(kind: str = Kind, user: str | None = UserRef, app: str = AppName) -> None:
+    """Ask for it now, beside its times; a worker or 'memsvc jobs run' does it."""
+
+    async def act(db: Database, user_id: UUID) -> UUID:
+        from memsvc.queue.schedule import run_now
+
+        return await run_now(db, user_id, kind)
+
+    print(f"{_for_user(user, app, act)} is pending.")

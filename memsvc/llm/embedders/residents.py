@@ -1,0 +1,156 @@
+"""The embedding models of this process: those that the database says are in use, loaded when they are needed.
+
+MEMSVC_EMBEDDING_MODEL names only the first model of a new database; after that ``embedding_models`` says which model is
+active, which is leaving and which is being built. It is read again every few seconds, so a change reaches all processes
+within that time. What is in use no more is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+import structlog
+
+from memsvc.db.engine import Database
+from memsvc.errors import MemsvcError
+from memsvc.llm.embedders.registry import Model, State, known_models
+from memsvc.llm.embedders.resident import ResidentEmbedder
+from memsvc.settings import Settings
+
+REREAD_S = 5.0
+ORDER: tuple[State, ...] = ("active", "leaving", "building")
+"""Who gives vectors first."""
+log = structlog.get_logger()
+
+
+class QueryVector(NamedTuple):
+    """A query's vector."""
+
+    model: str
+    """Whose."""
+    vector: str
+    """In pgvector's form."""
+
+
+class InUse(NamedTuple):
+    """A model that passages get vectors of."""
+
+    state: State
+    resident: ResidentEmbedder
+
+
+class Residents:
+    """The models in use; costs nothing until one is needed. All methods belong to one event loop's thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Note the settings; nothing is read, imported or loaded yet."""
+        self._settings = settings
+        self._known: tuple[Model, ...] = ()
+        self._read_again_at = 0.0
+        self._reading = asyncio.Lock()
+        self._holders: dict[str, ResidentEmbedder] = {}
+        self._told = "embedding_model" not in settings.model_fields_set
+
+    async def for_passages(self, db: Database) -> list[InUse]:
+        """Models that give passages their vectors, as the database says now: the active one first.
+
+        Raises:
+            MemsvcError: the database cannot be asked.
+        """
+        await self._read(db)
+        return [InUse(model.state, self._holder(model.name)) for model in self._chosen("active", "leaving", "building")]
+
+    async def query_vectors(
+        self, db: Database, query: str, timeout_ms: int
+    ) -> tuple[QueryVector | None, QueryVector | None]:
+        """A query's vectors by the active model and by the one that is leaving, asked at the same time.
+
+        None where there is no such model, or it is missing, fails or needs longer; the latter with a warning.
+        """
+        await self._read_if_old(db)
+        asked = {model.state: self._holder(model.name) for model in self._chosen("active", "leaving")}
+        made = await asyncio.gather(*(holder.query_vector(query, timeout_ms) for holder in asked.values()))
+        found = {
+            state: QueryVector(holder.model_name, vector)
+            for (state, holder), vector in zip(asked.items(), made, strict=True)
+            if vector is not None
+        }
+        return found.get("active"), found.get("leaving")
+
+    async def ready(self, db: Database) -> bool:
+        """Wait until the models that queries need are loaded; False, and a warning, where the active one cannot be."""
+        try:
+            await self._read_if_old(db)
+        except MemsvcError:
+            return False
+        loaded = [await self._holder(model.name).ready() for model in self._chosen("active", "leaving")]
+        return loaded[0]
+
+    async def active_name(self, db: Database) -> str:
+        """The active model's name."""
+        await self._read_if_old(db)
+        return self._chosen("active")[0].name
+
+    def _chosen(self, *states: State) -> list[Model]:
+        """Models in these states, but paused ones; the configured one is as good as active where none is yet."""
+        known = [model for model in self._known if model.state in states and not model.paused]
+        if not any(model.state == "active" for model in self._known):
+            name = self._settings.embedding_model
+            known = [model for model in known if model.name != name]
+            known.append(Model(model_id=0, name=name, dimensions=0, state="active", paused=False))
+        return sorted(known, key=lambda model: ORDER.index(model.state))
+
+    def _holder(self, name: str) -> ResidentEmbedder:
+        if name not in self._holders:
+            self._holders[name] = ResidentEmbedder(self._settings.model_copy(update={"embedding_model": name}))
+        return self._holders[name]
+
+    async def _read_if_old(self, db: Database) -> None:
+        """Read the models where that was some time ago; where it fails, what was known before counts.
+
+        Raises:
+            MemsvcError: the database cannot be asked, and nothing is known yet.
+        """
+        if time.monotonic() < self._read_again_at or (self._known and self._reading.locked()):
+            return
+        if self._known:
+            with suppress(MemsvcError):
+                await self._read(db)
+        else:
+            await self._read(db)
+
+    async def _read(self, db: Database) -> None:
+        async with self._reading:
+            self._known = tuple(await known_models(db))
+            self._read_again_at = time.monotonic() + REREAD_S
+        used = {model.name for model in self._chosen(*ORDER)}
+        for name in self._holders.keys() - used:
+            self._holders.pop(name).close(now=False)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say once that the setting names another model than the active one."""
+        named = self._settings.embedding_model
+        active = next((model.name for model in self._known if model.state == "active"), named)
+        if not self._told and active != named:
+            self._told = True
+            log.warning(
+                "MEMSVC_EMBEDDING_MODEL is not the active model, which counts",
+                configured=named,
+                active=active,
+                hint=f"'memsvc models build {named}' begins a change; else set it to {active}",
+            )
+
+    def close(self) -> None:
+        """Take no more work; a text that is being embedded is finished in the background."""
+        for holder in self._holders.values():
+            holder.close()
+        self._holders.clear()
+
+
+def residents(settings: Settings) -> Residents | None:
+    """The models of this process; None where MEMSVC_EMBEDDING_MODEL is empty: then it asks none."""
+    return Residents(settings) if settings.embedding_model else None

@@ -1,0 +1,68 @@
+"""Dead letters: messages that no worker understood, kept in the queue until somebody retries or drops them.
+
+A version that did not know a kind of job yet, or a hand in the table, makes them. They are nobody's, so this is for
+operators. What a job's message loses is not lost: jobs is the truth, and sends it again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import NotFoundError
+from memsvc.queue.jobs import announce_jobs
+
+MOST_LISTED = 1_000
+
+
+class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that was rejected."""
+
+    message_id: UUID
+    """The id of its job, where it is a job's."""
+    queue: str
+    actor: str | None
+    """The kind of job that it names."""
+    rejected_at: datetime
+    error: str | None
+
+
+async def list_dead(db: Database, limit: int = MOST_LISTED) -> list[DeadLetter]:
+    """Dead letters of all queues, the newest first."""
+    async with db.transaction() as connection:
+        rows = await connection.execute(query("list_dead"), {"limit": limit})
+        return [DeadLetter(**row._mapping) for row in rows]  # noqa: SLF001 - the public name of a row's mapping
+
+
+async def retry_dead(db: Database, message_id: UUID | None = None) -> int:
+    """Put one dead letter, or all of them, back into the queue and wake the workers; how many.
+
+    Raises:
+        NotFoundError: there is none with this id.
+    """
+    async with db.transaction() as connection:
+        rows = (await connection.execute(query("retry_dead"), {"message_id": message_id})).all()
+    if message_id is not None and not rows:
+        raise _missing()
+    announce_jobs(db)
+    return len(rows)
+
+
+async def drop_dead(db: Database, message_id: UUID) -> None:
+    """Throw one dead letter away; a job that still waits sends a new message.
+
+    Raises:
+        NotFoundError: there is none with this id.
+    """
+    async with db.transaction() as connection:
+        row = (await connection.execute(query("drop_dead"), {"message_id": message_id})).one_or_none()
+    if row is None:
+        raise _missing()
+
+
+def _missing() -> NotFoundError:
+    return NotFoundError("There is no dead letter with this id.")

@@ -1,0 +1,168 @@
+"""Carries messages from PostgreSQL's queue on to Redis or RabbitMQ, for more workers than one database can feed.
+
+A message leaves the queue in a transaction that is committed after the server has taken it. A relay that dies in
+between leaves it in both, and the job is run once all the same; none is ever in neither. Only so many messages wait at
+the server: the rest stay here, where users take turns. Several relays may run at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+import structlog
+from dramatiq import Message
+from dramatiq.errors import DecodeError
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import MemsvcError
+from memsvc.queue.broker import NOBODY, SILENCE_S
+from memsvc.queue.jobs import QUEUES, channel
+from memsvc.queue.targets import Target
+
+BATCH = 100
+MOST_WAITING = 100
+POLL_S = 1.0
+FULL_S = 0.2
+"""How soon a server that holds as much as it may is asked again."""
+LONGEST_WAIT_S = 10.0
+UPKEEP_S = 5.0
+FIELDS: dict[str, type] = {"actor_name": str, "message_id": str, "kwargs": dict, "options": dict}
+TAKE = text("SELECT * FROM memsvc.relay_messages(:queue, :after, :limit)")
+KEEP = text("SELECT memsvc.keep_queue(make_interval(secs => :silence))")
+log = structlog.get_logger()
+
+T = TypeVar("T")
+
+
+class Relay:
+    """Moves due messages from the database to a server until it is told to stop."""
+
+    def __init__(self, db: Database, target: Target, *, most_waiting: int = MOST_WAITING) -> None:
+        """Prepare; nothing connects yet.
+
+        Args:
+            db: the database; takes two of its connections.
+            target: the server. The relay uses it in a thread of its own and closes it in the end.
+            most_waiting: so many messages of a queue may wait at the server.
+        """
+        self.db, self.target, self.most_waiting = db, target, most_waiting
+        self._upkeep_at = 0.0
+        self._after = dict.fromkeys(QUEUES, NOBODY)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="relay")
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Relay until ``stop`` is set; outlives a database and a server that go away, and loses nothing by that."""
+        wait_s = 0.0
+        try:
+            while not stop.is_set():
+                try:
+                    async with self.db.listening([channel(queue) for queue in QUEUES]) as heard:
+                        while not stop.is_set():
+                            rest_s = await self.move()
+                            if wait_s:
+                                wait_s = 0.0
+                                log.info("relay goes on")
+                            if rest_s:
+                                await _first(stop.wait(), heard(rest_s) if rest_s == POLL_S else asyncio.sleep(rest_s))
+                except MemsvcError as error:
+                    cause = type(error.__cause__).__name__
+                    log.warning("relay waits", code=error.code, error=error.message, cause=cause)
+                    wait_s = min(max(wait_s * 2, 0.5), LONGEST_WAIT_S)
+                    await _first(stop.wait(), asyncio.sleep(wait_s))
+        finally:
+            await self._there(self.target.close)
+            self._thread.shutdown()
+
+    async def move(self) -> float:
+        """Move at most a batch of each queue; how many seconds it may rest now, 0 where more may be due.
+
+        Raises:
+            QueueUnavailableError: the server did not take all; they are in the queue again.
+            MemsvcError: the database did not commit; they are in the queue again.
+        """
+        await self._keep()
+        rests = []
+        for queue in QUEUES:
+            room = self.most_waiting - await self._there(partial(self.target.waiting, queue))
+            if room <= 0:
+                rests.append(FULL_S)
+            else:
+                rests.append(0.0 if await self._move_batch(queue, min(room, BATCH)) else POLL_S)
+        return min(rests)
+
+    async def _keep(self) -> None:
+        """Send again what was lost; with all workers elsewhere nobody else does."""
+        if time.monotonic() >= self._upkeep_at:
+            async with self.db.transaction() as connection:
+                await connection.execute(KEEP, {"silence": SILENCE_S})
+            self._upkeep_at = time.monotonic() + UPKEEP_S
+
+    async def _move_batch(self, queue: str, limit: int) -> int:
+        async with self.db.transaction() as connection:
+            values = {"queue": queue, "after": self._after[queue], "limit": limit}
+            rows = (await connection.execute(TAKE, values)).all()
+            if not rows and self._after[queue] != NOBODY:  # all users had their turn: from the first one again
+                rows = (await connection.execute(TAKE, values | {"after": NOBODY})).all()
+            if rows:
+                readable = await _sorted_out(connection, queue, rows)
+                await self._there(partial(self.target.send, readable))
+        self._after[queue] = max((row.user_id for row in rows), default=NOBODY)
+        return len(rows)
+
+    async def _there(self, call: Callable[[], T]) -> T:
+        """Call the server, in its thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+
+async def _sorted_out(connection: AsyncConnection, queue: str, rows: Iterable[Row[Any]]) -> list[Message[Any]]:
+    """The messages that can be read; the others go back as dead letters."""
+    readable = []
+    for row in rows:
+        message = decoded(row.message, queue)
+        if message is not None and message.message_id == str(row.message_id):
+            readable.append(message)
+            continue
+        log.warning("message rejected", code="message_rejected", message_id=str(row.message_id), queue=queue)
+        values = {
+            "message_id": row.message_id, "user_id": row.user_id, "queue_name": queue, "message": row.message
+        }  # fmt: skip
+        await connection.execute(query("reject_message"), values)
+    return readable
+
+
+def decoded(data: str | None, queue: str) -> Message[Any] | None:
+    """A message as Dramatiq reads it; None where it cannot, or where it names another queue than it stands in."""
+    try:
+        message: Message[Any] = Message.decode((data or "").encode())
+    except DecodeError:
+        return None
+    fields: dict[str, Any] = message.asdict()  # of whatever types the JSON had
+    sound = all(isinstance(fields[name], kind) for name, kind in FIELDS.items())
+    return message if sound and message.queue_name == queue else None
+
+
+async def _first(*waits: Awaitable[Any]) -> None:
+    """Wait for one of several, and end the others.
+
+    Raises:
+        Exception: what the one that ended first raised.
+    """
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError, MemsvcError):
+                await task
+    for task in done:
+        task.result()

@@ -1,0 +1,108 @@
+"""Dramatiq's worker in this process. Jobs are coroutines and run on the event loop that started it.
+
+Its threads take messages and wait; the work is done where the API does its own, with the same pool and the same
+model, so that ``memsvc up`` is one process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import CancelledError, Future
+from typing import Any
+from uuid import UUID
+
+import structlog
+from dramatiq import Broker, Worker
+
+from memsvc.db.engine import Database
+from memsvc.errors import MemsvcError
+from memsvc.queue.broker import LaterError, NotUnderstoodError, QueueBroker
+from memsvc.queue.run import Outcome, Steps, run_job
+
+GRACE_S = 5.0
+"""How long a job that is being done may go on after the worker was told to stop; then it stays pending."""
+IDLE_MS = 1_000
+"""How long a thread without work waits before it looks around."""
+log = structlog.get_logger()
+
+
+class JobRunner:
+    """What an actor calls, from a worker's thread: runs the job on the event loop and waits for its end."""
+
+    def __init__(self, db: Database, steps: Steps, broker: Broker) -> None:
+        """Belongs to the running event loop."""
+        self._db = db
+        self._steps = steps
+        self._settled = broker.settled if isinstance(broker, QueueBroker) else set[str]()
+        self._loop = asyncio.get_running_loop()
+        self._running: set[Future[Outcome]] = set()
+
+    def __call__(self, kind: str, *ids: Any) -> None:
+        """Run one job.
+
+        Args:
+            kind: of the job.
+            *ids: of user and job, as text.
+
+        Raises:
+            NotUnderstoodError: these are not two ids.
+            LaterError: it is for another worker, the database cannot be reached, somebody else is at the job, or it was
+                broken off.
+        """
+        try:
+            user_id, job_id = (UUID(one) for one in ids)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise NotUnderstoodError(f"A message of {kind!r} has the ids of user and job, and nothing else.") from error
+        if kind not in self._steps:
+            raise LaterError(f"This worker has no steps for {kind!r}.")
+        try:
+            outcome = self._wait(run_job(self._db, kind, user_id, job_id, self._steps[kind]))
+        except MemsvcError as error:
+            log.warning("jobs wait for the database", code=error.code)
+            raise LaterError(error.code) from error
+        except CancelledError as error:
+            raise LaterError("broken off") from error
+        if outcome == "busy":
+            raise LaterError(outcome)
+        if outcome != "gone":
+            self._settled.add(str(job_id))
+
+    def _wait(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        self._running.add(future)
+        try:
+            return future.result()
+        finally:
+            self._running.discard(future)
+
+    def break_off(self) -> None:
+        """End what is running; its jobs stay pending."""
+        for future in tuple(self._running):
+            future.cancel()
+
+
+class QueueWorker:
+    """A worker, from start to stop."""
+
+    def __init__(self, broker: Broker, runner: JobRunner, threads: int) -> None:
+        """The broker knows its actors already."""
+        self._broker = broker
+        self._runner = runner
+        self._worker = Worker(broker, worker_threads=threads, worker_timeout=IDLE_MS)
+
+    def start(self) -> None:
+        """Begin to take jobs."""
+        self._worker.start()
+
+    async def stop(self) -> None:
+        """Take no more; wait for those that run, for a few seconds; give the others back."""
+        breaking = asyncio.get_running_loop().call_later(GRACE_S, self._runner.break_off)
+        await asyncio.to_thread(self._worker.stop, int((GRACE_S + 5) * 1_000))
+        breaking.cancel()
+        await asyncio.to_thread(self._broker.close)
+
+
+def prefetch_of(steps: Steps, queues: Mapping[str, str]) -> dict[str, int]:
+    """How many messages a process holds of each queue: one where the jobs have steps, which are slow."""
+    return {queue: 1 for kind, queue in queues.items() if steps.get(kind)}

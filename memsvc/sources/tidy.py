@@ -1,0 +1,71 @@
+"""Upkeep of a user, as the job ``tidy`` does it each night: what is over goes, what lacks is asked for.
+
+Deletes by ``memsvc.delete_ended``, in transactions of bounded size; may be killed anywhere and run again. Statistics
+are folded where every job ends (``memsvc.finish_job``).
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.queue.jobs import announce_jobs
+from memsvc.queue.run import SLICE_S, Steps
+from memsvc.settings import Settings
+
+BATCH = 5_000
+"""Most rows of a table that one transaction deletes."""
+DELETE = text("SELECT * FROM memsvc.delete_ended(:user_id, :jobs_kept, :events_kept, :limit)")
+
+
+def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
+    """The steps of the job that tidies up.
+
+    Args:
+        settings: how long jobs and events are kept.
+        vectors: ask for those that messages lack.
+    """
+    kept = {
+        "jobs_kept": timedelta(days=settings.keep_jobs_days),
+        "events_kept": timedelta(days=settings.keep_events_days),
+    }
+
+    async def tidy(db: Database, user_id: UUID, _user: UUID) -> bool:
+        if await _delete(db, user_id, kept):
+            return True
+        if vectors:
+            await _ask_for_vectors(db, user_id)
+        return False
+
+    return {"tidy": [tidy]}
+
+
+async def _delete(db: Database, user_id: UUID, kept: dict[str, timedelta]) -> bool:
+    """Delete what is old; True: the time was up before it was all gone."""
+    values = {**kept, "user_id": user_id, "limit": BATCH}
+
+    async def delete(connection: AsyncConnection) -> int:
+        gone = (await connection.execute(DELETE, values)).one()
+        most: int = max(gone.jobs, gone.events)
+        return most
+
+    until = time.monotonic() + SLICE_S
+    while await db.attempt(user_id, delete) >= BATCH:
+        if time.monotonic() >= until:
+            return True
+    return False
+
+
+async def _ask_for_vectors(db: Database, user_id: UUID) -> None:
+    async def ask(connection: AsyncConnection) -> bool:
+        asked = await connection.execute(query("ask_lacking"), {"user_id": user_id})
+        return asked.one_or_none() is not None
+
+    if await db.attempt(user_id, ask):
+        announce_jobs(db)

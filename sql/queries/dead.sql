@@ -1,0 +1,25 @@
+-- Statements of memsvc.queue.dead: messages that no worker understood. Ids, actor, queue and error, never what else a
+-- message holds.
+
+-- name: list_dead
+-- The newest first.
+SELECT
+  q.message_id, q.queue_name AS queue, left(q.message ->> 'actor_name', 100) AS actor, q.mtime AS rejected_at,
+  q.message ->> 'error' AS error
+FROM memsvc.dramatiq_queue AS q
+WHERE q.state = 'rejected'
+ORDER BY q.mtime DESC
+LIMIT :limit;
+
+-- name: retry_dead
+-- One, or all. Back in the queue as it came: without the error, and unpacked where it was no object.
+UPDATE memsvc.dramatiq_queue AS q
+SET state = 'queued', message = coalesce(q.message -> 'unread', q.message - 'error'), deliveries = 0,
+  available_at = clock_timestamp(), mtime = clock_timestamp()
+WHERE q.state = 'rejected' AND (CAST(:message_id AS uuid) IS NULL OR q.message_id = :message_id)
+RETURNING q.message_id;
+
+-- name: drop_dead
+DELETE FROM memsvc.dramatiq_queue AS q
+WHERE q.state = 'rejected' AND q.message_id = :message_id
+RETURNING q.message_id;

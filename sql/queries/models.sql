@@ -1,0 +1,26 @@
+-- Statements about embedding models.
+
+-- name: known_models
+SELECT m.model_id, m.name, m.dimensions, m.state, m.paused
+FROM memsvc.embedding_models AS m
+ORDER BY m.model_id ASC;
+
+-- name: models_over_all_users
+-- Counts read all vectors of everybody: seconds where there are millions.
+WITH counted AS MATERIALIZED (
+  SELECT t.model_id, t.embedded, t.messages FROM memsvc.embedding_totals() AS t
+)
+
+SELECT
+  m.model_id, m.name, m.dimensions, m.state, m.paused, coalesce(c.embedded, 0) AS embedded,
+  a.messages - coalesce(c.embedded, 0) AS lacking
+FROM memsvc.embedding_models AS m
+CROSS JOIN (SELECT sum(t.messages)::bigint AS messages FROM counted AS t) AS a
+LEFT JOIN counted AS c ON c.model_id = m.model_id
+ORDER BY m.model_id ASC;
+
+-- name: vectors_later
+-- A job for what a user's messages lack, beside the one that met the obstacle; one that waits keeps its time.
+INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id) VALUES (:user_id, 'embed', :user_id)
+ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
+DO UPDATE SET requests = j.requests + 1;

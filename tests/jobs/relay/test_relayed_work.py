@@ -1,0 +1,130 @@
+"""Jobs are done by workers that take them from a real Redis or RabbitMQ, and each is done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from jobs.actors import QUEUES, declare_actors
+from memsvc.db.engine import Database, role_url
+from memsvc.errors import EmbedderAnswerError
+from memsvc.queue.broker import NotUnderstoodError
+from memsvc.queue.run import Step, Steps
+from memsvc.queue.targets import Target, target_broker
+from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
+from memsvc.settings import Settings
+from tests.acceptance.killpoints import MEMSVC
+from tests.jobs.relay.conftest import Server, ask, process, relaying, until
+
+
+@asynccontextmanager
+async def working(server: Server, db: Database, steps: Steps, threads: int = 4) -> AsyncIterator[None]:
+    """A worker in this process that takes jobs from a server."""
+    broker = target_broker(server.url, prefetch=prefetch_of(steps, QUEUES), hopeless=(NotUnderstoodError,))
+    runner = JobRunner(db, steps, broker)
+    declare_actors(broker, runner)
+    worker = QueueWorker(broker, runner, threads)
+    worker.start()
+    try:
+        yield
+    finally:
+        await worker.stop()
+
+
+@pytest.fixture
+async def workers_db(admin_url: str, settings: Settings) -> AsyncIterator[Database]:
+    """As a worker with four threads has it."""
+    opened = Database(role_url(admin_url, "memsvc_app", settings.secret("app_password")), settings, pool_size=9)
+    yield opened
+    await opened.close()
+
+
+def noting(done: list[str], seconds: float = 0) -> Step:
+    """A step that takes so long and notes whose subject it was called for."""
+
+    async def step(_db: Database, _user_id: UUID, subject_id: UUID) -> bool:
+        await asyncio.sleep(seconds)
+        done.append(str(subject_id))
+        return False
+
+    return step
+
+
+def states(watcher: psycopg.Connection) -> dict[str, int]:
+    """How many jobs of sources are in each state; at night others come in between."""
+    query = "SELECT state, count(*) FROM memsvc.jobs WHERE kind = 'process' GROUP BY state"
+    return dict(watcher.execute(query).fetchall())
+
+
+async def test_jobs_go_through_the_server_and_are_done_once(
+    database: Database, watcher: psycopg.Connection, server: Server, reader: Target, workers_db: Database
+) -> None:
+    await ask(database, 40, 40, 20)
+    await ask(database, 1, kind="tidy")
+    done: list[str] = []
+    steps: Steps = {"process": [noting(done)], "tidy": [noting([])]}
+    async with relaying(database, server), working(server, workers_db, steps):
+        await until(lambda: states(watcher) == {"done": 100})
+        await until(lambda: not watcher.execute("SELECT FROM memsvc.jobs WHERE state = 'pending'").fetchone())
+    subjects = [str(row[0]) for row in watcher.execute("SELECT subject_id FROM memsvc.jobs WHERE kind = 'process'")]
+    assert sorted(done) == sorted(subjects)
+    assert reader.waiting("models") == reader.waiting("upkeep") == 0
+
+
+async def test_a_job_that_fails_goes_through_the_server_again(
+    database: Database, watcher: psycopg.Connection, server: Server, reader: Target, workers_db: Database
+) -> None:
+    [[job]] = await ask(database, 1)
+    tries = 0
+
+    async def fails_once(_db: Database, _user_id: UUID, _subject_id: UUID) -> bool:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise EmbedderAnswerError
+        return False
+
+    async with relaying(database, server), working(server, workers_db, {"process": [fails_once]}):
+        await until(lambda: states(watcher) == {"pending": 1} and tries == 1)
+        await until(lambda: watcher.execute("SELECT 1 FROM memsvc.jobs WHERE attempts = 1").fetchone())
+        watcher.execute("UPDATE memsvc.jobs SET run_after = now() WHERE job_id = %s", [job])  # its wait is over
+        await until(lambda: states(watcher) == {"done": 1})
+    assert tries == 2
+
+
+async def test_a_job_that_somebody_else_has_comes_back(
+    database: Database, watcher: psycopg.Connection, server: Server, reader: Target, workers_db: Database
+) -> None:
+    [[job]] = await ask(database, 1)
+    done: list[str] = []
+    async with relaying(database, server), working(server, workers_db, {"process": [noting(done)]}):
+        async with workers_db.holding(f"memsvc.work {job}"):
+            await asyncio.sleep(3)
+            assert states(watcher) == {"pending": 1}
+        await until(lambda: states(watcher) == {"done": 1}, seconds=10)
+    assert len(done) == 1
+
+
+async def test_killed_workers_lose_no_job(
+    database: Database,
+    watcher: psycopg.Connection,
+    server: Server,
+    reader: Target,
+    relay_environment: dict[str, str],
+) -> None:
+    await ask(database, 300, 300, 300)
+    environment = {**relay_environment, "MEMSVC_EMBEDDING_MODEL": ""}
+    worker = [str(MEMSVC), "worker"]
+    async with relaying(database, server):
+        for moment in (50, 250):
+            with process(worker, environment) as killed:
+                await until(lambda moment=moment: states(watcher).get("done", 0) >= moment)  # type: ignore[misc]
+                killed.kill()
+        assert states(watcher).get("pending")
+        with process(worker, environment):
+            await until(lambda: states(watcher) == {"done": 900}, seconds=30)
