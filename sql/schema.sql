@@ -1378,7 +1378,7 @@ CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text
          CASE
              WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
              ELSE NULL::timestamp with time zone
-         END, started_at = COALESCE(fail_job.p_started_at, clock_timestamp()), run_after = (clock_timestamp() + ('00:00:01'::interval * LEAST((300)::double precision, power((5)::double precision, ((LEAST((j.attempts)::integer, 9) + 1))::double precision)))), error_code = fail_job.p_error_code, error = fail_job.p_error
+         END, started_at = COALESCE(fail_job.p_started_at, now()), run_after = (clock_timestamp() + ('00:00:01'::interval * LEAST((300)::double precision, power((5)::double precision, ((LEAST((j.attempts)::integer, 9) + 1))::double precision)))), error_code = fail_job.p_error_code, error = fail_job.p_error
    WHERE ((j.user_id = fail_job.p_user_id) AND (j.job_id = fail_job.p_job_id) AND (j.state = 'pending'::text));
 END;
 
@@ -1443,7 +1443,7 @@ BEGIN
   SET
     state = CASE WHEN settled THEN 'done' ELSE 'pending' END,
     finished_at = CASE WHEN settled THEN clock_timestamp() END,
-    started_at = coalesce(p_started_at, clock_timestamp()),
+    started_at = coalesce(p_started_at, now()),
     run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
     -- What was asked for meanwhile is a new piece of work, with tries of its own.
     attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,

@@ -64,7 +64,7 @@ BEGIN
   SET
     state = CASE WHEN settled THEN 'done' ELSE 'pending' END,
     finished_at = CASE WHEN settled THEN clock_timestamp() END,
-    started_at = coalesce(p_started_at, clock_timestamp()),
+    started_at = coalesce(p_started_at, now()),
     run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
     -- What was asked for meanwhile is a new piece of work, with tries of its own.
     attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
@@ -99,7 +99,7 @@ BEGIN ATOMIC
     attempts = least(j.attempts + 1, 32767),
     state = CASE WHEN j.attempts >= 3 AND NOT p_passing THEN 'failed' ELSE 'pending' END,
     finished_at = CASE WHEN j.attempts >= 3 AND NOT p_passing THEN clock_timestamp() END,
-    started_at = coalesce(p_started_at, clock_timestamp()),
+    started_at = coalesce(p_started_at, now()),
     run_after = clock_timestamp() + interval '1 second' * least(300, power(5, least(j.attempts, 9) + 1)),
     error_code = p_error_code,
     error = p_error
