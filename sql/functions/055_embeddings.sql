@@ -8,7 +8,7 @@ AS $$
 BEGIN
   EXECUTE format(
     'CREATE INDEX IF NOT EXISTS embeddings_near_%1$s ON memsvc.embeddings '
-    'USING hnsw ((vector::halfvec(%2$s)) halfvec_ip_ops) WHERE model_id = %1$s', p_model_id, p_dimensions
+    'USING hnsw ((vector::halfvec(%2$s)) halfvec_ip_ops) WITH (ef_construction = 128) WHERE model_id = %1$s', p_model_id, p_dimensions
   );
 END
 $$;
