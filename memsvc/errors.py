@@ -94,6 +94,41 @@ class BadFileError(InvalidRequestError):
     hint = "memsvc ingest reads chat JSONL and role/content exports; see docs/ingest.md."
 
 
+class InvalidIntervalError(InvalidRequestError):
+    """The time span ends before it begins."""
+
+    code = "invalid_interval"
+    hint = "A span goes from its begin up to, and without, its end; leave a bound out where there is none."
+
+
+class InvalidAliasError(InvalidRequestError):
+    """The name is empty."""
+
+    code = "invalid_alias"
+    hint = "Send a name with at least one visible character, at most 200."
+
+
+class InvalidSpanError(InvalidRequestError):
+    """The passage has no such span."""
+
+    code = "invalid_span"
+    hint = "Spans count characters from 0, the end not included; leave them out for the whole passage."
+
+
+class TypeUnknownError(InvalidRequestError):
+    """The ontology has no such type."""
+
+    code = "type_unknown"
+    hint = "Types are named as in the tables node_types and edge_types, for example Person and LIVES_IN."
+
+
+class EndpointForbiddenError(InvalidRequestError):
+    """The ontology does not let this edge join these nodes."""
+
+    code = "endpoint_forbidden"
+    hint = "See from_types and to_types of the edge's type, or give the node another type first."
+
+
 class MessageConflictError(MemsvcError):
     """A message with this identity but another text is already stored."""
 
@@ -120,6 +155,58 @@ class ConversationUnknownError(NotFoundError):
 
     code = "conversation_unknown"
     hint = "GET /v1/conversations lists the conversations of this user."
+
+
+class NodeUnknownError(NotFoundError):
+    """There is no node with this id."""
+
+    code = "node_unknown"
+
+
+class FactUnknownError(NotFoundError):
+    """There is no edge or version with this id."""
+
+    code = "fact_unknown"
+
+
+class PassageUnknownError(NotFoundError):
+    """There is no passage with this id."""
+
+    code = "passage_unknown"
+
+
+class ChangeUnknownError(NotFoundError):
+    """There is no change with this id."""
+
+    code = "change_unknown"
+
+
+class VersionSupersededError(MemsvcError):
+    """This version was superseded or taken back."""
+
+    code, status, exit_code = "version_superseded", 409, 3
+    hint = "Read what is known now, and correct that."
+
+
+class ChangeBuiltUponError(MemsvcError):
+    """A later change stands on this one."""
+
+    code, status, exit_code = "change_built_upon", 409, 3
+    hint = "Undo the later changes first, or assert what is right."
+
+
+class MergeCycleError(MemsvcError):
+    """A node would stand for itself."""
+
+    code, status, exit_code = "merge_cycle", 409, 3
+    hint = "The two are the same node already, or the other way round; unmerge first to turn it."
+
+
+class AlreadyMergedError(MemsvcError):
+    """The node is merged into another one."""
+
+    code, status, exit_code = "already_merged", 409, 3
+    hint = "Unmerge it first, or merge the node that stands for it."
 
 
 class JobStateError(MemsvcError):

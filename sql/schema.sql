@@ -7,6 +7,55 @@ ALTER SCHEMA memsvc OWNER TO memsvc_owner;
 
 COMMENT ON SCHEMA memsvc IS 'memsvc: long-term memory for AI assistants.';
 
+CREATE FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) RETURNS TABLE(kind text, node_id uuid, subject uuid, form text, valid_from timestamp with time zone, valid_to timestamp with time zone, was_id uuid, was jsonb, was_asserted_by text, became jsonb)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  WITH touched AS MATERIALIZED (
+    SELECT 'node' AS kind, v.node_id, v.node_id AS subject, '' AS form, v.version_id, memsvc.content_of(v) AS content,
+      v.asserted_by, v.valid_from, v.valid_to, v.recorded_from < p_at AS past
+    FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
+    UNION ALL
+    SELECT 'alias', v.node_id, v.node_id, v.normal_form, v.alias_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from < p_at
+    FROM aliases AS v
+    WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
+    UNION ALL
+    SELECT 'edge', v.from_node, v.edge_id, '', v.version_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from < p_at
+    FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
+  ),
+  cell AS MATERIALIZED (
+    SELECT p.kind, p.node_id, p.subject, p.form, p.place AS cell_from, lead(p.place) OVER (
+      PARTITION BY p.kind, p.subject, p.form ORDER BY p.place
+    ) AS cell_to
+    FROM (
+      SELECT t.kind, t.node_id, t.subject, t.form, t.valid_from AS place FROM touched AS t
+      UNION SELECT t.kind, t.node_id, t.subject, t.form, t.valid_to FROM touched AS t
+    ) AS p
+  )
+  SELECT c.kind, c.node_id, c.subject, c.form, c.cell_from, c.cell_to, b.version_id, b.content, b.asserted_by, a.content
+  FROM cell AS c
+  LEFT JOIN touched AS b
+    ON b.past AND b.kind = c.kind AND b.subject = c.subject AND b.form = c.form AND b.valid_from <= c.cell_from
+    AND b.valid_to >= c.cell_to
+  LEFT JOIN touched AS a
+    ON NOT a.past AND a.kind = c.kind AND a.subject = c.subject AND a.form = c.form AND a.valid_from <= c.cell_from
+    AND a.valid_to >= c.cell_to
+  WHERE c.cell_to IS NOT NULL AND b.content IS DISTINCT FROM a.content;
+END
+$$;
+
+ALTER FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) IS 'What a change altered, with what held before.';
+
 CREATE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) RETURNS TABLE(message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid, known_said_at timestamp with time zone, known_said_offset smallint)
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -239,6 +288,117 @@ $$;
 ALTER FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) IS 'Appends messages with statistics, job and event in the caller''s transaction; one result row per message.';
+
+CREATE FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) RETURNS TABLE(nth integer, outcome text, versions uuid[])
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  o record;
+  open merges;
+BEGIN
+  FOR o IN
+    SELECT p.* FROM jsonb_to_recordset(p_operations) AS p (
+      position integer, op text, node_id uuid, canonical_id uuid, reason text, confidence real, evidence jsonb
+    )
+    WHERE p.op IN ('merge', 'unmerge') ORDER BY p.position
+  LOOP
+    nth := o.position;
+    SELECT m.* INTO open FROM merges AS m
+    WHERE m.user_id = p_user_id AND m.node_id = o.node_id AND m.recorded_to = 'infinity';
+    IF o.op = 'unmerge' THEN
+      outcome := CASE WHEN open.merge_id IS NULL THEN 'unchanged' ELSE 'closed' END;
+      UPDATE merges AS m SET recorded_to = p_at WHERE m.user_id = p_user_id AND m.merge_id = open.merge_id;
+    ELSIF o.node_id = o.canonical_id OR o.node_id = (
+      SELECT r.canonical_id FROM memsvc.resolve_nodes(p_user_id, ARRAY[o.canonical_id]) AS r
+    ) THEN
+      PERFORM memsvc.refuse_change('merge_cycle', o.position, format(
+        'Node %s already stands for %s.', o.node_id, o.canonical_id
+      ));
+    ELSIF open.canonical_id <> o.canonical_id THEN
+      PERFORM memsvc.refuse_change('already_merged', o.position, format(
+        'Node %s is merged into %s.', o.node_id, open.canonical_id
+      ));
+    ELSIF open.merge_id IS NULL THEN
+      outcome := 'written';
+      INSERT INTO merges (user_id, node_id, canonical_id, reason, confidence, asserted_by, recorded_from)
+      VALUES (
+        p_user_id, o.node_id, o.canonical_id, coalesce(o.reason, ''), coalesce(o.confidence, 1), p_actor, p_at
+      )
+      RETURNING * INTO open;
+    ELSE
+      outcome := 'known';
+    END IF;
+    versions := array_remove(ARRAY[open.merge_id], NULL);
+    INSERT INTO source_links (
+      user_id, passage_id, span_from, span_to, merge_id, stance, confidence, asserted_by, recorded_from
+    )
+    SELECT p_user_id, e.passage_id, e.span_from, e.span_to, open.merge_id,
+      CASE o.op WHEN 'merge' THEN 'supports' ELSE 'ends' END, coalesce(e.confidence, 1), p_actor, p_at
+    FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid, span_from integer, span_to integer, confidence real)
+    WHERE open.merge_id IS NOT NULL
+      AND NOT EXISTS (SELECT FROM memsvc.links_of(p_user_id, 'merge', open.merge_id) AS k
+        WHERE (k.passage_id, k.span_from, k.span_to) IS NOT DISTINCT FROM (e.passage_id, e.span_from, e.span_to));
+    RETURN NEXT;
+  END LOOP;
+END
+$$;
+
+ALTER FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) IS 'Merges nodes and ends merges, in order.';
+
+CREATE FUNCTION memsvc.apply_steps(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb) RETURNS TABLE(nth integer, outcome text, versions uuid[])
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  plan CONSTANT jsonb := (
+    SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') FROM memsvc.plan_history(p_user_id, p_steps) AS p
+  );
+  closed uuid[] := (
+    SELECT array_agg((p.value ->> 'version_id')::uuid) FROM jsonb_array_elements(plan) AS p
+    WHERE p.value ->> 'action' = 'close'
+  );
+BEGIN
+  IF closed IS NOT NULL THEN
+    UPDATE node_versions AS v SET recorded_to = p_at
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (closed) AND v.recorded_to = 'infinity';
+    UPDATE edge_versions AS v SET recorded_to = p_at
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (closed) AND v.recorded_to = 'infinity';
+    UPDATE aliases AS v SET recorded_to = p_at
+    WHERE v.user_id = p_user_id AND v.alias_id = ANY (closed) AND v.recorded_to = 'infinity';
+  END IF;
+  PERFORM memsvc.write_versions(p_user_id, p_actor, p_at, plan);
+  PERFORM memsvc.link_evidence(p_user_id, p_actor, p_at, p_steps, plan);
+
+  RETURN QUERY
+  SELECT s.position,
+    CASE
+      WHEN s.takes THEN CASE WHEN bool_or(p.action = 'end') THEN 'closed' ELSE 'unchanged' END
+      WHEN bool_or(p.action = 'write') THEN 'written'
+      WHEN bool_or(p.action = 'past') THEN 'superseded'
+      ELSE 'known'
+    END,
+    array_agg(p.version_id) FILTER (WHERE p.action IN ('bear', 'end'))
+  FROM (
+    SELECT g.position, g.content IS NULL AS takes
+    FROM jsonb_to_recordset(p_steps) AS g (position integer, content jsonb)
+  ) AS s
+  LEFT JOIN (
+    SELECT w.* FROM jsonb_to_recordset(plan) AS w (action text, version_id uuid, nth integer)
+  ) AS p ON p.nth = s.position
+  GROUP BY s.position, s.takes;
+END
+$$;
+
+ALTER FUNCTION memsvc.apply_steps(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.apply_steps(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb) IS 'Closes and writes versions as planned, with their evidence; one result row a step.';
 
 CREATE FUNCTION memsvc.as_tsquery(p_lexeme text) RETURNS tsquery
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -694,6 +854,69 @@ ALTER FUNCTION memsvc.backlog() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.backlog() IS 'How much background work waits, over all users.';
 
+CREATE TABLE memsvc.changes (
+    user_id uuid NOT NULL,
+    change_id uuid DEFAULT uuidv7() NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    asserted_by text NOT NULL,
+    operations text[] NOT NULL,
+    undoes uuid,
+    CONSTRAINT changes_asserted_by_check CHECK (((asserted_by <> ''::text) AND (length(asserted_by) <= 200)))
+);
+
+ALTER TABLE ONLY memsvc.changes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.changes OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.changes IS 'One row for each batch of changes to the graph. Its recorded_at is the recorded_from of all that it wrote and the recorded_to of all that it closed, and no other change of the user has the same. Holds no text.';
+
+COMMENT ON COLUMN memsvc.changes.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.changes.change_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.changes.recorded_at IS 'When memsvc learnt it; later than every earlier change of the user.';
+
+COMMENT ON COLUMN memsvc.changes.asserted_by IS 'Who changed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.changes.operations IS 'Which kinds of operations it held.';
+
+COMMENT ON COLUMN memsvc.changes.undoes IS 'The change that it undoes.';
+
+CREATE FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid DEFAULT NULL::uuid) RETURNS memsvc.changes
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  made changes;
+  floor timestamptz;
+BEGIN
+  IF p_operations && '{merge,unmerge,undo}' THEN
+    -- Two merges far apart can close a circle together: they take turns over all of a user's nodes.
+    PERFORM pg_advisory_xact_lock(hashtextextended('memsvc merges of ' || p_user_id, 0));
+  END IF;
+  PERFORM FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = ANY (p_nodes) ORDER BY n.node_id
+  FOR NO KEY UPDATE;
+  LOOP
+    SELECT max(c.recorded_at) + interval '1 microsecond' INTO floor FROM changes AS c WHERE c.user_id = p_user_id;
+    SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
+    SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
+    INSERT INTO changes (user_id, recorded_at, asserted_by, operations, undoes)
+    VALUES (p_user_id, greatest(clock_timestamp(), floor), p_actor, p_operations, p_undoes)
+    ON CONFLICT (user_id, recorded_at) DO NOTHING RETURNING * INTO made;
+    EXIT WHEN FOUND;
+  END LOOP;
+  RETURN made;
+END
+$$;
+
+ALTER FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid) IS 'Locks nodes and records a change, with the time that all it writes gets.';
+
 CREATE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) RETURNS TABLE(subject_id uuid, requests integer, started_at timestamp with time zone)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -763,6 +986,143 @@ END;
 ALTER FUNCTION memsvc.change_models() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.change_models() IS 'Lets nobody else change models, or store vectors, in this transaction.';
+
+CREATE FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  wrong integer;
+BEGIN
+  WITH step AS MATERIALIZED (
+    SELECT p.* FROM jsonb_to_recordset(p_steps) AS p (
+      position integer, op text, kind text, subject uuid, line uuid, form text, content jsonb, valid_from timestamptz
+    )
+  )
+  SELECT c.position INTO wrong
+  FROM step AS c
+  CROSS JOIN LATERAL (
+    SELECT min(b.valid_from) AS first FROM (
+      SELECT v.valid_from FROM memsvc.open_versions(p_user_id, c.kind, c.line, c.form) AS v WHERE v.subject = c.subject
+      UNION ALL
+      SELECT s.valid_from FROM step AS s
+      WHERE s.position < c.position AND s.content IS NOT NULL AND s.kind = c.kind AND s.subject = c.subject
+        AND s.form = c.form
+    ) AS b
+  ) AS h
+  WHERE c.op = 'close' AND h.first >= c.valid_from
+  ORDER BY c.position LIMIT 1;
+  IF FOUND THEN
+    PERFORM memsvc.refuse_change('invalid_interval', wrong, 'It cannot end before it began.');
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) IS 'Refuses the end of something that had not begun.';
+
+CREATE FUNCTION memsvc.check_endpoints(p_user_id uuid, p_operations jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  wrong record;
+BEGIN
+  WITH asserted AS MATERIALIZED (
+    SELECT o.position, o.type, n.node_id, n.allowed, n.place
+    FROM jsonb_to_recordset(p_operations) AS o (position integer, op text, from_node uuid, type text, to_node uuid)
+    INNER JOIN edge_types AS t ON t.name = o.type
+    CROSS JOIN LATERAL (
+      VALUES (o.from_node, t.from_types, 'start'), (o.to_node, t.to_types, 'end')
+    ) AS n (node_id, allowed, place)
+    WHERE o.op = 'edge' AND n.allowed <> '{}'
+  )
+  SELECT a.position, format(
+    '%s cannot %s at a node %s.', a.type, a.place, coalesce('of type ' || n.type, 'without a type')
+  ) AS message INTO wrong
+  FROM asserted AS a
+  INNER JOIN memsvc.types_now(p_user_id, ARRAY(SELECT DISTINCT d.node_id FROM asserted AS d)) AS n
+    ON n.node_id = a.node_id
+  WHERE coalesce(n.type <> ALL (a.allowed), true)
+  ORDER BY a.position LIMIT 1;
+  IF FOUND THEN
+    PERFORM memsvc.refuse_change('endpoint_forbidden', wrong.position, wrong.message);
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.check_endpoints(p_user_id uuid, p_operations jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.check_endpoints(p_user_id uuid, p_operations jsonb) IS 'Refuses edges between types that the ontology forbids.';
+
+CREATE FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) RETURNS TABLE(code text, nth integer, message text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT w.code, o.position, w.message
+  FROM jsonb_to_recordset(p_operations) AS o (
+    position integer, op text, node_id uuid, from_node uuid, to_node uuid, canonical_id uuid, edge_id uuid,
+    version_id uuid, type text, alias text, content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+  )
+  CROSS JOIN LATERAL (
+    SELECT 'node_unknown', format('There is no node %s.', n.node_id)
+    FROM unnest(ARRAY[o.node_id, o.from_node, o.to_node, o.canonical_id]) AS n (node_id)
+    WHERE n.node_id IS NOT NULL
+      AND NOT EXISTS (SELECT FROM nodes AS k WHERE k.user_id = p_user_id AND k.node_id = n.node_id)
+    UNION ALL
+    SELECT 'fact_unknown', format('There is no edge %s.', o.edge_id)
+    WHERE o.edge_id IS NOT NULL
+      AND NOT EXISTS (SELECT FROM edges AS k WHERE k.user_id = p_user_id AND k.edge_id = o.edge_id)
+    UNION ALL
+    SELECT CASE WHEN v.recorded_to IS NULL THEN 'fact_unknown' ELSE 'version_superseded' END,
+      CASE
+        WHEN v.recorded_to IS NULL THEN format('There is no version %s.', o.version_id)
+        ELSE format('Version %s was superseded or taken back.', o.version_id)
+      END
+    FROM (SELECT max(k.recorded_to) AS recorded_to FROM memsvc.version_of(p_user_id, o.version_id) AS k) AS v
+    WHERE o.version_id IS NOT NULL AND v.recorded_to IS DISTINCT FROM 'infinity'
+    UNION ALL
+    SELECT 'type_unknown', format('The ontology has no node type %s.', coalesce(o.content ->> 'type', o.type))
+    WHERE (o.op = 'node' OR (o.op = 'correct' AND o.content ? 'type'))
+      AND NOT EXISTS (SELECT FROM node_types AS t WHERE t.name = coalesce(o.content ->> 'type', o.type))
+    UNION ALL
+    SELECT 'type_unknown', format('The ontology has no edge type %s.', o.type)
+    WHERE o.op = 'edge' AND NOT EXISTS (SELECT FROM edge_types AS t WHERE t.name = o.type)
+    UNION ALL
+    SELECT 'invalid_interval', 'The time span ends before it begins.' WHERE o.valid_to <= o.valid_from
+    UNION ALL
+    SELECT 'invalid_alias', 'The name is empty.' WHERE memsvc.normal_form(o.alias) = ''
+    UNION ALL
+    SELECT CASE WHEN p.passage_id IS NULL THEN 'passage_unknown' ELSE 'invalid_span' END,
+      CASE
+        WHEN p.passage_id IS NULL THEN format('There is no passage %s.', e.passage_id)
+        ELSE format('Passage %s has no characters %s to %s.', e.passage_id, e.span_from, e.span_to)
+      END
+    FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid, span_from integer, span_to integer)
+    LEFT JOIN LATERAL (
+      SELECT k.passage_id, length(k.text) AS length FROM passages AS k
+      WHERE k.user_id = p_user_id AND k.passage_id = e.passage_id OFFSET 0
+    ) AS p ON true
+    WHERE p.passage_id IS NULL OR (e.span_from IS NULL) <> (e.span_to IS NULL) OR e.span_from < 0
+      OR e.span_to <= e.span_from OR e.span_to > p.length
+  ) AS w (code, message)
+  ORDER BY o.position
+  LIMIT 1;
+END
+$$;
+
+ALTER FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) IS 'The first thing that is wrong with a batch of changes.';
 
 CREATE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid, user_id uuid, message text)
     LANGUAGE sql
@@ -848,6 +1208,204 @@ $$;
 ALTER FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) IS 'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
+
+CREATE TABLE memsvc.aliases (
+    user_id uuid NOT NULL,
+    alias_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    alias text NOT NULL,
+    normal_form text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    derived_from uuid,
+    CONSTRAINT aliases_alias_check CHECK (((alias <> ''::text) AND (length(alias) <= 200))),
+    CONSTRAINT aliases_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
+);
+
+ALTER TABLE ONLY memsvc.aliases FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.aliases OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
+
+COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';
+
+COMMENT ON COLUMN memsvc.aliases.alias IS 'The name as it was written.';
+
+COMMENT ON COLUMN memsvc.aliases.normal_form IS 'normal_form(alias): what look-ups compare.';
+
+COMMENT ON COLUMN memsvc.aliases.confidence IS 'Above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.aliases.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_from IS 'From when it was called so.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_to IS 'Until when.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_to IS 'When memsvc learnt better.';
+
+COMMENT ON COLUMN memsvc.aliases.derived_from IS 'The alias row that this one is a remainder or a restoration of; its evidence was copied.';
+
+CREATE FUNCTION memsvc.content_of(p_version memsvc.aliases) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN jsonb_build_object('alias', (p_version).alias, 'confidence', (p_version).confidence);
+
+ALTER FUNCTION memsvc.content_of(p_version memsvc.aliases) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.aliases) IS 'What an alias says.';
+
+CREATE TABLE memsvc.edge_versions (
+    user_id uuid NOT NULL,
+    version_id uuid DEFAULT uuidv7() NOT NULL,
+    edge_id uuid NOT NULL,
+    from_node uuid NOT NULL,
+    type text NOT NULL,
+    to_node uuid NOT NULL,
+    functional boolean NOT NULL,
+    fact text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    weight real DEFAULT 1 NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    derived_from uuid,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT edge_versions_asserted_by_check CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT edge_versions_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT edge_versions_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT edge_versions_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT edge_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT edge_versions_fact_check CHECK ((btrim(fact) <> ''::text)),
+    CONSTRAINT edge_versions_weight_check CHECK (((weight >= (0)::double precision) AND (weight < 'Infinity'::real)))
+);
+
+ALTER TABLE ONLY memsvc.edge_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edge_versions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.edge_versions IS 'What was known about a relation: append-only, the only update closes recorded_to. Valid time is the world''s, recorded time is ours.';
+
+COMMENT ON COLUMN memsvc.edge_versions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.edge_versions.version_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.edge_versions.edge_id IS 'The relation described.';
+
+COMMENT ON COLUMN memsvc.edge_versions.from_node IS 'The relation''s start, as in edges.';
+
+COMMENT ON COLUMN memsvc.edge_versions.type IS 'The relation''s type, as in edges.';
+
+COMMENT ON COLUMN memsvc.edge_versions.to_node IS 'The relation''s end, as in edges.';
+
+COMMENT ON COLUMN memsvc.edge_versions.functional IS 'Whether the type allowed one value at a time when this was written: two such of one start never overlap.';
+
+COMMENT ON COLUMN memsvc.edge_versions.fact IS 'The fact as a sentence.';
+
+COMMENT ON COLUMN memsvc.edge_versions.data IS 'Further properties.';
+
+COMMENT ON COLUMN memsvc.edge_versions.weight IS 'How strong the relation is; 1 where nobody says.';
+
+COMMENT ON COLUMN memsvc.edge_versions.confidence IS 'Above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.edge_versions.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.edge_versions.derived_from IS 'The version that this one is a remainder or a restoration of; its evidence was copied.';
+
+COMMENT ON COLUMN memsvc.edge_versions.valid_from IS 'From when it was true; -infinity: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.edge_versions.valid_to IS 'Until when it was true; infinity: it still is.';
+
+COMMENT ON COLUMN memsvc.edge_versions.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.edge_versions.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+CREATE FUNCTION memsvc.content_of(p_version memsvc.edge_versions) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN jsonb_build_object('fact', (p_version).fact, 'data', (p_version).data, 'weight', (p_version).weight, 'confidence', (p_version).confidence);
+
+ALTER FUNCTION memsvc.content_of(p_version memsvc.edge_versions) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) IS 'What a version of an edge says.';
+
+CREATE TABLE memsvc.node_versions (
+    user_id uuid NOT NULL,
+    version_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    type text NOT NULL,
+    label text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    importance real DEFAULT 5 NOT NULL,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    asserted_by text DEFAULT 'app'::text NOT NULL,
+    derived_from uuid,
+    CONSTRAINT node_versions_asserted CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT node_versions_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT node_versions_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT node_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT node_versions_importance_check CHECK (((importance >= (1)::double precision) AND (importance <= (10)::double precision))),
+    CONSTRAINT node_versions_label_check CHECK ((label <> ''::text))
+);
+
+ALTER TABLE ONLY memsvc.node_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_versions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_versions IS 'What was known about a node: append-only, the only update closes recorded_to. Valid time is the world''s, recorded time is ours.';
+
+COMMENT ON COLUMN memsvc.node_versions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.node_versions.version_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.node_versions.node_id IS 'The node described.';
+
+COMMENT ON COLUMN memsvc.node_versions.type IS 'Its type in the ontology.';
+
+COMMENT ON COLUMN memsvc.node_versions.label IS 'Its display name.';
+
+COMMENT ON COLUMN memsvc.node_versions.description IS 'A sentence or two.';
+
+COMMENT ON COLUMN memsvc.node_versions.data IS 'Further properties.';
+
+COMMENT ON COLUMN memsvc.node_versions.importance IS '1 (trivial) to 10 (life-changing).';
+
+COMMENT ON COLUMN memsvc.node_versions.valid_from IS 'From when it was true; -infinity: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.node_versions.valid_to IS 'Until when it was true; infinity: it still is.';
+
+COMMENT ON COLUMN memsvc.node_versions.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.node_versions.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+COMMENT ON COLUMN memsvc.node_versions.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.node_versions.derived_from IS 'The version that this one is a remainder or a restoration of; its evidence was copied.';
+
+CREATE FUNCTION memsvc.content_of(p_version memsvc.node_versions) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN jsonb_build_object('type', (p_version).type, 'label', (p_version).label, 'description', (p_version).description, 'data', (p_version).data, 'importance', (p_version).importance);
+
+ALTER FUNCTION memsvc.content_of(p_version memsvc.node_versions) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) IS 'What a version of a node says.';
 
 CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -964,6 +1522,57 @@ $$;
 ALTER FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) IS 'Deletes a user''s old jobs that ended and old events, so many at most; how many of each.';
+
+CREATE FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) RETURNS TABLE(version_id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 2
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  CASE
+  WHEN p_kind = 'node' THEN
+    RETURN QUERY SELECT v.version_id, v.node_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from
+    FROM node_versions AS v WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.recorded_to = 'infinity';
+  WHEN p_kind = 'alias' THEN
+    RETURN QUERY SELECT v.alias_id, v.node_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from
+    FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.normal_form = p_form AND v.recorded_to = 'infinity';
+  WHEN p_form = '' THEN
+    RETURN QUERY SELECT v.version_id, v.edge_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from
+    FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.edge_id = p_line AND v.recorded_to = 'infinity';
+  ELSE
+    RETURN QUERY SELECT v.version_id, v.edge_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from
+    FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.from_node = p_line AND v.type = p_form AND v.recorded_to = 'infinity';
+  END CASE;
+END
+$$;
+
+ALTER FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) IS 'Versions that are open now on a line of valid time.';
+
+CREATE FUNCTION memsvc.differs_now(p_user_id uuid, p_kind text, p_subject uuid, p_form text, p_valid_from timestamp with time zone, p_valid_to timestamp with time zone, p_content jsonb) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (differs_now.p_content IS NULL) THEN (count(*) > 0)
+             ELSE (COALESCE(bool_or((v.content <> differs_now.p_content)), true) OR ((range_agg(tstzrange(v.valid_from, v.valid_to)) @> tstzrange(differs_now.p_valid_from, differs_now.p_valid_to)) IS NOT TRUE))
+         END AS "case"
+    FROM memsvc.open_versions(differs_now.p_user_id, differs_now.p_kind, differs_now.p_subject, differs_now.p_form) v(version_id, subject, content, asserted_by, valid_from, valid_to, recorded_from)
+   WHERE ((v.valid_from < differs_now.p_valid_to) AND (v.valid_to > differs_now.p_valid_from));
+END;
+
+ALTER FUNCTION memsvc.differs_now(p_user_id uuid, p_kind text, p_subject uuid, p_form text, p_valid_from timestamp with time zone, p_valid_to timestamp with time zone, p_content jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.differs_now(p_user_id uuid, p_kind text, p_subject uuid, p_form text, p_valid_from timestamp with time zone, p_valid_to timestamp with time zone, p_content jsonb) IS 'Whether anything but this holds now in a span of valid time.';
 
 CREATE FUNCTION memsvc.drop_model_index(p_model_id smallint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1107,6 +1716,44 @@ END;
 ALTER FUNCTION memsvc.due_schedules(p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.due_schedules(p_limit integer) IS 'Ids of due schedules of all users, oldest first.';
+
+CREATE FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) RETURNS SETOF memsvc.edge_versions
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  IF p_side <> 'to' THEN
+    RETURN QUERY SELECT v.* FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.from_node = ANY (p_nodes) AND v.recorded_to = 'infinity'
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity');
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY SELECT v.* FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.to_node = ANY (p_nodes) AND v.recorded_to = 'infinity'
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity') AND (p_side = 'to' OR v.from_node <> ALL (p_nodes));
+  END IF;
+  IF p_known_at IS NULL THEN
+    RETURN;
+  END IF;
+  IF p_side <> 'to' THEN
+    RETURN QUERY SELECT v.* FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.from_node = ANY (p_nodes) AND v.recorded_to < 'infinity'
+      AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at;
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY SELECT v.* FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.to_node = ANY (p_nodes) AND v.recorded_to < 'infinity'
+      AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+      AND (p_side = 'to' OR v.from_node <> ALL (p_nodes));
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) IS 'Versions of edges at some stored nodes, as known at a time.';
 
 CREATE TABLE memsvc.embedding_models (
     model_id smallint NOT NULL,
@@ -1330,6 +1977,233 @@ ALTER FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) OWNER TO m
 
 COMMENT ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) IS 'The embedding model with this name; the first one of a database is registered by it.';
 
+CREATE TABLE memsvc.merges (
+    user_id uuid NOT NULL,
+    merge_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    canonical_id uuid NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    recorded_from timestamp with time zone NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT merges_asserted_by_check CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT merges_check CHECK ((canonical_id <> node_id)),
+    CONSTRAINT merges_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT merges_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision)))
+);
+
+ALTER TABLE ONLY memsvc.merges FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.merges OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.merges IS 'This node is the same as that one. Reads resolve through it; nothing is moved, so closing the row takes it back.';
+
+COMMENT ON COLUMN memsvc.merges.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.merges.merge_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.merges.node_id IS 'The node that is seen as another.';
+
+COMMENT ON COLUMN memsvc.merges.canonical_id IS 'The node that stands for it; it may be merged itself.';
+
+COMMENT ON COLUMN memsvc.merges.reason IS 'Why, for people.';
+
+COMMENT ON COLUMN memsvc.merges.confidence IS 'Above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.merges.asserted_by IS 'Who says so: user, app, or the name of a judge.';
+
+COMMENT ON COLUMN memsvc.merges.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.merges.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+CREATE FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, canonical_id uuid)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ WITH RECURSIVE walk AS (
+          SELECT n.node_id AS start,
+             n.node_id AS reached,
+             0 AS steps
+            FROM unnest(resolve_nodes.p_nodes) n(node_id)
+         UNION
+          SELECT w_1.start,
+             m.canonical_id,
+             (w_1.steps + 1)
+            FROM (walk w_1
+              CROSS JOIN LATERAL ( SELECT o.canonical_id
+                    FROM memsvc.merges o
+                   WHERE ((o.user_id = resolve_nodes.p_user_id) AND (o.node_id = w_1.reached) AND (o.recorded_from <= COALESCE(resolve_nodes.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > resolve_nodes.p_known_at)))) m)
+         )
+  SELECT DISTINCT ON (w.start) w.start,
+     w.reached
+    FROM walk w
+   ORDER BY w.start, w.steps DESC;
+END;
+
+ALTER FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'For each node the one that stands for it, as known at a time.';
+
+CREATE FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ WITH RECURSIVE walk AS (
+          SELECT DISTINCT r.canonical_id AS root,
+             r.canonical_id AS reached
+            FROM memsvc.resolve_nodes(same_nodes.p_user_id, same_nodes.p_nodes, same_nodes.p_known_at) r(node_id, canonical_id)
+         UNION
+          SELECT w_1.root,
+             m.node_id
+            FROM (walk w_1
+              CROSS JOIN LATERAL ( SELECT o.node_id
+                    FROM memsvc.merges o
+                   WHERE ((o.user_id = same_nodes.p_user_id) AND (o.canonical_id = w_1.reached) AND (o.recorded_from <= COALESCE(same_nodes.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > same_nodes.p_known_at)))) m)
+         )
+  SELECT w.root,
+     w.reached
+    FROM walk w;
+END;
+
+ALTER FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'All nodes that are the same as the given ones, by the node that stands for them, as known at a time.';
+
+CREATE TABLE memsvc.edges (
+    user_id uuid NOT NULL,
+    edge_id uuid DEFAULT uuidv7() NOT NULL,
+    gid bigint NOT NULL,
+    from_node uuid NOT NULL,
+    type text NOT NULL,
+    to_node uuid NOT NULL,
+    key text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT edges_key_check CHECK ((length(key) <= 200))
+);
+
+ALTER TABLE ONLY memsvc.edges FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edges OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.edges IS 'Identity of a relation between two nodes as they are stored. What is known about it stands in edge_versions; merges change nothing here.';
+
+COMMENT ON COLUMN memsvc.edges.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.edges.edge_id IS 'Stable for ever.';
+
+COMMENT ON COLUMN memsvc.edges.gid IS 'A small number for graph projections.';
+
+COMMENT ON COLUMN memsvc.edges.from_node IS 'Where it starts.';
+
+COMMENT ON COLUMN memsvc.edges.type IS 'Its type in the ontology.';
+
+COMMENT ON COLUMN memsvc.edges.to_node IS 'Where it ends.';
+
+COMMENT ON COLUMN memsvc.edges.key IS 'Tells several relations of one type between the same two nodes apart.';
+
+COMMENT ON COLUMN memsvc.edges.created_at IS 'When it was first recorded.';
+
+CREATE FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[] DEFAULT NULL::text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_side text DEFAULT 'both'::text) RETURNS TABLE(version_id uuid, edge_id uuid, from_node uuid, type text, to_node uuid, key text, fact text, data jsonb, weight real, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone, contested boolean, stored_from uuid, stored_to uuid)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH about AS MATERIALIZED (
+          SELECT array_agg(s.node_id) AS nodes
+            FROM memsvc.same_nodes(facts.p_user_id, facts.p_about, facts.p_known_at) s(canonical_id, node_id)
+         ), found AS MATERIALIZED (
+          SELECT v.user_id,
+             v.version_id,
+             v.edge_id,
+             v.from_node,
+             v.type,
+             v.to_node,
+             v.functional,
+             v.fact,
+             v.data,
+             v.weight,
+             v.confidence,
+             v.asserted_by,
+             v.derived_from,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM (about a
+              CROSS JOIN LATERAL memsvc.edges_known(facts.p_user_id, a.nodes, facts.p_side, facts.p_known_at) v(user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by, derived_from, valid_from, valid_to, recorded_from, recorded_to))
+           WHERE (((facts.p_types IS NULL) OR (v.type = ANY (facts.p_types))) AND ((facts.p_as_of IS NULL) OR ((v.valid_from <= facts.p_as_of) AND (v.valid_to > facts.p_as_of))))
+         ), starts AS MATERIALIZED (
+          SELECT s.canonical_id,
+             s.node_id
+            FROM memsvc.same_nodes(facts.p_user_id, ARRAY( SELECT DISTINCT f_1.from_node
+                    FROM found f_1
+                   WHERE f_1.functional), facts.p_known_at) s(canonical_id, node_id)
+         ), rival AS MATERIALIZED (
+          SELECT v.from_node,
+             v.to_node,
+             v.type,
+             v.valid_from,
+             v.valid_to
+            FROM memsvc.edges_known(facts.p_user_id, ARRAY( SELECT s.node_id
+                    FROM starts s
+                   WHERE (s.canonical_id IN ( SELECT d.canonical_id
+                            FROM starts d
+                           GROUP BY d.canonical_id
+                          HAVING (count(*) > 1)))), 'from'::text, facts.p_known_at) v(user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by, derived_from, valid_from, valid_to, recorded_from, recorded_to)
+           WHERE v.functional
+         ), resolved AS MATERIALIZED (
+          SELECT r.node_id,
+             r.canonical_id
+            FROM memsvc.resolve_nodes(facts.p_user_id, ARRAY( SELECT f_1.from_node
+                    FROM found f_1
+                 UNION
+                  SELECT f_1.to_node
+                    FROM found f_1
+                 UNION
+                  SELECT v.from_node
+                    FROM rival v
+                 UNION
+                  SELECT v.to_node
+                    FROM rival v), facts.p_known_at) r(node_id, canonical_id)
+         )
+  SELECT f.version_id,
+     f.edge_id,
+     rf.canonical_id,
+     f.type,
+     rt.canonical_id,
+     e.key,
+     f.fact,
+     f.data,
+     f.weight,
+     f.confidence,
+     f.asserted_by,
+     f.valid_from,
+     f.valid_to,
+     f.recorded_from,
+     f.recorded_to,
+     (f.functional AND (EXISTS ( SELECT
+            FROM ((rival v
+              JOIN resolved vf ON ((vf.node_id = v.from_node)))
+              JOIN resolved vt ON ((vt.node_id = v.to_node)))
+           WHERE ((v.type = f.type) AND (vf.canonical_id = rf.canonical_id) AND (vt.canonical_id <> rt.canonical_id) AND (v.valid_from < f.valid_to) AND (v.valid_to > f.valid_from) AND ((facts.p_as_of IS NULL) OR ((v.valid_from <= facts.p_as_of) AND (v.valid_to > facts.p_as_of))))))),
+     f.from_node,
+     f.to_node
+    FROM (((found f
+      JOIN resolved rf ON ((rf.node_id = f.from_node)))
+      JOIN resolved rt ON ((rt.node_id = f.to_node)))
+      CROSS JOIN LATERAL ( SELECT i.key
+            FROM memsvc.edges i
+           WHERE ((i.user_id = facts.p_user_id) AND (i.edge_id = f.edge_id))
+          OFFSET 0) e)
+   ORDER BY f.valid_from DESC, f.recorded_from DESC, f.version_id;
+END;
+
+ALTER FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) IS 'Facts about nodes and all that are the same, at a valid and a recorded time.';
+
 CREATE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -1465,6 +2339,195 @@ ALTER FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integ
 
 COMMENT ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) IS 'Ends one pending job in the caller''s transaction: done, again or gone.';
 
+CREATE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) RETURNS TABLE(at timestamp with time zone, event text, kind text, id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, change_id uuid, changed_by text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH same AS MATERIALIZED (
+          SELECT array_agg(s.node_id) AS nodes
+            FROM memsvc.same_nodes(history_of.p_user_id, ARRAY[history_of.p_node]) s(canonical_id, node_id)
+         ), version AS (
+          SELECT 'node'::text AS kind,
+             v.version_id AS id,
+             v.node_id AS subject,
+             memsvc.content_of(v.*) AS content,
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM memsvc.node_versions v
+           WHERE ((v.user_id = history_of.p_user_id) AND (v.node_id IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)))
+         UNION ALL
+          SELECT 'alias'::text,
+             v.alias_id,
+             v.node_id,
+             memsvc.content_of(v.*) AS content_of,
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM memsvc.aliases v
+           WHERE ((v.user_id = history_of.p_user_id) AND (v.node_id IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)))
+         UNION ALL
+          SELECT 'edge'::text,
+             v.version_id,
+             v.edge_id,
+             (memsvc.content_of(v.*) || jsonb_build_object('from_node', v.from_node, 'type', v.type, 'to_node', v.to_node)),
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM memsvc.edge_versions v
+           WHERE ((v.user_id = history_of.p_user_id) AND (v.from_node IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)))
+         UNION ALL
+          SELECT 'edge'::text,
+             v.version_id,
+             v.edge_id,
+             (memsvc.content_of(v.*) || jsonb_build_object('from_node', v.from_node, 'type', v.type, 'to_node', v.to_node)),
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM memsvc.edge_versions v
+           WHERE ((v.user_id = history_of.p_user_id) AND (v.to_node IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)) AND (v.from_node <> ALL ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)))
+         UNION ALL
+          SELECT 'merge'::text,
+             m.merge_id,
+             m.node_id,
+             jsonb_build_object('canonical_id', m.canonical_id, 'reason', m.reason, 'confidence', m.confidence) AS jsonb_build_object,
+             m.asserted_by,
+             NULL::timestamp with time zone,
+             NULL::timestamp with time zone,
+             m.recorded_from,
+             m.recorded_to
+            FROM memsvc.merges m
+           WHERE ((m.user_id = history_of.p_user_id) AND ((m.node_id IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)) OR (m.canonical_id IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s))))
+         ), event AS (
+          SELECT v.recorded_from AS at,
+             'written'::text AS event,
+             v.kind,
+             v.id,
+             v.subject,
+             v.content,
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM version v
+         UNION ALL
+          SELECT v.recorded_to,
+             'closed'::text,
+             v.kind,
+             v.id,
+             v.subject,
+             v.content,
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM version v
+           WHERE (v.recorded_to < 'infinity'::timestamp with time zone)
+         )
+  SELECT e.at,
+     e.event,
+     e.kind,
+     e.id,
+     e.subject,
+     e.content,
+     e.asserted_by,
+     e.valid_from,
+     e.valid_to,
+     c.change_id,
+     c.asserted_by
+    FROM (event e
+      LEFT JOIN memsvc.changes c ON (((c.user_id = history_of.p_user_id) AND (c.recorded_at = e.at))))
+   WHERE ((history_of.p_before IS NULL) OR (e.at < history_of.p_before))
+   ORDER BY e.at DESC, e.event, e.id
+  LIMIT history_of.p_limit;
+END;
+
+ALTER FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) IS 'What was ever recorded of a node and all that are the same now, newest first.';
+
+CREATE FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(jsonb_agg(jsonb_build_object(
+      'position', o.position, 'op', o.op, 'kind', coalesce(v.kind, o.kind),
+      'subject', coalesce(v.subject, e.edge_id, o.node_id),
+      'line', coalesce(v.line, CASE WHEN e.functional THEN e.from_node END, e.edge_id, o.node_id),
+      'form', coalesce(v.form, CASE WHEN e.functional THEN e.type END, memsvc.normal_form(o.alias), ''),
+      'valid_from', coalesce(v.valid_from, o.valid_from, '-infinity'),
+      'valid_to', coalesce(v.valid_to, o.valid_to, 'infinity'),
+      'content', CASE
+        WHEN o.op = 'correct' THEN v.content || o.content
+        WHEN o.op IN ('close', 'retract') THEN NULL
+        WHEN o.kind = 'node' THEN jsonb_build_object(
+          'type', o.type, 'label', o.label, 'description', coalesce(o.description, ''),
+          'data', coalesce(o.data, '{}'), 'importance', coalesce(o.importance, 5)
+        )
+        WHEN o.kind = 'edge' THEN jsonb_build_object(
+          'fact', o.fact, 'data', coalesce(o.data, '{}'), 'weight', coalesce(o.weight, 1),
+          'confidence', coalesce(o.confidence, 1)
+        )
+        ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
+      END,
+      'evidence', coalesce(o.evidence, '[]')
+    )), '[]')
+    FROM (
+      SELECT p.*, CASE
+        WHEN p.op = 'edge' OR p.edge_id IS NOT NULL THEN 'edge' WHEN p.alias IS NOT NULL THEN 'alias' ELSE 'node'
+      END AS kind
+      FROM jsonb_to_recordset(p_operations) AS p (
+        position integer, op text, node_id uuid, from_node uuid, to_node uuid, key text, edge_id uuid, version_id uuid,
+        type text, label text, description text, data jsonb, importance real, fact text, weight real, confidence real,
+        alias text, content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+      )
+      WHERE p.op NOT IN ('merge', 'unmerge')
+    ) AS o
+    LEFT JOIN LATERAL memsvc.version_of(p_user_id, o.version_id) AS v ON o.version_id IS NOT NULL
+    LEFT JOIN LATERAL (
+      SELECT i.edge_id, i.from_node, i.type, t.functional
+      FROM (
+        SELECT k.edge_id, k.from_node, k.type FROM edges AS k
+        WHERE o.op = 'edge' AND k.user_id = p_user_id AND k.from_node = o.from_node AND k.type = o.type
+          AND k.to_node = o.to_node AND k.key = coalesce(o.key, '')
+        UNION ALL
+        SELECT k.edge_id, k.from_node, k.type FROM edges AS k
+        WHERE k.user_id = p_user_id AND k.edge_id = o.edge_id
+      ) AS i
+      INNER JOIN edge_types AS t ON t.name = i.type
+      OFFSET 0
+    ) AS e ON o.kind = 'edge'
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) IS 'Operations of a batch as steps of plan_history.';
+
 CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN jsonb_build_object('queue_name', memsvc.job_queue(p_kind), 'actor_name', p_kind, 'args', jsonb_build_array(p_user_id, p_job_id), 'kwargs', jsonb_build_object(), 'options', jsonb_build_object(), 'message_id', p_job_id, 'message_timestamp', floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)));
@@ -1573,6 +2636,152 @@ ALTER FUNCTION memsvc.known_model(p_name text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.known_model(p_name text) IS 'The model with this name; an error where there is none.';
 
+CREATE FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  INSERT INTO source_links (
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
+    asserted_by, recorded_from
+  )
+  SELECT p_user_id, l.passage_id, l.span_from, l.span_to, CASE l.kind WHEN 'node' THEN l.version_id END,
+    CASE l.kind WHEN 'edge' THEN l.version_id END, CASE l.kind WHEN 'alias' THEN l.version_id END, l.stance,
+    l.confidence, coalesce(l.asserted_by, p_actor), p_at
+  FROM (
+    SELECT DISTINCT ON (w.version_id, e.passage_id, e.span_from, e.span_to, w.action) w.kind, w.version_id,
+      e.passage_id, e.span_from, e.span_to, CASE w.action WHEN 'end' THEN 'ends' ELSE 'supports' END AS stance,
+      coalesce(e.confidence, 1) AS confidence, NULL AS asserted_by
+    FROM jsonb_to_recordset(p_steps) AS s (position integer, evidence jsonb)
+    CROSS JOIN LATERAL jsonb_to_recordset(s.evidence) AS e (
+      passage_id uuid, span_from integer, span_to integer, confidence real
+    )
+    INNER JOIN (
+      SELECT p.* FROM jsonb_to_recordset(p_plan) AS p (action text, kind text, version_id uuid, nth integer)
+    ) AS w ON w.nth = s.position AND w.action IN ('bear', 'end')
+    ORDER BY w.version_id, e.passage_id, e.span_from, e.span_to, w.action, s.position
+  ) AS l
+  WHERE NOT EXISTS (SELECT FROM memsvc.links_of(p_user_id, l.kind, l.version_id) AS k
+    WHERE (k.passage_id, k.span_from, k.span_to, k.stance)
+      IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.stance));
+
+  INSERT INTO source_links (
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
+    asserted_by, recorded_from
+  )
+  SELECT p_user_id, k.passage_id, k.span_from, k.span_to, CASE w.kind WHEN 'node' THEN w.version_id END,
+    CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END, k.stance,
+    k.confidence, k.asserted_by, p_at
+  FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, version_id uuid, derived_from uuid)
+  CROSS JOIN LATERAL memsvc.links_of(p_user_id, w.kind, w.derived_from) AS k
+  WHERE w.action = 'write' AND w.derived_from IS NOT NULL AND k.stance = 'supports'
+    AND NOT EXISTS (SELECT FROM memsvc.links_of(p_user_id, w.kind, w.version_id) AS d
+      WHERE (d.passage_id, d.span_from, d.span_to, d.stance)
+        IS NOT DISTINCT FROM (k.passage_id, k.span_from, k.span_to, k.stance));
+END
+$$;
+
+ALTER FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) IS 'Links the versions of a plan with their evidence.';
+
+CREATE TABLE memsvc.source_links (
+    user_id uuid NOT NULL,
+    link_id uuid DEFAULT uuidv7() NOT NULL,
+    passage_id uuid NOT NULL,
+    span_from integer,
+    span_to integer,
+    node_id uuid,
+    node_version_id uuid,
+    edge_version_id uuid,
+    alias_id uuid,
+    merge_id uuid,
+    stance text DEFAULT 'supports'::text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    recorded_from timestamp with time zone NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT source_links_asserted_by_check CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT source_links_check CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT source_links_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT source_links_one_subject CHECK ((num_nonnulls(node_id, node_version_id, edge_version_id, alias_id, merge_id) = 1)),
+    CONSTRAINT source_links_span CHECK ((((span_from IS NULL) = (span_to IS NULL)) AND (span_to > span_from))),
+    CONSTRAINT source_links_span_from_check CHECK ((span_from >= 0)),
+    CONSTRAINT source_links_stance_check CHECK ((stance = ANY (ARRAY['supports'::text, 'ends'::text])))
+);
+
+ALTER TABLE ONLY memsvc.source_links FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.source_links OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.source_links IS 'Evidence: which passage, and which span of it, speaks for what the graph holds. Append-only, as versions are.';
+
+COMMENT ON COLUMN memsvc.source_links.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.source_links.link_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.source_links.passage_id IS 'The passage.';
+
+COMMENT ON COLUMN memsvc.source_links.span_from IS 'First character of the span, from 0; null: the whole passage.';
+
+COMMENT ON COLUMN memsvc.source_links.span_to IS 'The character behind the span.';
+
+COMMENT ON COLUMN memsvc.source_links.node_id IS 'What it speaks for: a node as such.';
+
+COMMENT ON COLUMN memsvc.source_links.node_version_id IS 'What it speaks for: properties of a node.';
+
+COMMENT ON COLUMN memsvc.source_links.edge_version_id IS 'What it speaks for: a fact.';
+
+COMMENT ON COLUMN memsvc.source_links.alias_id IS 'What it speaks for: a name.';
+
+COMMENT ON COLUMN memsvc.source_links.merge_id IS 'What it speaks for: that two nodes are the same.';
+
+COMMENT ON COLUMN memsvc.source_links.stance IS 'supports; ends: it says that this is not so, or not any more, and is the reason why the version was closed.';
+
+COMMENT ON COLUMN memsvc.source_links.confidence IS 'How well the passage shows it: above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.source_links.asserted_by IS 'Who read it so.';
+
+COMMENT ON COLUMN memsvc.source_links.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.source_links.recorded_to IS 'When it was taken back; infinity: it was not.';
+
+CREATE FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF memsvc.source_links
+    LANGUAGE plpgsql STABLE ROWS 2
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  CASE p_kind
+  WHEN 'node' THEN
+    RETURN QUERY SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.node_version_id = p_version_id AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  WHEN 'edge' THEN
+    RETURN QUERY SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  WHEN 'alias' THEN
+    RETURN QUERY SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.alias_id = p_version_id AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  WHEN 'merge' THEN
+    RETURN QUERY SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.merge_id = p_version_id AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  END CASE;
+END
+$$;
+
+ALTER FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) IS 'Evidence of one version or merge, as known at a time.';
+
 CREATE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -1580,7 +2789,8 @@ CREATE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions intege
 BEGIN
   EXECUTE format(
     'CREATE INDEX IF NOT EXISTS embeddings_near_%1$s ON memsvc.embeddings '
-    'USING hnsw ((vector::halfvec(%2$s)) halfvec_ip_ops) WITH (ef_construction = 128) WHERE model_id = %1$s', p_model_id, p_dimensions
+    'USING hnsw ((vector::halfvec(%2$s)) halfvec_ip_ops) WITH (ef_construction = 128) WHERE model_id = %1$s',
+    p_model_id, p_dimensions
   );
 END
 $_$;
@@ -1824,6 +3034,57 @@ ALTER FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer,
 
 COMMENT ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) IS 'The word arm: BM25 over one user''s passages, best first.';
 
+CREATE FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  operations jsonb;
+  built_upon boolean;
+BEGIN
+  WITH altered AS (
+    SELECT n.node_id, b.merge_id, b.canonical_id AS was, b.reason, b.confidence, a.canonical_id AS became,
+      o.canonical_id AS now_is
+    FROM (
+      SELECT DISTINCT m.node_id FROM merges AS m
+      WHERE m.user_id = p_user_id AND (m.recorded_from = p_at OR m.recorded_to = p_at)
+    ) AS n
+    LEFT JOIN merges AS b
+      ON b.user_id = p_user_id AND b.node_id = n.node_id AND b.recorded_to = p_at AND b.recorded_from < p_at
+    LEFT JOIN merges AS a
+      ON a.user_id = p_user_id AND a.node_id = n.node_id AND a.recorded_from = p_at AND a.recorded_to > p_at
+    LEFT JOIN merges AS o ON o.user_id = p_user_id AND o.node_id = n.node_id AND o.recorded_to = 'infinity'
+    WHERE b.canonical_id IS DISTINCT FROM a.canonical_id
+  ),
+  todo AS (
+    SELECT 1 AS turn, a.node_id, 'unmerge' AS op, NULL::uuid AS canonical_id, '' AS reason, 1::real AS confidence,
+      '[]'::jsonb AS evidence
+    FROM altered AS a WHERE a.became IS NOT NULL
+    UNION ALL
+    SELECT 2, a.node_id, 'merge', a.was, a.reason, a.confidence, (
+      SELECT coalesce(jsonb_agg(to_jsonb(l)), '[]') FROM memsvc.links_of(p_user_id, 'merge', a.merge_id) AS l
+      WHERE l.stance = 'supports'
+    )
+    FROM altered AS a WHERE a.was IS NOT NULL
+  )
+  SELECT (SELECT bool_or(a.became IS DISTINCT FROM a.now_is) FROM altered AS a),
+    (SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]') FROM (
+      SELECT d.*, row_number() OVER (ORDER BY d.turn, d.node_id) AS position FROM todo AS d
+    ) AS t)
+  INTO built_upon, operations;
+  IF built_upon THEN
+    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later merge stands on this one.');
+  END IF;
+  RETURN operations;
+END
+$$;
+
+ALTER FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) IS 'Operations that put merges back as they were.';
+
 CREATE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN sha256(convert_to((jsonb_build_array(p_source, CASE WHEN (p_client_id IS NULL) THEN p_session ELSE NULL::text END, CASE WHEN (p_client_id IS NULL) THEN p_ordinal ELSE NULL::integer END, p_client_id))::text, 'UTF8'::name));
@@ -1863,6 +3124,107 @@ ALTER FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekd
 
 COMMENT ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) IS 'When work is due next by the clock of a zone, once a date.';
 
+CREATE FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, alias_id uuid, alias text, normal_form text, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT s.canonical_id,
+     v.node_id,
+     v.alias_id,
+     v.alias,
+     v.normal_form,
+     v.confidence,
+     v.asserted_by,
+     v.valid_from,
+     v.valid_to,
+     v.recorded_from,
+     v.recorded_to
+    FROM (memsvc.same_nodes(node_names.p_user_id, node_names.p_nodes, node_names.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL ( SELECT o.user_id,
+             o.alias_id,
+             o.node_id,
+             o.alias,
+             o.normal_form,
+             o.confidence,
+             o.asserted_by,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to,
+             o.derived_from
+            FROM memsvc.aliases o
+           WHERE ((o.user_id = node_names.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(node_names.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > node_names.p_known_at)) AND ((node_names.p_as_of IS NULL) OR ((o.valid_from <= node_names.p_as_of) AND (o.valid_to > node_names.p_as_of))))
+          OFFSET 0) v)
+   ORDER BY v.recorded_from, v.alias_id;
+END;
+
+ALTER FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Names of nodes and all that are the same, at a valid and a recorded time.';
+
+CREATE FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, version_id uuid, type text, label text, description text, data jsonb, importance real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT s.canonical_id,
+     v.node_id,
+     v.version_id,
+     v.type,
+     v.label,
+     v.description,
+     v.data,
+     v.importance,
+     v.asserted_by,
+     v.valid_from,
+     v.valid_to,
+     v.recorded_from,
+     v.recorded_to
+    FROM (memsvc.same_nodes(node_states.p_user_id, node_states.p_nodes, node_states.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL ( SELECT o.user_id,
+             o.version_id,
+             o.node_id,
+             o.type,
+             o.label,
+             o.description,
+             o.data,
+             o.importance,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to,
+             o.asserted_by,
+             o.derived_from
+            FROM memsvc.node_versions o
+           WHERE ((o.user_id = node_states.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone) AND (o.recorded_from <= COALESCE(node_states.p_known_at, 'infinity'::timestamp with time zone)))
+         UNION ALL
+          SELECT o.user_id,
+             o.version_id,
+             o.node_id,
+             o.type,
+             o.label,
+             o.description,
+             o.data,
+             o.importance,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to,
+             o.asserted_by,
+             o.derived_from
+            FROM memsvc.node_versions o
+           WHERE ((node_states.p_known_at IS NOT NULL) AND (o.user_id = node_states.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to < 'infinity'::timestamp with time zone) AND (o.recorded_from <= node_states.p_known_at) AND (o.recorded_to > node_states.p_known_at))) v)
+   WHERE ((node_states.p_as_of IS NULL) OR ((v.valid_from <= node_states.p_as_of) AND (v.valid_to > node_states.p_as_of)))
+   ORDER BY s.canonical_id, (v.node_id = s.canonical_id) DESC, v.valid_from DESC, v.version_id;
+END;
+
+ALTER FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Properties of nodes and all that are the same, at a valid and a recorded time.';
+
 CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN btrim(regexp_replace(lower(public.unaccent(NORMALIZE(p_name, NFKC))), '\s+'::text, ' '::text, 'g'::text));
@@ -1870,6 +3232,64 @@ CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
 ALTER FUNCTION memsvc.normal_form(p_name text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.normal_form(p_name text) IS 'A name without case, accents, width and surplus spaces.';
+
+CREATE FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(name text, canonical_id uuid, node_id uuid, alias text, confidence real)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH called AS MATERIALIZED (
+          SELECT n.name,
+             v.node_id,
+             v.alias,
+             v.confidence
+            FROM (unnest(nodes_called.p_names) n(name)
+              CROSS JOIN LATERAL ( SELECT o.user_id,
+                     o.alias_id,
+                     o.node_id,
+                     o.alias,
+                     o.normal_form,
+                     o.confidence,
+                     o.asserted_by,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.derived_from
+                    FROM memsvc.aliases o
+                   WHERE ((o.user_id = nodes_called.p_user_id) AND (o.normal_form = memsvc.normal_form(n.name)) AND (o.recorded_to = 'infinity'::timestamp with time zone) AND (o.recorded_from <= COALESCE(nodes_called.p_known_at, 'infinity'::timestamp with time zone)))
+                 UNION ALL
+                  SELECT o.user_id,
+                     o.alias_id,
+                     o.node_id,
+                     o.alias,
+                     o.normal_form,
+                     o.confidence,
+                     o.asserted_by,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.derived_from
+                    FROM memsvc.aliases o
+                   WHERE ((nodes_called.p_known_at IS NOT NULL) AND (o.user_id = nodes_called.p_user_id) AND (o.normal_form = memsvc.normal_form(n.name)) AND (o.recorded_to < 'infinity'::timestamp with time zone) AND (o.recorded_from <= nodes_called.p_known_at) AND (o.recorded_to > nodes_called.p_known_at))) v)
+           WHERE ((nodes_called.p_as_of IS NULL) OR ((v.valid_from <= nodes_called.p_as_of) AND (v.valid_to > nodes_called.p_as_of)))
+         )
+  SELECT c.name,
+     r.canonical_id,
+     c.node_id,
+     c.alias,
+     c.confidence
+    FROM (called c
+      JOIN memsvc.resolve_nodes(nodes_called.p_user_id, ARRAY( SELECT DISTINCT d.node_id
+            FROM called d), nodes_called.p_known_at) r(node_id, canonical_id) ON ((r.node_id = c.node_id)))
+   ORDER BY c.name, c.confidence DESC, r.canonical_id, c.node_id;
+END;
+
+ALTER FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes that have one of these names, at a valid and a recorded time.';
 
 CREATE FUNCTION memsvc.pause_model(p_name text, p_paused boolean) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1893,6 +3313,311 @@ $$;
 ALTER FUNCTION memsvc.pause_model(p_name text, p_paused boolean) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) IS 'Pauses or resumes a model that is being built.';
+
+CREATE FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) RETURNS TABLE(action text, kind text, subject uuid, form text, version_id uuid, derived_from uuid, nth integer, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone)
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    BEGIN ATOMIC
+ WITH given AS MATERIALIZED (
+          SELECT s."position",
+             s.kind,
+             s.subject,
+             s.line,
+             s.form,
+             s.content,
+             s.derived_from,
+             s.asserted_by,
+             s.valid_from,
+             s.valid_to
+            FROM jsonb_to_recordset(plan_history.p_steps) s("position" integer, kind text, subject uuid, line uuid, form text, content jsonb, derived_from uuid, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone)
+         ), line AS MATERIALIZED (
+          SELECT row_number() OVER () AS n,
+             d.kind,
+             d.line,
+             d.form
+            FROM ( SELECT DISTINCT g.kind,
+                     g.line,
+                     g.form
+                    FROM given g) d
+         ), step AS MATERIALIZED (
+          SELECT l_1.n,
+             g."position",
+             g.subject,
+             g.content,
+             g.derived_from,
+             g.asserted_by,
+             g.valid_from,
+             g.valid_to
+            FROM (given g
+              JOIN line l_1 ON (((l_1.kind = g.kind) AND (l_1.line = g.line) AND (l_1.form = g.form))))
+         ), old AS MATERIALIZED (
+          SELECT l_1.n,
+             o_1.version_id,
+             o_1.subject,
+             o_1.content,
+             o_1.asserted_by,
+             o_1.valid_from,
+             o_1.valid_to,
+             o_1.recorded_from
+            FROM (line l_1
+              CROSS JOIN LATERAL memsvc.open_versions(plan_history.p_user_id, l_1.kind, l_1.line, l_1.form) o_1(version_id, subject, content, asserted_by, valid_from, valid_to, recorded_from))
+         ), cell AS MATERIALIZED (
+          SELECT p.n,
+             row_number() OVER byplace AS cell,
+             p.place AS cell_from,
+             lead(p.place) OVER byplace AS cell_to
+            FROM ( SELECT s.n,
+                     s.valid_from AS place
+                    FROM step s
+                 UNION
+                  SELECT s.n,
+                     s.valid_to
+                    FROM step s
+                 UNION
+                  SELECT o_1.n,
+                     o_1.valid_from
+                    FROM old o_1
+                 UNION
+                  SELECT o_1.n,
+                     o_1.valid_to
+                    FROM old o_1) p
+           WINDOW byplace AS (PARTITION BY p.n ORDER BY p.place)
+         ), covered AS MATERIALIZED (
+          SELECT c.n,
+             c.cell,
+             s."position",
+             s.subject,
+             s.content,
+             (s.content IS NULL) AS taken
+            FROM (cell c
+              JOIN step s ON (((s.n = c.n) AND (s.valid_from <= c.cell_from) AND (s.valid_to >= c.cell_to))))
+         ), said AS MATERIALIZED (
+          SELECT DISTINCT ON (c.n, c.cell) c.n,
+             c.cell,
+             c."position",
+             c.subject,
+             c.content
+            FROM covered c
+           WHERE (NOT c.taken)
+           ORDER BY c.n, c.cell, c."position" DESC
+         ), taken AS MATERIALIZED (
+          SELECT c.n,
+             c.cell,
+             c.subject,
+             max(c."position") AS "position"
+            FROM covered c
+           WHERE c.taken
+           GROUP BY c.n, c.cell, c.subject
+         ), stands AS MATERIALIZED (
+          SELECT s.n,
+             s.cell,
+             s."position",
+             s.subject,
+             s.content
+            FROM (said s
+              LEFT JOIN taken t ON (((t.n = s.n) AND (t.cell = s.cell) AND (t.subject = s.subject))))
+           WHERE ((t."position" IS NULL) OR (t."position" < s."position"))
+         ), held AS MATERIALIZED (
+          SELECT h.n,
+             h.cell,
+             h.version_id,
+             h.subject,
+             h.content,
+             h.stays,
+             bool_and(h.stays) OVER (PARTITION BY h.version_id) AS whole
+            FROM ( SELECT c.n,
+                     c.cell,
+                     o_1.version_id,
+                     o_1.subject,
+                     o_1.content,
+                         CASE
+                             WHEN (s."position" IS NULL) THEN (t."position" IS NULL)
+                             ELSE COALESCE(((w.subject = o_1.subject) AND (w.content = o_1.content)), false)
+                         END AS stays
+                    FROM ((((cell c
+                      JOIN old o_1 ON (((o_1.n = c.n) AND (o_1.valid_from <= c.cell_from) AND (o_1.valid_to >= c.cell_to))))
+                      LEFT JOIN said s ON (((s.n = c.n) AND (s.cell = c.cell))))
+                      LEFT JOIN stands w ON (((w.n = c.n) AND (w.cell = c.cell))))
+                      LEFT JOIN taken t ON (((t.n = c.n) AND (t.cell = c.cell) AND (t.subject = o_1.subject))))) h
+         ), piece AS MATERIALIZED (
+          SELECT uuidv7() AS version_id,
+             p.n,
+             p.subject,
+             p."position",
+             p.origin,
+             min(p.cell) AS first,
+             max(p.cell) AS last
+            FROM ( SELECT h.n,
+                     h.subject,
+                     NULL::integer AS "position",
+                     h.version_id AS origin,
+                     h.cell,
+                     (h.cell - row_number() OVER (PARTITION BY h.version_id ORDER BY h.cell)) AS island
+                    FROM held h
+                   WHERE (h.stays AND (NOT h.whole))
+                 UNION ALL
+                  SELECT w.n,
+                     w.subject,
+                     w."position",
+                     NULL::uuid,
+                     w.cell,
+                     (w.cell - row_number() OVER (PARTITION BY w."position" ORDER BY w.cell))
+                    FROM (stands w
+                      LEFT JOIN held h ON (((h.n = w.n) AND (h.cell = w.cell) AND (h.subject = w.subject) AND h.stays)))
+                   WHERE (h.version_id IS NULL)) p
+           GROUP BY p.n, p.subject, p."position", p.origin, p.island
+         ), written AS MATERIALIZED (
+          SELECT p.version_id,
+             p.n,
+             p.subject,
+             p."position",
+             p.first,
+             p.last,
+             b.cell_from AS valid_from,
+             e.cell_to AS valid_to,
+             COALESCE(p.origin, s.derived_from) AS derived_from,
+             COALESCE(o_1.content, s.content) AS content,
+             COALESCE(o_1.asserted_by, s.asserted_by) AS asserted_by
+            FROM ((((piece p
+              JOIN cell b ON (((b.n = p.n) AND (b.cell = p.first))))
+              JOIN cell e ON (((e.n = p.n) AND (e.cell = p.last))))
+              LEFT JOIN old o_1 ON ((o_1.version_id = p.origin)))
+              LEFT JOIN step s ON ((s."position" = p."position")))
+         ), borne AS MATERIALIZED (
+          SELECT DISTINCT c."position",
+             f.version_id,
+             c.n,
+             c.subject
+            FROM (covered c
+              JOIN ( SELECT h.n,
+                     h.cell,
+                     h.subject,
+                     h.content,
+                     h.version_id
+                    FROM held h
+                   WHERE h.whole
+                 UNION ALL
+                  SELECT w.n,
+                     d.cell,
+                     w.subject,
+                     w.content,
+                     w.version_id
+                    FROM (written w
+                      JOIN cell d ON (((d.n = w.n) AND ((d.cell >= w.first) AND (d.cell <= w.last)))))) f ON (((f.n = c.n) AND (f.cell = c.cell) AND (f.subject = c.subject) AND (f.content = c.content))))
+           WHERE (NOT c.taken)
+         ), lost AS MATERIALIZED (
+          SELECT uuidv7() AS version_id,
+             s.n,
+             s."position",
+             s.subject,
+             s.content,
+             s.derived_from,
+             s.asserted_by,
+             s.valid_from,
+             s.valid_to
+            FROM (step s
+              LEFT JOIN borne b ON ((b."position" = s."position")))
+           WHERE ((s.content IS NOT NULL) AND (b."position" IS NULL))
+         ), outcome AS (
+          SELECT DISTINCT 'close'::text AS action,
+             h.n,
+             h.subject,
+             h.version_id,
+             NULL::uuid AS derived_from,
+             NULL::integer AS nth,
+             NULL::jsonb AS content,
+             NULL::text AS asserted_by,
+             NULL::timestamp with time zone AS valid_from,
+             NULL::timestamp with time zone AS valid_to
+            FROM held h
+           WHERE (NOT h.whole)
+         UNION ALL
+          SELECT 'write'::text,
+             w.n,
+             w.subject,
+             w.version_id,
+             w.derived_from,
+             w."position",
+             w.content,
+             w.asserted_by,
+             w.valid_from,
+             w.valid_to
+            FROM written w
+         UNION ALL
+          SELECT 'past'::text,
+             s.n,
+             s.subject,
+             s.version_id,
+             s.derived_from,
+             s."position",
+             s.content,
+             s.asserted_by,
+             s.valid_from,
+             s.valid_to
+            FROM lost s
+         UNION ALL
+          SELECT 'bear'::text,
+             b.n,
+             b.subject,
+             b.version_id,
+             NULL::uuid,
+             b."position",
+             NULL::jsonb,
+             NULL::text,
+             NULL::timestamp with time zone,
+             NULL::timestamp with time zone
+            FROM borne b
+         UNION ALL
+          SELECT 'bear'::text,
+             s.n,
+             s.subject,
+             s.version_id,
+             NULL::uuid,
+             s."position",
+             NULL::jsonb,
+             NULL::text,
+             NULL::timestamp with time zone,
+             NULL::timestamp with time zone
+            FROM lost s
+         UNION ALL
+          SELECT DISTINCT 'end'::text,
+             c.n,
+             c.subject,
+             h.version_id,
+             NULL::uuid AS uuid,
+             c."position",
+             NULL::jsonb AS jsonb,
+             NULL::text AS text,
+             NULL::timestamp with time zone AS timestamptz,
+             NULL::timestamp with time zone AS timestamptz
+            FROM (covered c
+              JOIN held h ON (((h.n = c.n) AND (h.cell = c.cell) AND (h.subject = c.subject) AND (NOT h.stays))))
+           WHERE c.taken
+         )
+  SELECT o.action,
+     l.kind,
+     o.subject,
+         CASE l.kind
+             WHEN 'alias'::text THEN l.form
+             ELSE ''::text
+         END AS "case",
+     o.version_id,
+     o.derived_from,
+     o.nth,
+     o.content,
+     o.asserted_by,
+     o.valid_from,
+     o.valid_to
+    FROM (outcome o
+      JOIN line l ON ((l.n = o.n)));
+END;
+
+ALTER FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) IS 'What a batch of steps does to the versions that are open now; writes nothing.';
 
 CREATE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -2147,6 +3872,19 @@ END;
 ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
+
+CREATE FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  RAISE EXCEPTION '%', p_message USING ERRCODE = 'MS002', DETAIL = p_code, COLUMN = coalesce(p_position::text, '');
+END
+$$;
+
+ALTER FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) IS 'Refuses a batch of changes, with a stable code.';
 
 CREATE FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid, user_id uuid, message text)
     LANGUAGE sql
@@ -2479,6 +4217,91 @@ ALTER FUNCTION memsvc.switch_model(p_name text, p_now boolean) OWNER TO memsvc_o
 
 COMMENT ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) IS 'Makes a model the active one; the one before it leaves.';
 
+CREATE FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, type text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT r.node_id,
+     ( SELECT v.type
+            FROM memsvc.node_versions v
+           WHERE ((v.user_id = types_now.p_user_id) AND (v.node_id = ANY (ARRAY[r.canonical_id, r.node_id])) AND (v.recorded_to = 'infinity'::timestamp with time zone))
+           ORDER BY (v.node_id = r.canonical_id) DESC, ((v.valid_from <= clock_timestamp()) AND (v.valid_to > clock_timestamp())) DESC, v.valid_from DESC
+          LIMIT 1) AS type
+    FROM memsvc.resolve_nodes(types_now.p_user_id, types_now.p_nodes) r(node_id, canonical_id);
+END;
+
+ALTER FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) IS 'The present type of each node, merges resolved.';
+
+CREATE FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) RETURNS TABLE(change_id uuid, recorded_at timestamp with time zone)
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  undone CONSTANT timestamptz := (
+    SELECT c.recorded_at FROM changes AS c WHERE c.user_id = p_user_id AND c.change_id = p_change_id
+  );
+  change changes;
+  steps jsonb;
+  mergers jsonb;
+BEGIN
+  IF undone IS NULL THEN
+    PERFORM memsvc.refuse_change('change_unknown', NULL, format('There is no change %s.', p_change_id));
+  END IF;
+  change := memsvc.begin_change(
+    p_user_id, p_actor, '{undo}',
+    ARRAY(
+      SELECT a.node_id FROM memsvc.altered_by(p_user_id, undone) AS a
+      UNION
+      SELECT n.node_id FROM merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+      WHERE m.user_id = p_user_id AND (m.recorded_from = undone OR m.recorded_to = undone)
+    ), p_change_id
+  );
+  IF EXISTS (
+    SELECT FROM memsvc.altered_by(p_user_id, undone) AS a
+    WHERE memsvc.differs_now(p_user_id, a.kind, a.subject, a.form, a.valid_from, a.valid_to, a.became)
+  ) THEN
+    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later change stands on this one.');
+  END IF;
+
+  SELECT coalesce(jsonb_agg(to_jsonb(s)), '[]') INTO steps
+  FROM (
+    SELECT row_number() OVER () AS position, a.kind, a.subject, a.subject AS line, a.form, a.was AS content,
+      a.was_id AS derived_from, a.was_asserted_by AS asserted_by, a.valid_from, a.valid_to, '{}'::jsonb[] AS evidence
+    FROM memsvc.altered_by(p_user_id, undone) AS a
+  ) AS s;
+  BEGIN
+    PERFORM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps);
+  EXCEPTION WHEN exclusion_violation THEN -- another edge has the one place of a functional type by now
+    PERFORM memsvc.refuse_change('change_built_upon', NULL, 'A later change stands on this one.');
+  END;
+
+  mergers := memsvc.merges_back(p_user_id, undone);
+  PERFORM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, mergers);
+
+  -- Evidence that it brought for what was there already; that of what it wrote goes with it.
+  UPDATE source_links AS l SET recorded_to = change.recorded_at
+  WHERE l.user_id = p_user_id AND l.recorded_from = undone AND l.recorded_to = 'infinity'
+    AND coalesce(
+      (SELECT v.recorded_from FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id),
+      (SELECT v.recorded_from FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id),
+      (SELECT v.recorded_from FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = l.alias_id),
+      (SELECT m.recorded_from FROM merges AS m WHERE m.user_id = p_user_id AND m.merge_id = l.merge_id)
+    ) < undone;
+  RETURN QUERY SELECT change.change_id, change.recorded_at;
+END
+$$;
+
+ALTER FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) IS 'Undoes a change by a new one.';
+
 CREATE FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) RETURNS TABLE(passage_id uuid, searched text)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2554,6 +4377,32 @@ ALTER FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) O
 
 COMMENT ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) IS 'How many passages have the vector of the one model and lack that of the other.';
 
+CREATE FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) RETURNS TABLE(kind text, node_id uuid, subject uuid, line uuid, form text, content jsonb, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE STRICT ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT 'node', v.node_id, v.node_id, v.node_id, '', memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
+  FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = p_version_id
+  UNION ALL
+  SELECT 'alias', v.node_id, v.node_id, v.node_id, v.normal_form, memsvc.content_of(v), v.valid_from, v.valid_to,
+    v.recorded_to
+  FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_version_id
+  UNION ALL
+  SELECT 'edge', v.from_node, v.edge_id, CASE WHEN t.functional THEN v.from_node ELSE v.edge_id END,
+    CASE WHEN t.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
+  FROM edge_versions AS v INNER JOIN edge_types AS t ON t.name = v.type
+  WHERE v.user_id = p_user_id AND v.version_id = p_version_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) IS 'A version by its id, whatever it describes.';
+
 CREATE FUNCTION memsvc.word_count(p_words tsvector) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT (COALESCE(sum(cardinality(w.positions)), (0)::bigint))::integer AS "coalesce" FROM unnest(word_count.p_words) w(lexeme, positions, weights));
@@ -2590,52 +4439,136 @@ ALTER FUNCTION memsvc.work_errors() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.work_errors() IS 'Codes of jobs'' last failures with their counts, over all users.';
 
-CREATE TABLE memsvc.aliases (
-    user_id uuid NOT NULL,
-    alias_id uuid DEFAULT uuidv7() NOT NULL,
-    node_id uuid NOT NULL,
-    alias text NOT NULL,
-    normal_form text NOT NULL,
-    confidence real DEFAULT 1 NOT NULL,
-    asserted_by text NOT NULL,
-    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    CONSTRAINT aliases_alias_check CHECK (((alias <> ''::text) AND (length(alias) <= 200))),
-    CONSTRAINT aliases_check CHECK ((valid_to > valid_from)),
-    CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
-    CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
-    CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
-);
+CREATE FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_operations jsonb) RETURNS TABLE(nth integer, outcome text, node_id uuid, edge_id uuid, versions uuid[], change_id uuid, recorded_at timestamp with time zone)
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  change changes;
+  steps jsonb;
+  wrong record;
+BEGIN
+  INSERT INTO nodes (user_id, node_id)
+  SELECT DISTINCT p_user_id, o.node_id
+  FROM jsonb_to_recordset(p_operations) AS o (op text, node_id uuid, fresh boolean) WHERE o.op = 'node' AND o.fresh;
 
-ALTER TABLE ONLY memsvc.aliases FORCE ROW LEVEL SECURITY;
+  change := memsvc.begin_change(
+    p_user_id, p_actor,
+    ARRAY(SELECT DISTINCT o.op FROM jsonb_to_recordset(p_operations) AS o (op text) ORDER BY o.op),
+    ARRAY(
+      SELECT n.node_id
+      FROM jsonb_to_recordset(p_operations) AS o (
+        node_id uuid, from_node uuid, canonical_id uuid, edge_id uuid, version_id uuid
+      )
+      CROSS JOIN LATERAL (
+        SELECT g.node_id FROM unnest(ARRAY[o.node_id, o.from_node, o.canonical_id]) AS g (node_id)
+        UNION ALL
+        SELECT e.from_node FROM edges AS e
+        WHERE o.edge_id IS NOT NULL AND e.user_id = p_user_id AND e.edge_id = o.edge_id
+        UNION ALL
+        SELECT v.node_id FROM memsvc.version_of(p_user_id, o.version_id) AS v WHERE o.version_id IS NOT NULL
+      ) AS n
+      WHERE n.node_id IS NOT NULL
+    )
+  );
+  SELECT * INTO wrong FROM memsvc.check_operations(p_user_id, p_operations) AS w;
+  IF FOUND THEN
+    PERFORM memsvc.refuse_change(wrong.code, wrong.nth, wrong.message);
+  END IF;
 
-ALTER TABLE memsvc.aliases OWNER TO memsvc_owner;
+  INSERT INTO edges (user_id, from_node, type, to_node, key)
+  SELECT DISTINCT p_user_id, o.from_node, o.type, o.to_node, coalesce(o.key, '')
+  FROM jsonb_to_recordset(p_operations) AS o (op text, from_node uuid, type text, to_node uuid, key text)
+  WHERE o.op = 'edge'
+  ON CONFLICT (user_id, from_node, type, to_node, key) DO NOTHING;
 
-COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
+  steps := memsvc.history_steps(p_user_id, p_operations);
+  PERFORM memsvc.check_closes(p_user_id, steps);
 
-COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
+  RETURN QUERY
+  WITH done AS MATERIALIZED (
+    SELECT a.* FROM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps) AS a
+    UNION ALL
+    SELECT a.* FROM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, p_operations) AS a
+  )
+  SELECT d.nth, d.outcome, CASE WHEN s.kind IS DISTINCT FROM 'edge' THEN coalesce(s.subject, o.node_id) END,
+    CASE WHEN s.kind = 'edge' THEN s.subject END, coalesce(d.versions, '{}'), change.change_id, change.recorded_at
+  FROM done AS d
+  INNER JOIN (
+    SELECT p.* FROM jsonb_to_recordset(p_operations) AS p (position integer, node_id uuid)
+  ) AS o ON o.position = d.nth
+  LEFT JOIN (
+    SELECT p.* FROM jsonb_to_recordset(steps) AS p (position integer, kind text, subject uuid)
+  ) AS s ON s.position = d.nth
+  ORDER BY d.nth;
+  PERFORM memsvc.check_endpoints(p_user_id, p_operations);
+END
+$$;
 
-COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
+ALTER FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_operations jsonb) OWNER TO memsvc_owner;
 
-COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';
+COMMENT ON FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_operations jsonb) IS 'Changes the graph: a batch of operations at one recorded time; one result row an operation.';
 
-COMMENT ON COLUMN memsvc.aliases.alias IS 'The name as it was written.';
+CREATE FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  INSERT INTO node_versions (
+    user_id, version_id, node_id, type, label, description, data, importance, asserted_by, derived_from, valid_from,
+    valid_to, recorded_from, recorded_to
+  )
+  SELECT p_user_id, w.version_id, w.subject, w.content ->> 'type', w.content ->> 'label', w.content ->> 'description',
+    w.content -> 'data', (w.content ->> 'importance')::real, coalesce(w.asserted_by, p_actor), w.derived_from,
+    w.valid_from, w.valid_to, p_at, CASE w.action WHEN 'past' THEN p_at ELSE 'infinity' END
+  FROM jsonb_to_recordset(p_plan) AS w (
+    action text, kind text, subject uuid, version_id uuid, derived_from uuid, content jsonb, asserted_by text,
+    valid_from timestamptz, valid_to timestamptz
+  )
+  WHERE w.kind = 'node' AND w.action IN ('write', 'past');
 
-COMMENT ON COLUMN memsvc.aliases.normal_form IS 'normal_form(alias): what look-ups compare.';
+  INSERT INTO aliases (
+    user_id, alias_id, node_id, alias, normal_form, confidence, asserted_by, derived_from, valid_from, valid_to,
+    recorded_from, recorded_to
+  )
+  SELECT p_user_id, w.version_id, w.subject, w.content ->> 'alias', w.form, (w.content ->> 'confidence')::real,
+    coalesce(w.asserted_by, p_actor), w.derived_from, w.valid_from, w.valid_to, p_at,
+    CASE w.action WHEN 'past' THEN p_at ELSE 'infinity' END
+  FROM jsonb_to_recordset(p_plan) AS w (
+    action text, kind text, subject uuid, form text, version_id uuid, derived_from uuid, content jsonb,
+    asserted_by text, valid_from timestamptz, valid_to timestamptz
+  )
+  WHERE w.kind = 'alias' AND w.action IN ('write', 'past');
 
-COMMENT ON COLUMN memsvc.aliases.confidence IS 'Above 0, at most 1.';
+  INSERT INTO edge_versions (
+    user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by,
+    derived_from, valid_from, valid_to, recorded_from, recorded_to
+  )
+  SELECT p_user_id, w.version_id, w.subject, e.from_node, e.type, e.to_node, t.functional, w.content ->> 'fact',
+    w.content -> 'data', (w.content ->> 'weight')::real, (w.content ->> 'confidence')::real,
+    coalesce(w.asserted_by, p_actor), w.derived_from, w.valid_from, w.valid_to, p_at,
+    CASE w.action WHEN 'past' THEN p_at ELSE 'infinity' END
+  FROM jsonb_to_recordset(p_plan) AS w (
+    action text, kind text, subject uuid, version_id uuid, derived_from uuid, content jsonb, asserted_by text,
+    valid_from timestamptz, valid_to timestamptz
+  )
+  CROSS JOIN LATERAL (
+    SELECT i.from_node, i.type, i.to_node FROM edges AS i
+    WHERE i.user_id = p_user_id AND i.edge_id = w.subject OFFSET 0
+  ) AS e
+  INNER JOIN edge_types AS t ON t.name = e.type
+  WHERE w.kind = 'edge' AND w.action IN ('write', 'past');
+END
+$$;
 
-COMMENT ON COLUMN memsvc.aliases.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+ALTER FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) OWNER TO memsvc_owner;
 
-COMMENT ON COLUMN memsvc.aliases.valid_from IS 'From when it was called so.';
-
-COMMENT ON COLUMN memsvc.aliases.valid_to IS 'Until when.';
-
-COMMENT ON COLUMN memsvc.aliases.recorded_from IS 'When memsvc learnt it.';
-
-COMMENT ON COLUMN memsvc.aliases.recorded_to IS 'When memsvc learnt better.';
+COMMENT ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) IS 'Writes the new versions of a plan.';
 
 CREATE TABLE memsvc.applied_sql (
     path text NOT NULL,
@@ -2734,6 +4667,15 @@ COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty
 COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
 
 COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
+
+ALTER TABLE memsvc.edges ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME memsvc.edges_gid_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 ALTER TABLE memsvc.embedding_models ALTER COLUMN model_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.embedding_models_model_id_seq
@@ -2924,61 +4866,13 @@ COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, deri
 
 COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
 
-CREATE TABLE memsvc.node_versions (
-    user_id uuid NOT NULL,
-    version_id uuid DEFAULT uuidv7() NOT NULL,
-    node_id uuid NOT NULL,
-    type text NOT NULL,
-    label text NOT NULL,
-    description text DEFAULT ''::text NOT NULL,
-    data jsonb DEFAULT '{}'::jsonb NOT NULL,
-    importance real DEFAULT 5 NOT NULL,
-    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    CONSTRAINT node_versions_check CHECK ((valid_to > valid_from)),
-    CONSTRAINT node_versions_check1 CHECK ((recorded_to >= recorded_from)),
-    CONSTRAINT node_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
-    CONSTRAINT node_versions_importance_check CHECK (((importance >= (1)::double precision) AND (importance <= (10)::double precision))),
-    CONSTRAINT node_versions_label_check CHECK ((label <> ''::text))
-);
-
-ALTER TABLE ONLY memsvc.node_versions FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.node_versions OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.node_versions IS 'What was known about a node: append-only, the only update closes recorded_to. Valid time is the world''s, recorded time is ours.';
-
-COMMENT ON COLUMN memsvc.node_versions.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.node_versions.version_id IS 'Time-ordered id of this version.';
-
-COMMENT ON COLUMN memsvc.node_versions.node_id IS 'The node described.';
-
-COMMENT ON COLUMN memsvc.node_versions.type IS 'Its type in the ontology.';
-
-COMMENT ON COLUMN memsvc.node_versions.label IS 'Its display name.';
-
-COMMENT ON COLUMN memsvc.node_versions.description IS 'A sentence or two.';
-
-COMMENT ON COLUMN memsvc.node_versions.data IS 'Further properties.';
-
-COMMENT ON COLUMN memsvc.node_versions.importance IS '1 (trivial) to 10 (life-changing).';
-
-COMMENT ON COLUMN memsvc.node_versions.valid_from IS 'From when it was true; -infinity: as far as known, always.';
-
-COMMENT ON COLUMN memsvc.node_versions.valid_to IS 'Until when it was true; infinity: it still is.';
-
-COMMENT ON COLUMN memsvc.node_versions.recorded_from IS 'When memsvc learnt it.';
-
-COMMENT ON COLUMN memsvc.node_versions.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
-
 CREATE TABLE memsvc.nodes (
     user_id uuid NOT NULL,
     node_id uuid DEFAULT uuidv7() NOT NULL,
     gid bigint NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    lockable boolean DEFAULT true NOT NULL,
+    CONSTRAINT nodes_never_change CHECK (lockable)
 );
 
 ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
@@ -2994,6 +4888,8 @@ COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.
 COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
 
 COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
+
+COMMENT ON COLUMN memsvc.nodes.lockable IS 'Always true. The right to update it is what lets writers lock the row; nothing about a node changes.';
 
 ALTER TABLE memsvc.nodes ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.nodes_gid_seq
@@ -3121,6 +5017,12 @@ ALTER TABLE ONLY memsvc.apps
 ALTER TABLE ONLY memsvc.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (audit_id);
 
+ALTER TABLE ONLY memsvc.changes
+    ADD CONSTRAINT changes_pkey PRIMARY KEY (user_id, change_id);
+
+ALTER TABLE ONLY memsvc.changes
+    ADD CONSTRAINT changes_user_id_recorded_at_key UNIQUE (user_id, recorded_at);
+
 ALTER TABLE ONLY memsvc.corpora
     ADD CONSTRAINT corpora_pkey PRIMARY KEY (user_id, kind, form);
 
@@ -3132,6 +5034,27 @@ ALTER TABLE ONLY memsvc.dramatiq_worker
 
 ALTER TABLE ONLY memsvc.edge_types
     ADD CONSTRAINT edge_types_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY memsvc.edge_versions
+    ADD CONSTRAINT edge_versions_one_truth EXCLUDE USING gist (user_id WITH =, edge_id WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
+
+ALTER TABLE ONLY memsvc.edge_versions
+    ADD CONSTRAINT edge_versions_one_value EXCLUDE USING gist (user_id WITH =, from_node WITH =, type WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&) WHERE (functional);
+
+ALTER TABLE ONLY memsvc.edge_versions
+    ADD CONSTRAINT edge_versions_pkey PRIMARY KEY (user_id, version_id);
+
+ALTER TABLE ONLY memsvc.edges
+    ADD CONSTRAINT edges_ends UNIQUE (user_id, edge_id, from_node, type, to_node);
+
+ALTER TABLE ONLY memsvc.edges
+    ADD CONSTRAINT edges_pkey PRIMARY KEY (user_id, edge_id);
+
+ALTER TABLE ONLY memsvc.edges
+    ADD CONSTRAINT edges_user_id_from_node_type_to_node_key_key UNIQUE (user_id, from_node, type, to_node, key);
+
+ALTER TABLE ONLY memsvc.edges
+    ADD CONSTRAINT edges_user_id_gid_key UNIQUE (user_id, gid);
 
 ALTER TABLE ONLY memsvc.embedding_models
     ADD CONSTRAINT embedding_models_name_key UNIQUE (name);
@@ -3172,6 +5095,12 @@ ALTER TABLE ONLY memsvc.identity_keys
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (user_id, job_id);
 
+ALTER TABLE ONLY memsvc.merges
+    ADD CONSTRAINT merges_one_canonical EXCLUDE USING gist (user_id WITH =, node_id WITH =, tstzrange(recorded_from, recorded_to) WITH &&);
+
+ALTER TABLE ONLY memsvc.merges
+    ADD CONSTRAINT merges_pkey PRIMARY KEY (user_id, merge_id);
+
 ALTER TABLE ONLY memsvc.node_types
     ADD CONSTRAINT node_types_pkey PRIMARY KEY (name);
 
@@ -3202,6 +5131,9 @@ ALTER TABLE ONLY memsvc.schedules
 ALTER TABLE ONLY memsvc.schema_version
     ADD CONSTRAINT schema_version_pkc PRIMARY KEY (version_num);
 
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_pkey PRIMARY KEY (user_id, link_id);
+
 ALTER TABLE ONLY memsvc.sources
     ADD CONSTRAINT sources_pkey PRIMARY KEY (user_id, source_id);
 
@@ -3226,15 +5158,35 @@ ALTER TABLE ONLY memsvc.users
 ALTER TABLE ONLY memsvc.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (user_id);
 
+CREATE INDEX aliases_closed ON memsvc.aliases USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
 CREATE INDEX aliases_current ON memsvc.aliases USING btree (user_id, normal_form) WHERE (recorded_to = 'infinity'::timestamp with time zone);
 
-CREATE INDEX aliases_of_node ON memsvc.aliases USING btree (user_id, node_id);
+CREATE INDEX aliases_of_node ON memsvc.aliases USING btree (user_id, node_id, normal_form);
+
+CREATE INDEX aliases_past ON memsvc.aliases USING btree (user_id, normal_form) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX aliases_recorded ON memsvc.aliases USING btree (user_id, recorded_from);
 
 CREATE INDEX dramatiq_queue_consumed ON memsvc.dramatiq_queue USING btree (worker_id) WHERE (state = 'consumed'::text);
 
 CREATE INDEX dramatiq_queue_rejected ON memsvc.dramatiq_queue USING btree (mtime) WHERE (state = 'rejected'::text);
 
 CREATE INDEX dramatiq_queue_waiting ON memsvc.dramatiq_queue USING btree (queue_name, user_id, available_at, "position") WHERE (state = 'queued'::text);
+
+CREATE INDEX edge_versions_closed ON memsvc.edge_versions USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_current ON memsvc.edge_versions USING btree (user_id, edge_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_from ON memsvc.edge_versions USING btree (user_id, from_node, type) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_past_from ON memsvc.edge_versions USING btree (user_id, from_node, type) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_past_to ON memsvc.edge_versions USING btree (user_id, to_node, type) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_recorded ON memsvc.edge_versions USING btree (user_id, recorded_from);
+
+CREATE INDEX edge_versions_to ON memsvc.edge_versions USING btree (user_id, to_node, type) WHERE (recorded_to = 'infinity'::timestamp with time zone);
 
 CREATE UNIQUE INDEX embedding_models_one_each ON memsvc.embedding_models USING btree (state) WHERE (state <> 'retired'::text);
 
@@ -3244,7 +5196,21 @@ CREATE INDEX jobs_ended ON memsvc.jobs USING btree (state, finished_at) WHERE (s
 
 CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, subject_id) WHERE (state = 'pending'::text);
 
+CREATE INDEX merges_closed ON memsvc.merges USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX merges_into ON memsvc.merges USING btree (user_id, canonical_id);
+
+CREATE INDEX merges_of_node ON memsvc.merges USING btree (user_id, node_id);
+
+CREATE INDEX merges_recorded ON memsvc.merges USING btree (user_id, recorded_from);
+
+CREATE INDEX node_versions_closed ON memsvc.node_versions USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
 CREATE INDEX node_versions_current ON memsvc.node_versions USING btree (user_id, node_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX node_versions_past ON memsvc.node_versions USING btree (user_id, node_id) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX node_versions_recorded ON memsvc.node_versions USING btree (user_id, recorded_from);
 
 CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, source_id, client_id, part) WHERE (client_id IS NOT NULL);
 
@@ -3253,6 +5219,20 @@ CREATE INDEX passages_said ON memsvc.passages USING btree (user_id, said_at);
 CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) WITH (fastupdate=off);
 
 CREATE INDEX schedules_due ON memsvc.schedules USING btree (next_at) WHERE enabled;
+
+CREATE INDEX source_links_of_alias ON memsvc.source_links USING btree (user_id, alias_id) WHERE (alias_id IS NOT NULL);
+
+CREATE INDEX source_links_of_edge_version ON memsvc.source_links USING btree (user_id, edge_version_id) WHERE (edge_version_id IS NOT NULL);
+
+CREATE INDEX source_links_of_merge ON memsvc.source_links USING btree (user_id, merge_id) WHERE (merge_id IS NOT NULL);
+
+CREATE INDEX source_links_of_node ON memsvc.source_links USING btree (user_id, node_id) WHERE (node_id IS NOT NULL);
+
+CREATE INDEX source_links_of_node_version ON memsvc.source_links USING btree (user_id, node_version_id) WHERE (node_version_id IS NOT NULL);
+
+CREATE INDEX source_links_of_passage ON memsvc.source_links USING btree (user_id, passage_id);
+
+CREATE INDEX source_links_recorded ON memsvc.source_links USING btree (user_id, recorded_from);
 
 ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_0_pkey;
 
@@ -3305,8 +5285,26 @@ ALTER TABLE ONLY memsvc.api_keys
 ALTER TABLE ONLY memsvc.api_keys
     ADD CONSTRAINT api_keys_app_id_user_id_fkey FOREIGN KEY (app_id, user_id) REFERENCES memsvc.users(app_id, user_id);
 
+ALTER TABLE ONLY memsvc.changes
+    ADD CONSTRAINT changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.changes
+    ADD CONSTRAINT changes_user_id_undoes_fkey FOREIGN KEY (user_id, undoes) REFERENCES memsvc.changes(user_id, change_id);
+
 ALTER TABLE ONLY memsvc.corpora
     ADD CONSTRAINT corpora_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.edge_versions
+    ADD CONSTRAINT edge_versions_user_id_edge_id_from_node_type_to_node_fkey FOREIGN KEY (user_id, edge_id, from_node, type, to_node) REFERENCES memsvc.edges(user_id, edge_id, from_node, type, to_node);
+
+ALTER TABLE ONLY memsvc.edges
+    ADD CONSTRAINT edges_type_fkey FOREIGN KEY (type) REFERENCES memsvc.edge_types(name);
+
+ALTER TABLE ONLY memsvc.edges
+    ADD CONSTRAINT edges_user_id_from_node_fkey FOREIGN KEY (user_id, from_node) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.edges
+    ADD CONSTRAINT edges_user_id_to_node_fkey FOREIGN KEY (user_id, to_node) REFERENCES memsvc.nodes(user_id, node_id);
 
 ALTER TABLE memsvc.embeddings
     ADD CONSTRAINT embeddings_model_id_fkey FOREIGN KEY (model_id) REFERENCES memsvc.embedding_models(model_id);
@@ -3316,6 +5314,12 @@ ALTER TABLE memsvc.embeddings
 
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.merges
+    ADD CONSTRAINT merges_user_id_canonical_id_fkey FOREIGN KEY (user_id, canonical_id) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.merges
+    ADD CONSTRAINT merges_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
 
 ALTER TABLE ONLY memsvc.node_versions
     ADD CONSTRAINT node_versions_type_fkey FOREIGN KEY (type) REFERENCES memsvc.node_types(name);
@@ -3334,6 +5338,24 @@ ALTER TABLE ONLY memsvc.passages
 
 ALTER TABLE ONLY memsvc.schedules
     ADD CONSTRAINT schedules_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_user_id_alias_id_fkey FOREIGN KEY (user_id, alias_id) REFERENCES memsvc.aliases(user_id, alias_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_user_id_edge_version_id_fkey FOREIGN KEY (user_id, edge_version_id) REFERENCES memsvc.edge_versions(user_id, version_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_user_id_merge_id_fkey FOREIGN KEY (user_id, merge_id) REFERENCES memsvc.merges(user_id, merge_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_user_id_node_version_id_fkey FOREIGN KEY (user_id, node_version_id) REFERENCES memsvc.node_versions(user_id, version_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
 
 ALTER TABLE ONLY memsvc.sources
     ADD CONSTRAINT sources_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
@@ -3388,6 +5410,8 @@ CREATE POLICY candidate_rows ON memsvc.term_deltas FOR SELECT TO memsvc_recall U
 
 CREATE POLICY candidate_rows ON memsvc.terms FOR SELECT TO memsvc_recall USING (true);
 
+ALTER TABLE memsvc.changes ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.corpora ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.dramatiq_queue ENABLE ROW LEVEL SECURITY;
@@ -3395,6 +5419,10 @@ ALTER TABLE memsvc.dramatiq_queue ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.dramatiq_worker ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.edge_types ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edge_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edges ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.embedding_models ENABLE ROW LEVEL SECURITY;
 
@@ -3426,6 +5454,8 @@ ALTER TABLE memsvc.identity_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.jobs ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.merges ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.node_types ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.node_versions ENABLE ROW LEVEL SECURITY;
@@ -3436,11 +5466,19 @@ ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY own_rows ON memsvc.aliases TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.changes TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.corpora TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.edge_versions TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.edges TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.embeddings TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.jobs TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.merges TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.node_versions TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -3451,6 +5489,8 @@ CREATE POLICY own_rows ON memsvc.outbox TO memsvc_app, memsvc_reader, memsvc_cyp
 CREATE POLICY own_rows ON memsvc.passages TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.schedules TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.source_links TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.sources TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -3478,6 +5518,8 @@ CREATE POLICY retired_seen ON memsvc.embeddings FOR SELECT TO memsvc_owner USING
 
 ALTER TABLE memsvc.schedules ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.source_links ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.sources ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.term_deltas ENABLE ROW LEVEL SECURITY;
@@ -3493,8 +5535,17 @@ GRANT USAGE ON SCHEMA memsvc TO memsvc_app;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_reader;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_cypher;
 
+REVOKE ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.apply_steps(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.apply_steps(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.as_tsquery(p_lexeme text) TO memsvc_app;
@@ -3553,6 +5604,12 @@ GRANT SELECT ON TABLE memsvc.term_deltas TO memsvc_recall;
 REVOKE ALL ON FUNCTION memsvc.backlog() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.backlog() TO memsvc_app;
 
+GRANT SELECT,INSERT ON TABLE memsvc.changes TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.changes TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) TO memsvc_app;
 
@@ -3561,11 +5618,50 @@ GRANT ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) TO m
 
 REVOKE ALL ON FUNCTION memsvc.change_models() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.check_endpoints(p_user_id uuid, p_operations jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.check_endpoints(p_user_id uuid, p_operations jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.edge_versions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_reader;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.edge_versions TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.node_versions TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) TO memsvc_app;
@@ -3581,6 +5677,12 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 
 REVOKE ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.differs_now(p_user_id uuid, p_kind text, p_subject uuid, p_form text, p_valid_from timestamp with time zone, p_valid_to timestamp with time zone, p_content jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.differs_now(p_user_id uuid, p_kind text, p_subject uuid, p_form text, p_valid_from timestamp with time zone, p_valid_to timestamp with time zone, p_content jsonb) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.drop_model_index(p_model_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.drop_model_index(p_model_id smallint) TO memsvc_app;
@@ -3611,6 +5713,11 @@ GRANT UPDATE(last_at) ON TABLE memsvc.schedules TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.due_schedules(p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.due_schedules(p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_recall;
+
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
 
@@ -3632,6 +5739,29 @@ GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) TO memsvc_app;
 
+GRANT SELECT,INSERT ON TABLE memsvc.merges TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.merges TO memsvc_reader;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.merges TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.edges TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.edges TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
 
@@ -3644,6 +5774,14 @@ GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) TO memsvc_app;
 
@@ -3655,6 +5793,19 @@ GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.known_model(p_name text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.source_links TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.source_links TO memsvc_reader;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.source_links TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
@@ -3665,19 +5816,40 @@ REVOKE ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit 
 GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_reader;
 
+REVOKE ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.set_signs_apart(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_app;
@@ -3709,6 +5881,9 @@ REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integ
 GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) TO memsvc_app;
@@ -3749,6 +5924,12 @@ GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallin
 REVOKE ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) TO memsvc_app;
 
@@ -3764,6 +5945,9 @@ GRANT ALL ON FUNCTION memsvc.users_with_failed_jobs() TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) TO memsvc_owner;
 
+REVOKE ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.word_count(p_words tsvector) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_reader;
@@ -3772,10 +5956,11 @@ GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_recall;
 REVOKE ALL ON FUNCTION memsvc.work_errors() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.work_errors() TO memsvc_app;
 
-GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
+REVOKE ALL ON FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_operations jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_operations jsonb) TO memsvc_app;
 
-GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.applied_sql TO memsvc_app;
 
@@ -3799,13 +5984,10 @@ GRANT SELECT ON TABLE memsvc.messages TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.node_types TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
 
-GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
-
-GRANT UPDATE(recorded_to) ON TABLE memsvc.node_versions TO memsvc_app;
-
 GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
+
+GRANT UPDATE(lockable) ON TABLE memsvc.nodes TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.outbox TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.outbox TO memsvc_reader;

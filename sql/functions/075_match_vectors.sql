@@ -14,8 +14,8 @@
 -- The index is asked for a quarter more than are wanted, so that a few of others' do not cost another round, and in
 -- relaxed order, which drops nothing that a later round finds; they are sorted here. The more vectors a partition has,
 -- the more are asked for: of the exact ten nearest, 250 candidates keep 99 % among 100,000 vectors, 93 % among 300,000
--- and 80 % among a million; 600 keep 98 % among 300,000. Where filters or others' rows leave fewer than asked for, the
--- exact way has the last word.
+-- and 80 % among a million; 600 keep 98 % among 300,000, 1,000 keep 96 % among a million (with ef_construction 128 of
+-- 055_embeddings.sql). Where filters or others' rows leave fewer than asked for, the exact way has the last word.
 CREATE OR REPLACE FUNCTION memsvc.match_vectors(
   p_user_id uuid,
   p_model_id smallint,

@@ -22,16 +22,22 @@ $functions$;
 GRANT SELECT ON
 memsvc.users, memsvc.node_types, memsvc.edge_types, memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources,
 memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.messages,
-memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedules
+memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
+memsvc.edge_versions, memsvc.merges, memsvc.source_links
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings TO memsvc_recall;
 
 GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
-memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules
+memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
+memsvc.edge_versions, memsvc.merges, memsvc.source_links
 TO memsvc_app;
-GRANT UPDATE (recorded_to) ON memsvc.node_versions, memsvc.aliases TO memsvc_app;
+GRANT UPDATE (recorded_to) ON
+memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
+TO memsvc_app;
+-- To lock the row; the column can hold one value only.
+GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
@@ -47,6 +53,13 @@ memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.set_signs_apart(
 memsvc.to_words(text, text, text),
 memsvc.word_count(tsvector), memsvc.searched_text(text, text, text), memsvc.as_tsquery(text), memsvc.normal_form(text),
 memsvc.words_behind(text, text, text, text[]), memsvc.embedding_progress(uuid),
+memsvc.resolve_nodes(uuid, uuid[], timestamptz), memsvc.same_nodes(uuid, uuid[], timestamptz),
+memsvc.content_of(memsvc.node_versions), memsvc.content_of(memsvc.edge_versions), memsvc.content_of(memsvc.aliases),
+memsvc.links_of(uuid, text, uuid, timestamptz), memsvc.edges_known(uuid, uuid[], text, timestamptz),
+memsvc.facts(uuid, uuid[], text[], timestamptz, timestamptz, text),
+memsvc.node_states(uuid, uuid[], timestamptz, timestamptz), memsvc.node_names(uuid, uuid[], timestamptz, timestamptz),
+memsvc.nodes_called(uuid, text[], timestamptz, timestamptz),
+memsvc.history_of(uuid, uuid, timestamptz, integer),
 memsvc.recall(
   uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, smallint, public.halfvec,
   double precision, smallint, public.halfvec
@@ -67,6 +80,15 @@ memsvc.seed_schedules(uuid), memsvc.due_schedules(integer), memsvc.run_schedule(
 memsvc.delete_ended(uuid, interval, interval, integer),
 memsvc.work_now(), memsvc.work_errors(), memsvc.work_hands(), memsvc.users_with_failed_jobs(),
 memsvc.retry_failed_jobs(uuid),
+memsvc.open_versions(uuid, text, uuid, text), memsvc.plan_history(uuid, jsonb),
+memsvc.apply_steps(uuid, text, timestamptz, jsonb), memsvc.write_versions(uuid, text, timestamptz, jsonb),
+memsvc.link_evidence(uuid, text, timestamptz, jsonb, jsonb), memsvc.refuse_change(text, integer, text),
+memsvc.begin_change(uuid, text, text[], uuid[], uuid), memsvc.check_operations(uuid, jsonb),
+memsvc.version_of(uuid, uuid), memsvc.history_steps(uuid, jsonb),
+memsvc.apply_merges(uuid, text, timestamptz, jsonb), memsvc.types_now(uuid, uuid[]),
+memsvc.check_endpoints(uuid, jsonb), memsvc.check_closes(uuid, jsonb), memsvc.write_history(uuid, text, jsonb),
+memsvc.altered_by(uuid, timestamptz), memsvc.differs_now(uuid, text, uuid, text, timestamptz, timestamptz, jsonb),
+memsvc.merges_back(uuid, timestamptz), memsvc.undo_change(uuid, text, uuid),
 memsvc.ensure_app(text), memsvc.find_app(text), memsvc.ensure_model(text, integer),
 memsvc.unembedded(uuid, smallint, uuid, uuid, integer), memsvc.store_embeddings(uuid, smallint, uuid[], text[]),
 memsvc.build_model(text, integer), memsvc.pause_model(text, boolean), memsvc.switch_model(text, boolean),

@@ -15,7 +15,7 @@ DECLARE
 BEGIN
   FOREACH owned IN ARRAY ARRAY[
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
-    'outbox', 'users', 'embeddings', 'schedules'
+    'outbox', 'users', 'embeddings', 'schedules', 'changes', 'edges', 'edge_versions', 'merges', 'source_links'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(

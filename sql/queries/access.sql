@@ -21,7 +21,10 @@ SELECT n.node_id, v.label, array_agg(a.alias ORDER BY a.recorded_from, a.alias_i
 FROM memsvc.nodes AS n
 INNER JOIN memsvc.node_versions AS v
   ON n.user_id = v.user_id AND n.node_id = v.node_id AND v.recorded_to = 'infinity'
-INNER JOIN memsvc.aliases AS a ON n.user_id = a.user_id AND n.node_id = a.node_id AND a.recorded_to = 'infinity'
+    AND v.valid_from <= now() AND v.valid_to > now()
+INNER JOIN memsvc.aliases AS a
+  ON n.user_id = a.user_id AND n.node_id = a.node_id AND a.recorded_to = 'infinity'
+    AND a.valid_from <= now() AND a.valid_to > now()
 WHERE n.user_id = :user_id AND v.data @> '{"self"\: true}'
 GROUP BY n.node_id, v.label
 LIMIT 1;

@@ -75,6 +75,21 @@ INSERT INTO memsvc.dramatiq_worker (worker_id, heartbeat_at) VALUES (gen_random_
 INSERT INTO memsvc.schedules (user_id, kind, at_local, weekdays, next_at)
 VALUES ('{USER}', 'tidy', '03:30', '{{1,4}}', '2026-03-30T01:30Z');
 """,
+    "0011": f"""
+INSERT INTO memsvc.changes (user_id, change_id, recorded_at, asserted_by, operations)
+VALUES ('{USER}', '{THING}', '2026-01-02', 'user', '{{edge}}');
+INSERT INTO memsvc.nodes (user_id, node_id) VALUES ('{USER}', '{OTHER}');
+INSERT INTO memsvc.edges (user_id, edge_id, from_node, type, to_node)
+VALUES ('{USER}', '{THING}', '{THING}', 'KNOWS', '{OTHER}');
+INSERT INTO memsvc.edge_versions (user_id, version_id, edge_id, from_node, type, to_node, functional, fact, asserted_by,
+  recorded_from) VALUES
+  ('{USER}', '{THING}', '{THING}', '{THING}', 'KNOWS', '{OTHER}', false, 'Ada knows Bob.', 'user', '2026-01-02');
+INSERT INTO memsvc.merges (user_id, node_id, canonical_id, asserted_by, recorded_from)
+VALUES ('{USER}', '{OTHER}', '{THING}', 'user', '2026-01-02');
+INSERT INTO memsvc.source_links (user_id, passage_id, edge_version_id, asserted_by, recorded_from)
+SELECT '{USER}', min(passage_id::text)::uuid, '{THING}', 'user', '2026-01-02' FROM memsvc.passages
+WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

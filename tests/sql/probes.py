@@ -61,10 +61,23 @@ INSERTS = {
     "outbox": "(user_id, kind, subject_id) VALUES (%(user)s, 'passages.added', gen_random_uuid())",
     "embeddings": "(user_id, model_id, passage_id, vector) VALUES (%(user)s, "
     f"(SELECT model_id FROM memsvc.embedding_models WHERE name = '{UNUSED_MODEL}'), %(passage)s, '[1,0,0]')",
+    "changes": "(user_id, recorded_at, asserted_by, operations) VALUES (%(user)s, '2000-01-01', 'probe', '{}')",
+    "edges": "(user_id, from_node, type, to_node, key) VALUES (%(user)s, %(node)s, 'KNOWS', %(node)s, 'probe')",
+    "edge_versions": "(user_id, edge_id, from_node, type, to_node, functional, fact, asserted_by, recorded_from, "
+    "recorded_to) VALUES (%(user)s, %(edge)s, %(node)s, 'KNOWS', %(second)s, false, 'x', 'probe', '2000-01-01', "
+    "'2000-01-02')",
+    "merges": "(user_id, node_id, canonical_id, asserted_by, recorded_from, recorded_to) "
+    "VALUES (%(user)s, %(node)s, %(second)s, 'probe', '2000-01-01', '2000-01-02')",
+    "source_links": "(user_id, passage_id, node_id, asserted_by, recorded_from) "
+    "VALUES (%(user)s, %(passage)s, %(node)s, 'probe', '2000-01-01')",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
     "aliases": "UPDATE memsvc.aliases SET recorded_to = clock_timestamp()",
+    "nodes": "UPDATE memsvc.nodes SET lockable = true",
+    "edge_versions": "UPDATE memsvc.edge_versions SET recorded_to = clock_timestamp()",
+    "merges": "UPDATE memsvc.merges SET recorded_to = clock_timestamp()",
+    "source_links": "UPDATE memsvc.source_links SET recorded_to = clock_timestamp()",
     "sources": "UPDATE memsvc.sources SET title = 'changed'",
     "corpora": "UPDATE memsvc.corpora SET passages = passages + 1",
     "terms": "UPDATE memsvc.terms SET passages = passages + 1",
@@ -112,6 +125,7 @@ def ids(tenant: Tenant) -> dict[str, object]:
     """What ``INSERTS`` need."""
     return {
         "user": tenant.user_id, "node": tenant.node_id, "source": tenant.source_id, "passage": tenant.passage_id,
+        "second": tenant.second_id, "edge": tenant.edge_id,
     }  # fmt: skip
 
 
@@ -335,7 +349,9 @@ for _table in CHANGES:
 @probe
 def no_row_points_across_users(doors: Doors, world: World) -> None:
     across = ids(world.bob) | {"user": world.ada.user_id}
-    for table in ("node_versions", "aliases", "passages", "embeddings"):
+    for table in (
+        "node_versions", "aliases", "passages", "embeddings", "edges", "edge_versions", "merges", "source_links",
+    ):  # fmt: skip
         insert = f"INSERT INTO memsvc.{table} {INSERTS[table]}"
         refused(doors, APP, world.token(world.ada), insert, across, error=errors.ForeignKeyViolation)
 

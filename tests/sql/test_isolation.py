@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from memsvc.settings import Settings
-from tests.sql import probes_accounts
+from tests.sql import probes_accounts, probes_graph
 from tests.sql.conftest import Scratch
 from tests.sql.probes import PROBES
 from tests.sql.world import Logins, World, make_world
 
-assert probes_accounts.AUTHENTICATE  # its import adds its probes to the list
+assert probes_accounts.AUTHENTICATE  # their import adds their probes to the list
+assert probes_graph.READS
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,14 @@ import psycopg
 import pytest
 
 from memsvc.settings import Settings
-from tests.sql import probes_accounts
+from tests.sql import probes_accounts, probes_graph
 from tests.sql.conftest import Scratch
 from tests.sql.mutations import Mutation, mutations
 from tests.sql.probes import PROBES
 from tests.sql.world import Disguise, World, make_world
 
-assert probes_accounts.AUTHENTICATE  # its import adds its probes to the list
+assert probes_accounts.AUTHENTICATE  # their import adds their probes to the list
+assert probes_graph.READS
 
 # Only memsvc_owner's definer functions reach these tables, and its policy there shows it everything: neither flag
 # changes what anybody can do while no login holds a privilege on them. test_privileges asserts flags and privileges.

@@ -25,9 +25,13 @@ TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS,
 READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
-    "embeddings", "schedules",
+    "embeddings", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
 }  # fmt: skip
 UPDATED = {
+    "nodes": {"lockable"},  # may be locked; it can hold one value only
+    "edge_versions": {"recorded_to"},
+    "merges": {"recorded_to"},
+    "source_links": {"recorded_to"},
     "node_versions": {"recorded_to"},
     "aliases": {"recorded_to"},
     "sources": {"title", "status", "last_ingested_at", "metadata"},
@@ -92,7 +96,8 @@ INNER = {
 }
 READING = {
     "current_user_id", "require_identity", "set_signs_apart", "to_words", "word_count", "searched_text", "as_tsquery",
-    "normal_form", "words_behind", "recall", "embedding_progress",
+    "normal_form", "words_behind", "recall", "embedding_progress", "resolve_nodes", "same_nodes", "content_of",
+    "links_of", "edges_known", "facts", "node_states", "node_names", "nodes_called", "history_of",
 }  # fmt: skip
 WRITING = {
     "message_digest",
@@ -113,6 +118,25 @@ WRITING = {
     "clock_reaches",
     "next_run",
     "run_schedule",
+    "open_versions",
+    "plan_history",
+    "apply_steps",
+    "write_versions",
+    "link_evidence",
+    "refuse_change",
+    "begin_change",
+    "check_operations",
+    "version_of",
+    "history_steps",
+    "apply_merges",
+    "types_now",
+    "check_endpoints",
+    "check_closes",
+    "write_history",
+    "altered_by",
+    "differs_now",
+    "merges_back",
+    "undo_change",
 }
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER),
@@ -273,6 +297,21 @@ def test_what_was_said_and_when_it_was_known_cannot_be_changed(logins: Logins) -
         "DELETE FROM memsvc.node_versions",
         "UPDATE memsvc.aliases SET alias = ''",
         "DELETE FROM memsvc.aliases",
+        "UPDATE memsvc.nodes SET node_id = uuidv7()",
+        "UPDATE memsvc.nodes SET created_at = now()",
+        "DELETE FROM memsvc.nodes",
+        "UPDATE memsvc.edges SET key = ''",
+        "DELETE FROM memsvc.edges",
+        "UPDATE memsvc.edge_versions SET fact = ''",
+        "UPDATE memsvc.edge_versions SET recorded_from = now()",
+        "UPDATE memsvc.edge_versions SET valid_to = now()",
+        "DELETE FROM memsvc.edge_versions",
+        "UPDATE memsvc.merges SET canonical_id = node_id",
+        "DELETE FROM memsvc.merges",
+        "UPDATE memsvc.source_links SET passage_id = uuidv7()",
+        "DELETE FROM memsvc.source_links",
+        "UPDATE memsvc.changes SET asserted_by = ''",
+        "DELETE FROM memsvc.changes",
         "DELETE FROM memsvc.tombstones",
         "DELETE FROM memsvc.jobs",
         "UPDATE memsvc.outbox SET kind = ''",

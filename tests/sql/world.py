@@ -28,7 +28,8 @@ Row = tuple[Any, ...]
 # Every table whose rows belong to a user and which the application may read.
 USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
-    "term_deltas", "jobs", "outbox", "embeddings", "schedules",
+    "term_deltas", "jobs", "outbox", "embeddings", "schedules", "changes", "edges", "edge_versions", "merges",
+    "source_links",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -99,6 +100,9 @@ class Tenant:
     node_id: UUID
     source_id: UUID
     passage_id: UUID
+    second_id: UUID
+    """A node that is merged into the first."""
+    edge_id: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,13 @@ def append_rows(connection: psycopg.Connection, user_id: UUID, rows: list[dict[s
     return connection.execute(call, [user_id, json.dumps(rows)]).fetchall()
 
 
+def history_rows(connection: psycopg.Connection, user_id: UUID, operations: list[dict[str, object]]) -> list[Row]:
+    """``write_history`` in the connection's transaction: outcome, node, edge, change."""
+    call = "SELECT outcome, node_id, edge_id, change_id FROM memsvc.write_history(%s, 'user', %s::jsonb)"
+    numbered = [{"position": place, **operation} for place, operation in enumerate(operations)]
+    return connection.execute(call, [user_id, json.dumps(numbered, default=str)]).fetchall()
+
+
 def recall_rows(connection: psycopg.Connection, user_id: UUID | None, question: str = QUESTION) -> list[Row]:
     """What recall finds: owner-independent columns first, the passage's id last."""
     call = "SELECT r.text, round(r.score::numeric, 9), r.passage_id FROM memsvc.recall(%s, %s, 10) AS r"
@@ -191,7 +202,21 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "SELECT memsvc.store_embeddings(%s, %s, %s, %s)",
             [user_id, model_id, [row[0] for row in lacking], [vector_of(row[1]) for row in lacking]],
         )
-    return Tenant(user_id, app_id, external_id, node_id, stored[0][2], stored[0][3])
+        evidence = [{"passage_id": stored[0][3], "span_from": 4, "span_to": 9}]
+        second = value(app, "SELECT uuidv7()")
+        written = history_rows(
+            app,
+            user_id,
+            [
+                {"op": "node", "node_id": second, "fresh": True, "type": "Person", "label": "Ada L."},
+                {
+                    "op": "edge", "from_node": node_id, "type": "KNOWS", "to_node": second,
+                    "fact": "Ada knows Ada L.", "evidence": evidence,
+                },
+                {"op": "merge", "node_id": second, "canonical_id": node_id},
+            ],
+        )  # fmt: skip
+    return Tenant(user_id, app_id, external_id, node_id, stored[0][2], stored[0][3], second, written[1][2])
 
 
 def _keys(app: psycopg.Connection, ada: Tenant, eve: Tenant) -> dict[str, ApiKey]:

@@ -28,7 +28,9 @@ class SentenceTransformersModel:
             self._model = SentenceTransformer(model)
         except (OSError, ValueError) as error:
             raise EmbedderError(f"{model!r} cannot be loaded: {type(error).__name__}.") from error
-        self.dimensions = int(self._model.get_sentence_embedding_dimension() or 0)
+        # Renamed within version 5; the old name warns.
+        dimensions = getattr(self._model, "get_embedding_dimension", self._model.get_sentence_embedding_dimension)
+        self.dimensions = int(dimensions() or 0)
         self.window_tokens = int(self._model.max_seq_length or 512)
         self._one_at_a_time = threading.Lock()
 

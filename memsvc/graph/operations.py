@@ -1,0 +1,371 @@
+"""What can be done to the graph: operations, checked here for a good error, as rows of ``memsvc.write_history``.
+
+A node is named by its id, or by the place (from 0) of the operation of the same batch that makes it.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from memsvc.db.storable import check_storable
+from memsvc.errors import (
+    BatchTooLargeError,
+    InvalidAliasError,
+    InvalidIntervalError,
+    InvalidRequestError,
+    InvalidSpanError,
+    InvalidTimeError,
+    MemsvcError,
+    MergeCycleError,
+    NodeUnknownError,
+    TextTooLongError,
+)
+
+MAX_OPERATIONS = 1_000
+MAX_TEXT_CHARS = 8_000
+MAX_DATA_BYTES = 65_536
+MAX_NAME_CHARS = 200
+MAX_EVIDENCE = 100
+LEAST_SHARE = 1e-6
+Ref = UUID | int
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A passage that shows it."""
+
+    passage_id: UUID
+    span: tuple[int, int] | None = None
+    """Characters of the passage, from 0, the end not included; None: all of it."""
+    confidence: float = 1.0
+    """How well it shows it: above 0, at most 1."""
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One thing that is done."""
+
+    evidence: Sequence[Evidence] = ()
+
+
+class Spanned(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """It speaks of a span of valid time."""
+
+    valid_from: datetime | None = None
+    """None: as far as known, always."""
+    valid_to: datetime | None = None
+    """The first moment at which it was not so any more; None: it still is."""
+
+
+class Node(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Properties of a node, all of them; without ``node`` a new one is made."""
+
+    type: str
+    label: str
+    node: UUID | None = None
+    description: str = ""
+    data: Mapping[str, Any] = {}
+    importance: float = 5.0
+    """1 (trivial) to 10 (life-changing)."""
+
+
+class Edge(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A fact: two nodes are so related. What it contradicts in its time is superseded."""
+
+    from_node: Ref
+    type: str
+    to_node: Ref
+    fact: str
+    """As a sentence."""
+    key: str = ""
+    """Tells several relations of one type between the same two nodes apart."""
+    data: Mapping[str, Any] = {}
+    weight: float = 1.0
+    confidence: float = 1.0
+
+
+class Alias(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A node is called so."""
+
+    node: Ref
+    alias: str
+    confidence: float = 1.0
+
+
+class Thread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What can end or be taken back: an edge, a name of a node, or a node's properties."""
+
+    edge: UUID | None = None
+    node: UUID | None = None
+    alias: str | None = None
+
+
+class Close(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """It ended: from then on it was not so."""
+
+    thread: Thread
+    at: datetime
+
+
+class Retract(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """It was never so, or not in this time."""
+
+    thread: Thread
+
+
+class Correct(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A version that is known now should say something else, over the same time."""
+
+    version: UUID
+    content: Mapping[str, Any]
+    """What is replaced: type, label, description, data, importance of a node; fact, data, weight, confidence of an
+    edge; confidence of a name."""
+
+
+class Merge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A node is the same as another, which stands for it from now on."""
+
+    node: UUID
+    canonical: UUID
+    reason: str = ""
+    confidence: float = 1.0
+
+
+class Unmerge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A node is itself again."""
+
+    node: UUID
+
+
+CORRECTABLE = frozenset({"type", "label", "description", "data", "importance", "fact", "weight", "confidence"})
+Row = dict[str, Any]
+
+
+def new_id() -> UUID:
+    """A UUID of version 7, as PostgreSQL's ``uuidv7()`` makes them (RFC 9562, section 5.7)."""
+    moment = time.time_ns() // 1_000_000
+    value = (moment & (1 << 48) - 1) << 80 | secrets.randbits(80)
+    return UUID(int=value & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62)
+
+
+def as_rows(operations: Sequence[Operation]) -> list[Row]:
+    """Rows of ``memsvc.write_history`` for a batch; the first bad operation ends it and is named.
+
+    Raises:
+        BatchTooLargeError: more than 1,000 operations.
+        MemsvcError: whatever is wrong with one; ``details["row"]`` is its place, from 0.
+    """
+    if not operations:
+        raise InvalidRequestError("The batch is empty.", hint="Send at least one operation.")
+    if len(operations) > MAX_OPERATIONS:
+        raise BatchTooLargeError(
+            f"{len(operations):,} operations; at most {MAX_OPERATIONS:,} fit one batch.",
+            hint="Send them in several batches.",
+        )
+    made = {
+        place: new_id()
+        for place, operation in enumerate(operations)
+        if isinstance(operation, Node) and operation.node is None
+    }
+    rows: list[Row] = []
+    for place, operation in enumerate(operations):
+        try:
+            rows.append({"position": place, **_row(operation, place, made)})
+        except MemsvcError as error:
+            error.details = {**error.details, "row": place}
+            raise
+    return rows
+
+
+def _row(operation: Operation, place: int, made: Mapping[int, UUID]) -> Row:
+    common: Row = {"evidence": [_evidence(item) for item in _few(operation.evidence)], **_span(operation)}
+    match operation:
+        case Node():
+            return common | _node(operation, place, made)
+        case Edge():
+            return common | _edge(operation, made)
+        case Alias():
+            return common | {
+                "op": "alias",
+                "node_id": _node_id(operation.node, made),
+                "alias": _name(operation.alias),
+                "confidence": _share(operation.confidence, "confidence"),
+            }
+        case Close():
+            return common | {"op": "close", "valid_from": _moment(operation.at, "at")} | _thread(operation.thread)
+        case Retract():
+            return common | {"op": "retract"} | _thread(operation.thread)
+        case Correct():
+            return common | {"op": "correct", "version_id": operation.version, "content": _content(operation.content)}
+        case Merge():
+            if operation.node == operation.canonical:
+                raise MergeCycleError("A node cannot be merged with itself.")
+            return common | {
+                "op": "merge",
+                "node_id": operation.node,
+                "canonical_id": operation.canonical,
+                "reason": _text(operation.reason, "reason", empty=True),
+                "confidence": _share(operation.confidence, "confidence"),
+            }
+        case Unmerge():
+            return common | {"op": "unmerge", "node_id": operation.node}
+        case _:
+            raise AssertionError(operation)
+
+
+def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
+    return {
+        "op": "node",
+        "node_id": operation.node or made[place],
+        "fresh": operation.node is None,
+        "type": _text(operation.type, "type"),
+        "label": _text(operation.label, "label"),
+        "description": _text(operation.description, "description", empty=True),
+        "data": _data(operation.data),
+        "importance": _importance(operation.importance),
+    }
+
+
+def _edge(operation: Edge, made: Mapping[int, UUID]) -> Row:
+    if len(operation.key) > MAX_NAME_CHARS:
+        raise TextTooLongError(f"key has more than {MAX_NAME_CHARS} characters.", field="key")
+    return {
+        "op": "edge",
+        "from_node": _node_id(operation.from_node, made),
+        "type": _text(operation.type, "type"),
+        "to_node": _node_id(operation.to_node, made),
+        "key": _text(operation.key, "key", empty=True),
+        "fact": _text(operation.fact, "fact"),
+        "data": _data(operation.data),
+        "weight": _weight(operation.weight),
+        "confidence": _share(operation.confidence, "confidence"),
+    }
+
+
+def _node_id(ref: Ref, made: Mapping[int, UUID]) -> UUID:
+    if isinstance(ref, UUID):
+        return ref
+    if ref not in made:
+        raise NodeUnknownError(f"Operation {ref} of this batch makes no node.")
+    return made[ref]
+
+
+def _thread(thread: Thread) -> Row:
+    match thread:
+        case Thread(edge=UUID() as edge, node=None, alias=None):
+            return {"edge_id": edge}
+        case Thread(edge=None, node=UUID() as node, alias=None):
+            return {"node_id": node}
+        case Thread(edge=None, node=UUID() as node, alias=str() as alias):
+            return {"node_id": node, "alias": _name(alias)}
+        case _:
+            raise InvalidRequestError(
+                "Name an edge, or a node, or a node and its alias.", hint="Not both, and not none.", field="thread"
+            )
+
+
+def _few(evidence: Sequence[Evidence]) -> Sequence[Evidence]:
+    if len(evidence) > MAX_EVIDENCE:
+        raise BatchTooLargeError(
+            f"{len(evidence):,} pieces of evidence; at most {MAX_EVIDENCE} fit one operation.",
+            hint="Assert it again with the others: nothing but their evidence is added.",
+        )
+    return evidence
+
+
+def _evidence(item: Evidence) -> Row:
+    begin, end = item.span or (None, None)
+    if begin is not None and end is not None and not 0 <= begin < end < 2**31:
+        raise InvalidSpanError(f"{begin} to {end} is no span.", field="evidence")
+    return {
+        "passage_id": item.passage_id,
+        "span_from": begin,
+        "span_to": end,
+        "confidence": _share(item.confidence, "confidence"),
+    }
+
+
+def _span(operation: Operation) -> Row:
+    if not isinstance(operation, Spanned):
+        return {}
+    begin, end = operation.valid_from, operation.valid_to
+    if begin is not None and end is not None and _moment(end, "valid_to") <= _moment(begin, "valid_from"):
+        raise InvalidIntervalError(field="valid_to")
+    return {
+        "valid_from": _moment(begin, "valid_from") if begin is not None else None,
+        "valid_to": _moment(end, "valid_to") if end is not None else None,
+    }
+
+
+def _moment(value: datetime, field: str) -> datetime:
+    if value.utcoffset() is None:
+        raise InvalidTimeError(f"{field} has no offset.", field=field)
+    return value
+
+
+def _name(value: str) -> str:
+    name = value.strip()
+    if not name or len(name) > MAX_NAME_CHARS:
+        raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.", field="alias")
+    check_storable(name, "alias")
+    return name
+
+
+def _text(value: str, field: str, *, empty: bool = False) -> str:
+    check_storable(value, field)
+    if not empty and not value.strip():
+        raise InvalidRequestError(f"{field} is empty.", field=field)
+    if len(value) > MAX_TEXT_CHARS:
+        raise TextTooLongError(
+            f"{field} has {len(value):,} characters; at most {MAX_TEXT_CHARS:,} fit.", hint="Shorten it.", field=field
+        )
+    return value
+
+
+def _data(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    check_storable(value, "data")
+    if len(msgspec.json.encode(value)) > MAX_DATA_BYTES:
+        raise TextTooLongError(f"data has more than {MAX_DATA_BYTES:,} bytes.", hint="Shorten it.", field="data")
+    return value
+
+
+def _share(value: float, field: str) -> float:
+    if not LEAST_SHARE <= value <= 1:
+        raise InvalidRequestError(f"{field} must lie above 0, and at most at 1.", field=field)
+    return value
+
+
+def _weight(value: float) -> float:
+    if not (math.isfinite(value) and 0 <= value <= 1e30):  # noqa: PLR2004 - what a real of PostgreSQL holds with ease
+        raise InvalidRequestError("weight must be 0 or a positive number.", field="weight")
+    return value if value >= 1e-30 else 0.0  # noqa: PLR2004
+
+
+def _importance(value: float) -> float:
+    if not 1 <= value <= 10:  # noqa: PLR2004 - the scale of node_versions
+        raise InvalidRequestError("importance must lie between 1 and 10.", field="importance")
+    return value
+
+
+def _content(content: Mapping[str, Any]) -> Row:
+    if not content or not content.keys() <= CORRECTABLE:
+        raise InvalidRequestError(
+            "A correction names what it replaces.", hint=f"Of {', '.join(sorted(CORRECTABLE))}.", field="content"
+        )
+    checks: Mapping[str, Any] = {
+        "data": _data,
+        "importance": _importance,
+        "weight": _weight,
+        "confidence": lambda value: _share(value, "confidence"),
+        "description": lambda value: _text(value, "description", empty=True),
+    }
+    try:
+        return {name: checks.get(name, lambda v, n=name: _text(v, n))(value) for name, value in content.items()}
+    except (TypeError, AttributeError) as error:
+        raise InvalidRequestError("A value of the correction has the wrong type.", field="content") from error

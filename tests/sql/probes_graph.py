@@ -1,0 +1,67 @@
+"""Probes of the graph: its reads show one's own facts, its writes reach nobody else's nodes."""
+
+from __future__ import annotations
+
+import json
+
+import psycopg
+
+from tests.sql.probes import probe, refused, rows
+from tests.sql.world import APP, CYPHER, READER, Doors, Tenant, World, history_rows, value
+
+READS = (
+    "SELECT fact, from_node, to_node FROM memsvc.facts(%s, ARRAY[%s])",
+    "SELECT label FROM memsvc.node_states(%s, ARRAY[%s])",
+    "SELECT normal_form FROM memsvc.node_names(%s, ARRAY[%s])",
+    "SELECT id FROM memsvc.history_of(%s, %s, NULL, 100)",
+)
+
+
+@probe
+def facts_are_read_for_oneself(doors: Doors, world: World) -> None:
+    for role in (APP, READER):
+        with doors.enter(role, world.token(world.ada)) as connection:
+            ada = world.ada.node_id
+            found = rows(connection, READS[0], world.ada.user_id, ada)
+            assert found == [("Ada knows Ada L.", ada, ada)], f"{role} is shown {found}"
+            assert len(rows(connection, READS[3], world.ada.user_id, ada)) == 5
+            for call in READS:
+                assert rows(connection, call, world.bob.user_id, world.bob.node_id) == [], f"{role} reads Bob: {call}"
+            called = "SELECT canonical_id FROM memsvc.nodes_called(%s, '{ADA}')"
+            assert rows(connection, called, world.ada.user_id) == [(ada,)]
+            assert rows(connection, called, world.bob.user_id) == []
+            resolved = "SELECT canonical_id FROM memsvc.resolve_nodes(%s, ARRAY[%s])"
+            for tenant, stands in ((world.ada, ada), (world.bob, world.bob.second_id)):
+                assert rows(connection, resolved, tenant.user_id, tenant.second_id) == [(stands,)]
+    refused(doors, CYPHER, world.token(world.ada), "SELECT * FROM memsvc.facts(NULL, '{}')")
+
+
+@probe
+def nobody_changes_the_graph_of_another_user(doors: Doors, world: World) -> None:
+    def linked(tenant: Tenant, other: Tenant) -> list[dict[str, object]]:
+        return [{"op": "edge", "from_node": tenant.node_id, "type": "KNOWS", "to_node": other.node_id, "fact": "x"}]
+
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        written = history_rows(connection, world.ada.user_id, linked(world.ada, world.ada))
+        assert written[0][0] == "written"
+        undone = "SELECT count(*) FROM memsvc.undo_change(%s, 'probe', %s)"
+        assert value(connection, undone, [world.ada.user_id, written[0][3]]) == 1
+    call = "SELECT * FROM memsvc.write_history(%(user)s, 'probe', %(operations)s::jsonb)"
+    for user, token in ((world.bob, world.token(world.ada)), (world.ada, "")):
+        operations = json.dumps([{"position": 0, **linked(user, user)[0]}], default=str)
+        refused(doors, APP, token, call, {"user": user.user_id, "operations": operations})
+    refused(doors, READER, world.token(world.ada), call, {"user": world.ada.user_id, "operations": "[]"})
+    for across in (
+        linked(world.ada, world.bob),
+        linked(world.bob, world.ada),
+        [{"op": "merge", "node_id": world.ada.node_id, "canonical_id": world.bob.node_id}],
+        [{"op": "retract", "edge_id": world.bob.edge_id}],
+    ):
+        code = "nothing"
+        with doors.enter(APP, world.token(world.ada)) as connection:
+            try:
+                with connection.transaction():
+                    history_rows(connection, world.ada.user_id, across)
+            except psycopg.DatabaseError as error:
+                code = str(error.diag.message_detail or error)
+        assert code in {"node_unknown", "fact_unknown"}, f"{across}: refused with {code}"

@@ -1,0 +1,96 @@
+"""Plans of the graph's reads as the application's role gets them, in a graph of 20,000 versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from memsvc.db.identity import Signer
+from memsvc.settings import Settings
+from tests.sql.conftest import Scratch
+from tests.sql.test_plans import Plans
+from tests.sql.world import value
+
+NODES, EDGES = 2_000, 20_000
+FILL = """
+WITH made AS (
+  INSERT INTO memsvc.nodes (user_id) SELECT %(user)s FROM generate_series(1, %(nodes)s) RETURNING node_id
+),
+node AS (SELECT node_id, row_number() OVER () - 1 AS nth FROM made),
+edge AS (
+  INSERT INTO memsvc.edges (user_id, from_node, type, to_node, key)
+  SELECT %(user)s, a.node_id, 'RELATED_TO', b.node_id, n::text
+  FROM generate_series(1, %(edges)s) AS n
+  INNER JOIN node AS a ON a.nth = n %% %(nodes)s
+  INNER JOIN node AS b ON b.nth = (n * 7 + 1) %% %(nodes)s
+  RETURNING edge_id, from_node, type, to_node, key::integer AS n
+)
+INSERT INTO memsvc.edge_versions (
+  user_id, edge_id, from_node, type, to_node, functional, fact, asserted_by, recorded_from, recorded_to
+)
+SELECT %(user)s, e.edge_id, e.from_node, e.type, e.to_node, false, 'x', 'bulk', '2025-01-01',
+  CASE WHEN n %% 2 = 0 THEN timestamptz '2026-01-01' ELSE 'infinity' END
+FROM edge AS e
+"""
+
+
+@pytest.fixture(scope="module")
+def graph(scratch: Scratch, settings: Settings) -> Iterator[tuple[Plans, UUID, UUID]]:
+    """Collected plans, a user and a node of it."""
+    url = scratch("graph_plans")
+    with psycopg.connect(url, autocommit=True) as connection:
+        app_id = value(connection, "SELECT memsvc.ensure_app('plans')")
+        make = "SELECT memsvc.create_user(%s, %s, 'Ada', 'UTC', 'english')"
+        users = [value(connection, make, [app_id, f"user {n}"]) for n in range(3)]
+        for user in users:
+            size = 1 if user == users[0] else 20
+            connection.execute(FILL.encode(), {"user": user, "nodes": NODES // size, "edges": EDGES // size})
+        connection.execute("VACUUM ANALYZE")
+        node = value(connection, "SELECT node_id FROM memsvc.nodes WHERE user_id = %s LIMIT 1", [users[0]])
+    with psycopg.connect(url, autocommit=True) as connection:
+        collected = Plans(connection, users, Signer(settings.secret("identity_secret").encode(), 3600))
+        connection.execute("LOAD 'auto_explain'")
+        for setting, wanted in (
+            ("auto_explain.log_min_duration", "0"), ("auto_explain.log_nested_statements", "on"),
+            ("auto_explain.log_level", "notice"), ("auto_explain.log_format", "json"),
+            ("auto_explain.log_analyze", "off"),
+        ):  # fmt: skip
+            connection.execute("SELECT set_config(%s, %s, false)", [setting, wanted])
+        connection.execute("SET SESSION AUTHORIZATION memsvc_app")
+        connection.add_notice_handler(collected.note)
+        yield collected, users[0], node
+
+
+def test_what_is_known_now_is_read_from_the_partial_indexes(graph: tuple[Plans, UUID, UUID]) -> None:
+    plans, user, node = graph
+    plans.act_for(user)
+    assert value(plans.connection, "SELECT count(*) FROM memsvc.facts(%s, ARRAY[%s])", [user, node]) > 5
+    used = plans.indexes("edge_versions")
+    assert set(used) - {"Bitmap Heap Scan"} == {"edge_versions_from", "edge_versions_to"}
+    assert all("node = ANY" in cond for name, cond in used.items() if name != "Bitmap Heap Scan")
+
+
+def test_what_was_known_is_read_from_indexes_too(graph: tuple[Plans, UUID, UUID]) -> None:
+    plans, user, node = graph
+    plans.act_for(user)
+    call = "SELECT count(*) FROM memsvc.facts(%s, ARRAY[%s], NULL, NULL, '2025-06-01')"
+    assert value(plans.connection, call, [user, node]) == 20
+    assert set(plans.indexes("edge_versions")) - {"Bitmap Heap Scan"} == {
+        "edge_versions_from", "edge_versions_to", "edge_versions_past_from", "edge_versions_past_to",
+    }  # fmt: skip
+
+
+def test_writing_looks_versions_up_by_key(graph: tuple[Plans, UUID, UUID]) -> None:
+    plans, user, node = graph
+    plans.act_for(user)
+    operations = (
+        '[{"position": 0, "op": "edge", "from_node": "%s", "type": "RELATED_TO", "to_node": "%s", "fact": "x"}]'
+    )
+    with plans.connection.transaction(force_rollback=True):
+        plans.connection.execute("SELECT * FROM memsvc.write_history(%s, 'x', %s)", [user, operations % (node, node)])
+    for table in ("edge_versions", "edges", "nodes"):
+        assert "Seq Scan" not in plans.indexes(table), table
+        assert plans.indexes(table), table
