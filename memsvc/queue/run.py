@@ -34,7 +34,7 @@ from memsvc.observe import JOB_SECONDS, JOBS_RUN
 BATCH = 100
 STEP_LIMIT_S = 300.0
 """A step that takes longer hangs: it is broken off, and its job fails."""
-SLICE_S = 1.0
+SLICE_S = 2.0
 """A step that has more to do than this gives way to others' jobs, and its job goes on behind them."""
 OF_THE_DATABASE = (
     ContendedError,
