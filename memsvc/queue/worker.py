@@ -34,7 +34,7 @@ class JobRunner:
         """Belongs to the running event loop."""
         self._db = db
         self._steps = steps
-        self._settled = broker.settled if isinstance(broker, QueueBroker) else set[str]()
+        self._broker = broker
         self._loop = asyncio.get_running_loop()
         self._running: set[Future[Outcome]] = set()
 
@@ -65,8 +65,8 @@ class JobRunner:
             raise LaterError("broken off") from error
         if outcome == "busy":
             raise LaterError(outcome)
-        if outcome != "gone":
-            self._settled.add(str(job_id))
+        if outcome != "gone" and isinstance(self._broker, QueueBroker):  # others' messages are acknowledged one by one
+            self._broker.settled.add(str(job_id))
 
     def _wait(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)

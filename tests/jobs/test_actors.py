@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import psycopg
 from dramatiq.brokers.stub import StubBroker
 
 from jobs.actors import QUEUES, declare_actors
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
 from memsvc.queue import jobs
+from memsvc.queue.run import WORDS_ALONE
+from memsvc.queue.worker import JobRunner
+from memsvc.settings import Settings
+from tests.jobs.working import only_job, say
 
 
 def test_actors_and_queues_are_those_of_the_database(admin: psycopg.Connection) -> None:
@@ -28,3 +36,13 @@ def test_an_actor_hands_on_its_kind_and_what_its_message_brings() -> None:
     assert {kind: broker.get_actor(kind).queue_name for kind in QUEUES} == QUEUES
     broker.get_actor("process").fn("one", "two")
     assert called == [("process", "one", "two")]
+
+
+async def test_a_runner_for_another_broker_remembers_no_job(db: Database, owner: Owner, settings: Settings) -> None:
+    """It would grow for as long as the worker lives: nobody but our own broker forgets what was settled."""
+    await say(db, owner, settings, "a heron")
+    job_id = str((await only_job(db, owner)).job_id)
+    runner = JobRunner(db, WORDS_ALONE, StubBroker(middleware=[]))
+    await asyncio.to_thread(runner, "process", str(owner.user_id), job_id)
+    assert (await only_job(db, owner)).state == "done"
+    assert not any(job_id in held for held in vars(runner).values() if isinstance(held, set))
