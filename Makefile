@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-latency bench-queue clean
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-latency bench-queue bench-graph clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -65,6 +65,9 @@ bench-latency: $(BIN)/.installed ## Speed of fused recall for users of many size
 
 bench-queue: $(BIN)/.installed ## Speed of background work: asking, draining, latency, recovery from kills, fairness
 	@$(BIN)/python -m bench.queue $(ARGS)
+
+bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, beside igraph (installed into the user's cache)
+	@$(BIN)/python -m bench.graph $(ARGS)
 
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

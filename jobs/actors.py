@@ -11,7 +11,7 @@ from typing import Any
 
 import dramatiq
 
-QUEUES = {"process": "models", "embed": "models", "tidy": "upkeep"}
+QUEUES = {"process": "models", "embed": "models", "tidy": "upkeep", "erase": "upkeep"}
 """The queue of each kind of job."""
 Run = Callable[..., None]
 

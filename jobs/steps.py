@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsvc.access.erase import erase_steps
 from memsvc.queue.run import Steps
 from memsvc.settings import Settings
 from memsvc.sources.embedding import ModelsInUse, Progress, embedding_steps
@@ -16,4 +17,8 @@ def all_steps(settings: Settings, models: ModelsInUse | None, embedded: Progress
         models: its embedding models; None: jobs give no vectors.
         embedded: called with the number of vectors that were stored.
     """
-    return {**embedding_steps(models, embedded), **tidy_steps(settings, vectors=models is not None)}
+    return {
+        **embedding_steps(models, embedded),
+        **tidy_steps(settings, vectors=models is not None),
+        **erase_steps(),
+    }

@@ -11,6 +11,7 @@ from sqlalchemy import URL
 
 from jobs.actors import QUEUES, declare_actors
 from jobs.steps import all_steps
+from memsvc.access.erase_users import keep_erasing
 from memsvc.db.engine import Database
 from memsvc.queue.broker import NotUnderstoodError, QueueBroker
 from memsvc.queue.schedule import keep_time
@@ -22,7 +23,7 @@ from memsvc.sources.embedding import ModelsInUse
 
 @asynccontextmanager
 async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> AsyncIterator[None]:
-    """Work on jobs, and run what recurs, until the block ends; what is being done then is finished first.
+    """Work on jobs, run what recurs and go on with erasing users, until the block ends; a running job ends first.
 
     Args:
         settings: how many threads; how long what is over is kept.
@@ -31,7 +32,7 @@ async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> A
     """
     threads = settings.worker_threads
     steps = all_steps(settings, models)
-    db = Database(url, settings, pool_size=2 * threads + 2)
+    db = Database(url, settings, pool_size=2 * threads + 3)
     prefetch = prefetch_of(steps, QUEUES)
     broker: Broker
     if settings.queue_url is None:
@@ -42,12 +43,13 @@ async def working(settings: Settings, url: URL, models: ModelsInUse | None) -> A
     declare_actors(broker, runner)
     worker = QueueWorker(broker, runner, threads)
     worker.start()
-    timekeeper = asyncio.create_task(keep_time(db))
+    keepers = [asyncio.create_task(keep_time(db)), asyncio.create_task(keep_erasing(db))]
     try:
         yield
     finally:
-        timekeeper.cancel()
-        with suppress(asyncio.CancelledError):
-            await timekeeper
+        for keeper in keepers:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
         await worker.stop()
         await db.close()

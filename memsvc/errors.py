@@ -94,6 +94,13 @@ class BadFileError(InvalidRequestError):
     hint = "memsvc ingest reads chat JSONL and role/content exports; see docs/ingest.md."
 
 
+class ImportInvalidError(InvalidRequestError):
+    """The export cannot be imported."""
+
+    code = "import_invalid"
+    hint = "Nothing was stored. The message names file and line; see docs/export.md for the format."
+
+
 class InvalidIntervalError(InvalidRequestError):
     """The time span ends before it begins."""
 
@@ -119,7 +126,28 @@ class TypeUnknownError(InvalidRequestError):
     """The ontology has no such type."""
 
     code = "type_unknown"
-    hint = "Types are named as in the tables node_types and edge_types, for example Person and LIVES_IN."
+    hint = "'memsvc ontology' and GET /v1/ontology list the types; others can be proposed."
+
+
+class TypeProposedError(MemsvcError):
+    """The type is a proposal that waits for approval."""
+
+    code, status, exit_code = "type_proposed", 409, 3
+    hint = "Let a person approve it ('memsvc ontology approve'), or use a type of the core."
+
+
+class TypeDeprecatedError(MemsvcError):
+    """The type is deprecated: nothing new gets it."""
+
+    code, status, exit_code = "type_deprecated", 409, 3
+    hint = "Use another type, or approve it again."
+
+
+class TypeStateError(MemsvcError):
+    """The type's status does not allow that."""
+
+    code, status, exit_code = "type_state", 409, 3
+    hint = "Proposals are approved or rejected, approved types deprecated; 'memsvc ontology' shows them."
 
 
 class EndpointForbiddenError(InvalidRequestError):
@@ -127,6 +155,13 @@ class EndpointForbiddenError(InvalidRequestError):
 
     code = "endpoint_forbidden"
     hint = "See from_types and to_types of the edge's type, or give the node another type first."
+
+
+class SqlRefusedError(InvalidRequestError):
+    """PostgreSQL refuses the statement."""
+
+    code = "sql_refused"
+    hint = "docs/sql.md shows the views and what can be asked of them."
 
 
 class MessageConflictError(MemsvcError):
@@ -141,6 +176,13 @@ class AlreadyExistsError(MemsvcError):
 
     code, status, exit_code = "already_exists", 409, 3
     hint = "Choose another name, or use what is there."
+
+
+class UserNotEmptyError(MemsvcError):
+    """The user remembers something already."""
+
+    code, status, exit_code = "user_not_empty", 409, 3
+    hint = "Nothing was stored. Name a user that does not exist: the import adds it."
 
 
 class NotFoundError(MemsvcError):
@@ -158,9 +200,16 @@ class ConversationUnknownError(NotFoundError):
 
 
 class NodeUnknownError(NotFoundError):
-    """There is no node with this id."""
+    """There is no node with this id or name."""
 
     code = "node_unknown"
+
+
+class NodeAmbiguousError(MemsvcError):
+    """Several nodes are called so."""
+
+    code, status, exit_code = "node_ambiguous", 409, 3
+    hint = "Name the one that is meant by its id; candidates lists them. If they are the same, merge them."
 
 
 class FactUnknownError(NotFoundError):
@@ -250,7 +299,7 @@ class ForbiddenError(MemsvcError):
     """The key's scopes do not allow that."""
 
     code, status, exit_code = "forbidden", 403, 4
-    hint = "Use a key with the needed scope (read, write or admin)."
+    hint = "Use a key with the needed scope (read, write, forget or admin)."
 
 
 class UserUnknownError(MemsvcError):
@@ -339,6 +388,15 @@ class EmbeddedVersionError(EmbeddedServerError):
 
     code, exit_code = "embedded_version", 78
     hint = "Dump it with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
+
+
+class PsqlMissingError(MemsvcError):
+    """PostgreSQL's psql is not installed."""
+
+    code, exit_code = "psql_missing", 78
+    hint = (
+        "apt install postgresql-client, brew install libpq, or pip install 'memsvc[embedded]'; 'memsvc sql' needs none."
+    )
 
 
 class EmbedderError(MemsvcError):

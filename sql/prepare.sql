@@ -6,20 +6,22 @@ DO $roles$
 DECLARE
   wanted text;
 BEGIN
-  FOREACH wanted IN ARRAY ARRAY['memsvc_owner', 'memsvc_recall', 'memsvc_app', 'memsvc_reader', 'memsvc_cypher'] LOOP
+  FOREACH wanted IN ARRAY ARRAY[
+    'memsvc_owner', 'memsvc_recall', 'memsvc_eraser', 'memsvc_app', 'memsvc_reader', 'memsvc_cypher'
+  ] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
       EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS', wanted);
     END IF;
   END LOOP;
-  -- The administrator acts as the owner for migrations, and the owner hands functions to memsvc_recall. (An
-  -- administrator may be a plain role with CREATEROLE: with INHERIT it may look into the schema that it does not
+  -- The administrator acts as the owner for migrations, and as memsvc_recall and memsvc_eraser, which own functions.
+  -- (An administrator may be a plain role with CREATEROLE: with INHERIT it may look into the schema that it does not
   -- own.)
   EXECUTE format('GRANT memsvc_owner TO %I WITH SET TRUE, INHERIT TRUE', current_user);
-  EXECUTE format('GRANT memsvc_recall TO %I WITH SET TRUE, INHERIT FALSE', current_user);
+  EXECUTE format('GRANT memsvc_recall, memsvc_eraser TO %I WITH SET TRUE, INHERIT FALSE', current_user);
 END
 $roles$;
 
-GRANT memsvc_recall TO memsvc_owner WITH SET TRUE, INHERIT FALSE;
+GRANT memsvc_recall, memsvc_eraser TO memsvc_owner WITH SET TRUE, INHERIT FALSE;
 
 ALTER ROLE memsvc_app LOGIN;
 ALTER ROLE memsvc_reader LOGIN;
@@ -42,7 +44,7 @@ ALTER ROLE memsvc_cypher SET statement_timeout = '10s';
 ALTER ROLE memsvc_cypher SET idle_in_transaction_session_timeout = '60s';
 
 CREATE SCHEMA IF NOT EXISTS memsvc AUTHORIZATION memsvc_owner;
-GRANT USAGE, CREATE ON SCHEMA memsvc TO memsvc_recall; -- CREATE: it owns its candidate functions
+GRANT USAGE, CREATE ON SCHEMA memsvc TO memsvc_recall, memsvc_eraser; -- CREATE: they own functions
 COMMENT ON SCHEMA memsvc IS 'memsvc: long-term memory for AI assistants.';
 
 -- Extensions that a server lacks end the upgrade here, with PostgreSQL's own message; 'memsvc doctor' lists them.

@@ -7,6 +7,87 @@ ALTER SCHEMA memsvc OWNER TO memsvc_owner;
 
 COMMENT ON SCHEMA memsvc IS 'memsvc: long-term memory for AI assistants.';
 
+CREATE FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT COALESCE(jsonb_object_agg(s.key, s.total), '{}'::jsonb) AS "coalesce"
+    FROM ( SELECT c.key,
+             sum((c.value)::bigint) AS total
+            FROM ( SELECT jsonb_each_text.key,
+                     jsonb_each_text.value
+                    FROM jsonb_each_text(add_counts.p_counts) jsonb_each_text(key, value)
+                 UNION ALL
+                  SELECT jsonb_each_text.key,
+                     jsonb_each_text.value
+                    FROM jsonb_each_text(add_counts.p_more) jsonb_each_text(key, value)) c
+           GROUP BY c.key) s
+   WHERE (s.total > (0)::numeric);
+END;
+
+ALTER FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) IS 'Adds numbers key by key.';
+
+CREATE FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(version_id uuid, type text, from_node uuid, to_node uuid)
+    LANGUAGE plpgsql STABLE ROWS 10000
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+BEGIN
+  RETURN QUERY
+  WITH edge AS MATERIALIZED (
+    SELECT v.version_id, v.type, v.from_node, v.to_node FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+      AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+    UNION ALL
+    SELECT v.version_id, v.type, v.from_node, v.to_node FROM edge_versions AS v
+    WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.recorded_to < 'infinity'
+      AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+      AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+  ),
+  resolved AS MATERIALIZED (
+    SELECT r.* FROM memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN ARRAY(
+      SELECT m.node_id FROM merges AS m WHERE m.user_id = p_user_id
+    ) END, p_known_at) AS r
+  )
+  SELECT e.version_id, e.type, coalesce(f.canonical_id, e.from_node), coalesce(t.canonical_id, e.to_node)
+  FROM edge AS e
+  LEFT JOIN resolved AS f ON f.node_id = e.from_node
+  LEFT JOIN resolved AS t ON t.node_id = e.to_node;
+END
+$$;
+
+ALTER FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'All edges of a user at two times.';
+
+CREATE FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT n.node_id FROM nodes AS n
+  WHERE n.user_id = p_user_id AND n.created_at <= coalesce(p_known_at, 'infinity') AND n.node_id NOT IN (
+    SELECT m.node_id FROM merges AS m
+    WHERE m.user_id = p_user_id AND m.recorded_from <= coalesce(p_known_at, 'infinity')
+      AND (m.recorded_to = 'infinity' OR m.recorded_to > p_known_at)
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) IS 'All nodes of a user; those that are the same are one.';
+
 CREATE FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) RETURNS TABLE(kind text, node_id uuid, subject uuid, form text, valid_from timestamp with time zone, valid_to timestamp with time zone, was_id uuid, was jsonb, was_asserted_by text, became jsonb)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -56,6 +137,24 @@ ALTER FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) 
 
 COMMENT ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) IS 'What a change altered, with what held before.';
 
+CREATE FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  IF p_known_at IS NULL THEN
+    RETURN EXISTS (SELECT FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_to = 'infinity');
+  END IF;
+  RETURN EXISTS (SELECT FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_from <= p_known_at);
+END
+$$;
+
+ALTER FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) IS 'Whether a merge can count at a recorded time; false: nodes stand for themselves.';
+
 CREATE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) RETURNS TABLE(message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid, known_said_at timestamp with time zone, known_said_offset smallint)
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -63,27 +162,38 @@ CREATE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) RETURNS TAB
     AS $$
 #variable_conflict use_column
 DECLARE
-  today timestamptz := clock_timestamp();
+  today timestamptz;
   conversations uuid[];
+  names CONSTANT text[] := ARRAY(
+    SELECT DISTINCT r.conversation FROM jsonb_to_recordset(p_rows) AS r (conversation text) ORDER BY r.conversation
+  );
+  held bigint := -1;
 BEGIN
-  INSERT INTO sources AS s (user_id, kind, identifier)
-  SELECT DISTINCT p_user_id, 'conversation', r.conversation
-  FROM jsonb_to_recordset(p_rows) AS r (conversation text)
-  ORDER BY r.conversation
-  ON CONFLICT (user_id, kind, identifier) DO NOTHING;
+  -- Again, where a source was erased between being found and being locked.
+  WHILE held < cardinality(names) LOOP
+    INSERT INTO sources AS s (user_id, kind, identifier)
+    SELECT p_user_id, 'conversation', n.name FROM unnest(names) AS n (name)
+    ORDER BY n.name
+    ON CONFLICT (user_id, kind, identifier) DO NOTHING;
 
-  SELECT array_agg((
-    SELECT s.source_id FROM sources AS s
-    WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
-    ORDER BY s.kind, s.identifier
-    LIMIT 1
-  )) INTO conversations
-  FROM (SELECT DISTINCT d.conversation FROM jsonb_to_recordset(p_rows) AS d (conversation text)) AS r;
+    SELECT array_agg((
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', n.name)
+      ORDER BY s.kind, s.identifier
+      LIMIT 1
+    )) INTO conversations
+    FROM unnest(names) AS n (name);
 
-  PERFORM FROM sources AS s
-  WHERE s.user_id = p_user_id AND s.source_id = ANY (conversations)
-  ORDER BY s.source_id
-  FOR NO KEY UPDATE;
+    SELECT count(*) INTO held
+    FROM (
+      SELECT s.identifier FROM sources AS s
+      WHERE s.user_id = p_user_id AND s.source_id = ANY (conversations)
+      ORDER BY s.source_id
+      FOR NO KEY UPDATE
+    ) AS l
+    WHERE l.identifier = ANY (names);
+  END LOOP;
+  today := clock_timestamp();
 
   RETURN QUERY
   WITH part AS MATERIALIZED (
@@ -109,7 +219,7 @@ BEGIN
     SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal,
       k.session AS known_session,
       k.said_at AS known_said_at, k.said_offset AS known_said_offset,
-      coalesce(k.outcome, t.outcome, o.outcome) AS outcome
+      coalesce(t.outcome, k.outcome, o.outcome) AS outcome
     FROM incoming AS i
     LEFT JOIN LATERAL (
       SELECT f.passage_id, f.session, f.ordinal, f.said_at, f.said_offset, CASE
@@ -428,7 +538,10 @@ CREATE FUNCTION memsvc.ask_vectors(p_model_id smallint) RETURNS bigint
     AS $$
   WITH asked AS (
     INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id)
-    SELECT u.user_id, 'embed', u.user_id FROM memsvc.users_lacking(p_model_id) AS u (user_id) ORDER BY u.user_id
+    SELECT l.user_id, 'embed', l.user_id
+    FROM memsvc.users_lacking(p_model_id) AS l (user_id)
+    INNER JOIN memsvc.users AS u ON u.user_id = l.user_id AND u.erasing_since IS NULL
+    ORDER BY l.user_id
     ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
     DO UPDATE SET requests = j.requests + 1, run_after = least(j.run_after, clock_timestamp())
     RETURNING 1
@@ -447,7 +560,9 @@ CREATE TABLE memsvc.audit_log (
     actor text NOT NULL,
     action text NOT NULL,
     subject text DEFAULT ''::text NOT NULL,
-    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT audit_log_details_object CHECK ((jsonb_typeof(details) = 'object'::text))
 );
 
 ALTER TABLE ONLY memsvc.audit_log FORCE ROW LEVEL SECURITY;
@@ -469,6 +584,8 @@ COMMENT ON COLUMN memsvc.audit_log.action IS 'For example user.create, key.creat
 COMMENT ON COLUMN memsvc.audit_log.subject IS 'Id of what was acted on.';
 
 COMMENT ON COLUMN memsvc.audit_log.recorded_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.audit_log.details IS 'Of a user''s erasure: by which door it was asked for, and how many rows of each table went. No names, no text.';
 
 CREATE FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) RETURNS void
     LANGUAGE sql
@@ -493,9 +610,10 @@ CREATE TABLE memsvc.api_keys (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     CONSTRAINT api_keys_key_id_check CHECK ((key_id <> ''::text)),
-    CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text]))),
+    CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'forget'::text, 'admin'::text]))),
     CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
 );
+ALTER TABLE ONLY memsvc.api_keys ALTER COLUMN label SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.api_keys FORCE ROW LEVEL SECURITY;
 
@@ -511,7 +629,7 @@ COMMENT ON COLUMN memsvc.api_keys.user_id IS 'The only user it may act for; null
 
 COMMENT ON COLUMN memsvc.api_keys.secret_hash IS 'sha256 of the secret half.';
 
-COMMENT ON COLUMN memsvc.api_keys.scopes IS 'read, write, admin.';
+COMMENT ON COLUMN memsvc.api_keys.scopes IS 'What it may do: read, write, forget (erase memories), admin.';
 
 COMMENT ON COLUMN memsvc.api_keys.label IS 'What the key is for, in its maker''s words.';
 
@@ -529,9 +647,14 @@ CREATE TABLE memsvc.users (
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     language text DEFAULT 'english'::text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    erasing_since timestamp with time zone,
+    erased_rows jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT users_erased_rows_object CHECK ((jsonb_typeof(erased_rows) = 'object'::text)),
     CONSTRAINT users_external_id_check CHECK (((external_id <> ''::text) AND (length(external_id) <= 200))),
     CONSTRAINT users_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
 );
+ALTER TABLE ONLY memsvc.users ALTER COLUMN external_id SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.users ALTER COLUMN name SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.users FORCE ROW LEVEL SECURITY;
 
@@ -553,6 +676,10 @@ COMMENT ON COLUMN memsvc.users.language IS 'Text search configuration that stems
 
 COMMENT ON COLUMN memsvc.users.created_at IS 'When the user was added.';
 
+COMMENT ON COLUMN memsvc.users.erasing_since IS 'Since when the user is being erased: nobody acts for the user any more. Null: as usual.';
+
+COMMENT ON COLUMN memsvc.users.erased_rows IS 'How many rows of each table are erased so far.';
+
 CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -565,7 +692,7 @@ CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_us
      u.time_zone,
      u.language
     FROM (memsvc.api_keys k
-      LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
+      LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND (u.erasing_since IS NULL) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
    WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())))
    ORDER BY ((u.user_id)::text = authenticate_key.p_user_ref) DESC
   LIMIT 1;
@@ -598,6 +725,7 @@ CREATE TABLE memsvc.dramatiq_queue (
     CONSTRAINT dramatiq_queue_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'consumed'::text, 'rejected'::text])))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+ALTER TABLE ONLY memsvc.dramatiq_queue ALTER COLUMN message SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.dramatiq_queue FORCE ROW LEVEL SECURITY;
 
@@ -673,7 +801,7 @@ CREATE TABLE memsvc.jobs (
     run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
     started_at timestamp with time zone,
-    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text]))),
+    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text]))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -687,9 +815,9 @@ COMMENT ON COLUMN memsvc.jobs.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user.';
+COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user; erase: the rest of a large erasure.';
 
-COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source that it is about; the user, where it is about all.';
+COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source or erasure that it is about; the user, where it is about all.';
 
 COMMENT ON COLUMN memsvc.jobs.state IS 'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
 
@@ -809,6 +937,7 @@ CREATE TABLE memsvc.term_deltas (
     CONSTRAINT term_deltas_check CHECK ((cardinality(changes) = cardinality(terms))),
     CONSTRAINT term_deltas_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text])))
 );
+ALTER TABLE ONLY memsvc.term_deltas ALTER COLUMN terms SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.term_deltas FORCE ROW LEVEL SECURITY;
 
@@ -863,6 +992,7 @@ CREATE TABLE memsvc.changes (
     undoes uuid,
     CONSTRAINT changes_asserted_by_check CHECK (((asserted_by <> ''::text) AND (length(asserted_by) <= 200)))
 );
+ALTER TABLE ONLY memsvc.changes ALTER COLUMN asserted_by SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.changes FORCE ROW LEVEL SECURITY;
 
@@ -892,6 +1022,7 @@ DECLARE
   made changes;
   floor timestamptz;
 BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
   IF p_operations && '{merge,unmerge,undo}' THEN
     -- Two merges far apart can close a circle together: they take turns over all of a user's nodes.
     PERFORM pg_advisory_xact_lock(hashtextextended('memsvc merges of ' || p_user_id, 0));
@@ -917,6 +1048,87 @@ ALTER FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations te
 
 COMMENT ON FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid) IS 'Locks nodes and records a change, with the time that all it writes gets.';
 
+CREATE TABLE memsvc.erasures (
+    user_id uuid NOT NULL,
+    erasure_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    requested_by text NOT NULL,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    verified_at timestamp with time zone,
+    leftovers jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT erasures_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
+    CONSTRAINT erasures_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'passage'::text, 'source'::text, 'fact'::text, 'node'::text]))),
+    CONSTRAINT erasures_leftovers_check CHECK ((jsonb_typeof(leftovers) = 'object'::text)),
+    CONSTRAINT erasures_requested_by_check CHECK (((requested_by <> ''::text) AND (length(requested_by) <= 200))),
+    CONSTRAINT erasures_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text])))
+);
+
+ALTER TABLE ONLY memsvc.erasures FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.erasures OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.erasures IS 'Receipts: what was erased, by whom, when, and how much it was. Holds no text.';
+
+COMMENT ON COLUMN memsvc.erasures.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.erasures.erasure_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.erasures.kind IS 'message (all its parts), passage (one part), source, fact (an edge with all its versions) or node.';
+
+COMMENT ON COLUMN memsvc.erasures.subject_id IS 'Id of what was erased: a passage, source, edge or node.';
+
+COMMENT ON COLUMN memsvc.erasures.state IS 'pending: batches are left, which the job erase removes; done.';
+
+COMMENT ON COLUMN memsvc.erasures.requested_by IS 'Who wanted it: user, app, or a name.';
+
+COMMENT ON COLUMN memsvc.erasures.counts IS 'Rows removed, by table; evidence_reduced: versions that stayed with less evidence.';
+
+COMMENT ON COLUMN memsvc.erasures.ids IS 'Ids of the passages, sources, edges and nodes that went, for looking again.';
+
+COMMENT ON COLUMN memsvc.erasures.created_at IS 'When the first batch was removed.';
+
+COMMENT ON COLUMN memsvc.erasures.finished_at IS 'When the last batch was.';
+
+COMMENT ON COLUMN memsvc.erasures.verified_at IS 'When somebody last looked for leftovers; null: nobody has.';
+
+COMMENT ON COLUMN memsvc.erasures.leftovers IS 'What was found then: rows by table and column; empty: nothing.';
+
+CREATE FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) RETURNS SETOF memsvc.erasures
+    LANGUAGE plpgsql SECURITY DEFINER ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+  made uuid;
+BEGIN
+  PERFORM memsvc.lock_memories(proved, p_kind, p_subject_id);
+  IF NOT EXISTS (SELECT FROM memsvc.erasure_scope(proved, p_kind, p_subject_id, 1)) THEN
+    RETURN;
+  END IF;
+  SELECT e.erasure_id INTO made FROM erasures AS e
+  WHERE e.user_id = proved AND e.kind = p_kind AND e.subject_id = p_subject_id AND e.state = 'pending';
+  IF NOT FOUND THEN
+    PERFORM memsvc.bury(proved, p_kind, p_subject_id);
+    INSERT INTO erasures AS e (user_id, kind, subject_id, requested_by)
+    VALUES (proved, p_kind, p_subject_id, p_requested_by) RETURNING e.erasure_id INTO made;
+    UPDATE sources AS s SET identifier = s.source_id::text, title = '', metadata = '{}'
+    WHERE s.user_id = proved AND p_kind = 'source' AND s.source_id = p_subject_id;
+  END IF;
+  RETURN QUERY SELECT b.* FROM memsvc.erase_batch(proved, made, p_limit) AS b;
+END
+$$;
+
+ALTER FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) IS 'Begins to erase: tombstones, receipt, the first batch; the receipt.';
+
 CREATE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) RETURNS TABLE(subject_id uuid, requests integer, started_at timestamp with time zone)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -925,12 +1137,435 @@ CREATE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) RETURNS TABLE(su
      j.requests,
      clock_timestamp() AS clock_timestamp
     FROM memsvc.jobs j
-   WHERE ((j.user_id = begin_job.p_user_id) AND (j.job_id = begin_job.p_job_id) AND (j.state = 'pending'::text));
+   WHERE ((j.user_id = begin_job.p_user_id) AND (j.job_id = begin_job.p_job_id) AND (j.state = 'pending'::text) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.users u
+           WHERE ((u.user_id = begin_job.p_user_id) AND (u.erasing_since IS NOT NULL))))));
 END;
 
 ALTER FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) IS 'What a pending job is about; no row where it is not pending.';
+
+CREATE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) RETURNS uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET lock_timeout TO '5s'
+    AS $$
+DECLARE
+  mine users%ROWTYPE;
+BEGIN
+  SELECT * INTO mine FROM users AS u
+  WHERE u.app_id = p_app_id AND (u.external_id = p_ref OR u.user_id::text = p_ref)
+  ORDER BY (u.user_id::text = p_ref) DESC
+  LIMIT 1
+  FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  IF mine.erasing_since IS NULL THEN
+    UPDATE users AS u SET erasing_since = clock_timestamp() WHERE u.user_id = mine.user_id;
+    UPDATE api_keys AS k SET revoked_at = clock_timestamp() WHERE k.user_id = mine.user_id AND k.revoked_at IS NULL;
+    UPDATE schedules AS s SET enabled = false WHERE s.user_id = mine.user_id;
+    INSERT INTO audit_log (app_id, user_id, actor, action, subject, details)
+    VALUES (p_app_id, mine.user_id, session_user, 'user.erase', mine.user_id::text,
+      jsonb_build_object('requested_by', p_by));
+  END IF;
+  RETURN mine.user_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) IS 'Marks a user of an app for erasing, so that nobody acts for the user any more; the user''s id.';
+
+CREATE FUNCTION memsvc.name_tier(p_name text, p_wanted text) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (strpos(p_name, p_wanted) = 0) THEN NULL::integer WHEN (p_name = p_wanted) THEN 0 WHEN starts_with(p_name, p_wanted) THEN 1 WHEN (strpos(p_name, (' '::text || p_wanted)) > 0) THEN 2 ELSE 3 END;
+
+ALTER FUNCTION memsvc.name_tier(p_name text, p_wanted text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) IS 'How well a name fits what is looked for: 0 (the same) to 3.';
+
+CREATE TABLE memsvc.merges (
+    user_id uuid NOT NULL,
+    merge_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    canonical_id uuid NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    recorded_from timestamp with time zone NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT merges_asserted_by_check CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT merges_check CHECK ((canonical_id <> node_id)),
+    CONSTRAINT merges_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT merges_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision)))
+);
+ALTER TABLE ONLY memsvc.merges ALTER COLUMN reason SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.merges ALTER COLUMN asserted_by SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.merges FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.merges OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.merges IS 'This node is the same as that one. Reads resolve through it; nothing is moved, so closing the row takes it back.';
+
+COMMENT ON COLUMN memsvc.merges.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.merges.merge_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.merges.node_id IS 'The node that is seen as another.';
+
+COMMENT ON COLUMN memsvc.merges.canonical_id IS 'The node that stands for it; it may be merged itself.';
+
+COMMENT ON COLUMN memsvc.merges.reason IS 'Why, for people.';
+
+COMMENT ON COLUMN memsvc.merges.confidence IS 'Above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.merges.asserted_by IS 'Who says so: user, app, or the name of a judge.';
+
+COMMENT ON COLUMN memsvc.merges.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.merges.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+CREATE FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, canonical_id uuid)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH RECURSIVE walk AS (
+          SELECT n.node_id AS start,
+             n.node_id AS reached,
+             0 AS steps
+            FROM unnest(resolve_nodes.p_nodes) n(node_id)
+         UNION
+          SELECT w_1.start,
+             m.canonical_id,
+             (w_1.steps + 1)
+            FROM (walk w_1
+              CROSS JOIN LATERAL ( SELECT o.canonical_id
+                    FROM memsvc.merges o
+                   WHERE ((o.user_id = resolve_nodes.p_user_id) AND (o.node_id = w_1.reached) AND (o.recorded_from <= COALESCE(resolve_nodes.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > resolve_nodes.p_known_at)))
+                  OFFSET 0) m)
+         )
+  SELECT DISTINCT ON (w.start) w.start,
+     w.reached
+    FROM walk w
+   ORDER BY w.start, w.steps DESC;
+END;
+
+ALTER FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'For each node the one that stands for it, as known at a time.';
+
+CREATE FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH RECURSIVE walk AS (
+          SELECT DISTINCT r.canonical_id AS root,
+             r.canonical_id AS reached
+            FROM memsvc.resolve_nodes(same_nodes.p_user_id, same_nodes.p_nodes, same_nodes.p_known_at) r(node_id, canonical_id)
+         UNION
+          SELECT w_1.root,
+             m.node_id
+            FROM (walk w_1
+              CROSS JOIN LATERAL ( SELECT o.node_id
+                    FROM memsvc.merges o
+                   WHERE ((o.user_id = same_nodes.p_user_id) AND (o.canonical_id = w_1.reached) AND (o.recorded_from <= COALESCE(same_nodes.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > same_nodes.p_known_at)))
+                  OFFSET 0) m)
+         )
+  SELECT w.root,
+     w.reached
+    FROM walk w;
+END;
+
+ALTER FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'All nodes that are the same as the given ones, by the node that stands for them, as known at a time.';
+
+CREATE TABLE memsvc.aliases (
+    user_id uuid NOT NULL,
+    alias_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    alias text NOT NULL,
+    normal_form text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    derived_from uuid,
+    CONSTRAINT aliases_alias_check CHECK (((alias <> ''::text) AND (length(alias) <= 200))),
+    CONSTRAINT aliases_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
+);
+ALTER TABLE ONLY memsvc.aliases ALTER COLUMN alias SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.aliases ALTER COLUMN normal_form SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.aliases ALTER COLUMN asserted_by SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.aliases FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.aliases OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
+
+COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';
+
+COMMENT ON COLUMN memsvc.aliases.alias IS 'The name as it was written.';
+
+COMMENT ON COLUMN memsvc.aliases.normal_form IS 'normal_form(alias): what look-ups compare.';
+
+COMMENT ON COLUMN memsvc.aliases.confidence IS 'Above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.aliases.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_from IS 'From when it was called so.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_to IS 'Until when.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_to IS 'When memsvc learnt better.';
+
+COMMENT ON COLUMN memsvc.aliases.derived_from IS 'The alias row that this one is a remainder or a restoration of; its evidence was copied.';
+
+CREATE FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, alias_id uuid, alias text, normal_form text, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    BEGIN ATOMIC
+ SELECT s.canonical_id,
+     v.node_id,
+     v.alias_id,
+     v.alias,
+     v.normal_form,
+     v.confidence,
+     v.asserted_by,
+     v.valid_from,
+     v.valid_to,
+     v.recorded_from,
+     v.recorded_to
+    FROM (memsvc.same_nodes(node_names.p_user_id, node_names.p_nodes, node_names.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL ( SELECT o.user_id,
+             o.alias_id,
+             o.node_id,
+             o.alias,
+             o.normal_form,
+             o.confidence,
+             o.asserted_by,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to,
+             o.derived_from
+            FROM memsvc.aliases o
+           WHERE ((o.user_id = node_names.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(node_names.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > node_names.p_known_at)) AND ((node_names.p_as_of IS NULL) OR ((o.valid_from <= node_names.p_as_of) AND (o.valid_to > node_names.p_as_of))))
+           ORDER BY o.normal_form
+          OFFSET 0) v)
+   ORDER BY v.recorded_from, v.alias_id;
+END;
+
+ALTER FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Names of nodes and all that are the same, at a valid and a recorded time.';
+
+CREATE TABLE memsvc.node_versions (
+    user_id uuid NOT NULL,
+    version_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    type text NOT NULL,
+    label text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    importance real DEFAULT 5 NOT NULL,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    asserted_by text DEFAULT 'app'::text NOT NULL,
+    derived_from uuid,
+    label_form text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT node_versions_asserted CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT node_versions_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT node_versions_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT node_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
+    CONSTRAINT node_versions_importance_check CHECK (((importance >= (1)::double precision) AND (importance <= (10)::double precision))),
+    CONSTRAINT node_versions_label_check CHECK ((label <> ''::text))
+);
+ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN label SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN data SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN asserted_by SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN label_form SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.node_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_versions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_versions IS 'What was known about a node: append-only, the only update closes recorded_to. Valid time is the world''s, recorded time is ours.';
+
+COMMENT ON COLUMN memsvc.node_versions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.node_versions.version_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.node_versions.node_id IS 'The node described.';
+
+COMMENT ON COLUMN memsvc.node_versions.type IS 'Its type in the ontology.';
+
+COMMENT ON COLUMN memsvc.node_versions.label IS 'Its display name.';
+
+COMMENT ON COLUMN memsvc.node_versions.description IS 'A sentence or two.';
+
+COMMENT ON COLUMN memsvc.node_versions.data IS 'Further properties.';
+
+COMMENT ON COLUMN memsvc.node_versions.importance IS '1 (trivial) to 10 (life-changing).';
+
+COMMENT ON COLUMN memsvc.node_versions.valid_from IS 'From when it was true; -infinity: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.node_versions.valid_to IS 'Until when it was true; infinity: it still is.';
+
+COMMENT ON COLUMN memsvc.node_versions.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.node_versions.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+COMMENT ON COLUMN memsvc.node_versions.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.node_versions.derived_from IS 'The version that this one is a remainder or a restoration of; its evidence was copied.';
+
+COMMENT ON COLUMN memsvc.node_versions.label_form IS 'normal_form(label), kept by a trigger: what searches compare.';
+
+CREATE FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, version_id uuid, type text, label text, description text, data jsonb, importance real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    BEGIN ATOMIC
+ SELECT s.canonical_id,
+     v.node_id,
+     v.version_id,
+     v.type,
+     v.label,
+     v.description,
+     v.data,
+     v.importance,
+     v.asserted_by,
+     v.valid_from,
+     v.valid_to,
+     v.recorded_from,
+     v.recorded_to
+    FROM (memsvc.same_nodes(node_states.p_user_id, node_states.p_nodes, node_states.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL (( SELECT o.user_id,
+             o.version_id,
+             o.node_id,
+             o.type,
+             o.label,
+             o.description,
+             o.data,
+             o.importance,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to,
+             o.asserted_by,
+             o.derived_from,
+             o.label_form
+            FROM memsvc.node_versions o
+           WHERE ((o.user_id = node_states.p_user_id) AND (o.node_id = ANY (ARRAY[s.node_id])) AND (o.recorded_to = 'infinity'::timestamp with time zone) AND (o.recorded_from <= COALESCE(node_states.p_known_at, 'infinity'::timestamp with time zone)))
+           ORDER BY o.node_id
+          OFFSET 0)
+         UNION ALL
+         ( SELECT o.user_id,
+             o.version_id,
+             o.node_id,
+             o.type,
+             o.label,
+             o.description,
+             o.data,
+             o.importance,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to,
+             o.asserted_by,
+             o.derived_from,
+             o.label_form
+            FROM memsvc.node_versions o
+           WHERE ((node_states.p_known_at IS NOT NULL) AND (o.user_id = node_states.p_user_id) AND (o.node_id = ANY (ARRAY[s.node_id])) AND (o.recorded_to < 'infinity'::timestamp with time zone) AND (o.recorded_from <= node_states.p_known_at) AND (o.recorded_to > node_states.p_known_at))
+           ORDER BY o.node_id
+          OFFSET 0)) v)
+   WHERE ((node_states.p_as_of IS NULL) OR ((v.valid_from <= node_states.p_as_of) AND (v.valid_to > node_states.p_as_of)))
+   ORDER BY s.canonical_id, (v.node_id = s.canonical_id) DESC, v.valid_from DESC, v.version_id;
+END;
+
+ALTER FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Properties of nodes and all that are the same, at a valid and a recorded time.';
+
+CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN btrim(regexp_replace(lower(public.unaccent(NORMALIZE(p_name, NFKC))), '\s+'::text, ' '::text, 'g'::text));
+
+ALTER FUNCTION memsvc.normal_form(p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.normal_form(p_name text) IS 'A name without case, accents, width and surplus spaces.';
+
+CREATE FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(place integer, canonical_id uuid, form text, node_id uuid, name text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH called AS MATERIALIZED (
+          SELECT s.canonical_id,
+             s.node_id,
+             s.label AS name,
+             memsvc.normal_form(s.label) AS form
+            FROM memsvc.node_states(best_names.p_user_id, best_names.p_nodes, best_names.p_as_of, best_names.p_known_at) s(canonical_id, node_id, version_id, type, label, description, data, importance, asserted_by, valid_from, valid_to, recorded_from, recorded_to)
+         UNION ALL
+          SELECT a.canonical_id,
+             a.node_id,
+             a.alias,
+             a.normal_form
+            FROM memsvc.node_names(best_names.p_user_id, best_names.p_nodes, best_names.p_as_of, best_names.p_known_at) a(canonical_id, node_id, alias_id, alias, normal_form, confidence, asserted_by, valid_from, valid_to, recorded_from, recorded_to)
+           WHERE (best_names.p_wanted <> ''::text)
+         ), best AS MATERIALIZED (
+          SELECT DISTINCT ON (c.canonical_id) c.canonical_id,
+             c.node_id,
+             c.name,
+             c.form,
+             memsvc.name_tier(c.form, best_names.p_wanted) AS tier
+            FROM called c
+           WHERE (memsvc.name_tier(c.form, best_names.p_wanted) IS NOT NULL)
+           ORDER BY c.canonical_id, (memsvc.name_tier(c.form, best_names.p_wanted)), (c.form COLLATE "C"), c.node_id
+         )
+  SELECT (g.place)::integer AS place,
+     b.canonical_id,
+     g.form,
+     g.node_id,
+     b.name
+    FROM (UNNEST(best_names.p_forms, best_names.p_nodes) WITH ORDINALITY g(form, node_id, place)
+      JOIN best b ON (((b.node_id = g.node_id) AND (b.form = g.form) AND (b.tier = best_names.p_tier))));
+END;
+
+ALTER FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Of some names those that are the best of all that their node is called.';
 
 CREATE FUNCTION memsvc.build_model(p_name text, p_dimensions integer) RETURNS TABLE(model_id smallint, state text, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -976,6 +1611,45 @@ ALTER FUNCTION memsvc.build_model(p_name text, p_dimensions integer) OWNER TO me
 
 COMMENT ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) IS 'Begins, or goes on, to give messages a model''s vectors.';
 
+CREATE FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  INSERT INTO tombstones AS t (user_id, digest, recorded_at)
+  SELECT p_user_id, d.digest, clock_timestamp()
+  FROM ( -- each once: parts of a message have one identity
+    SELECT memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id) AS digest
+    FROM passages AS p INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
+    WHERE p.user_id = p_user_id AND p_kind IN ('message', 'passage') AND p.passage_id = p_subject_id
+    UNION
+    SELECT memsvc.message_digest(s.identifier, p.session, p.ordinal, p.client_id)
+    FROM passages AS p INNER JOIN sources AS s ON s.user_id = p_user_id AND s.source_id = p.source_id
+    WHERE p.user_id = p_user_id AND p_kind = 'source' AND p.source_id = p_subject_id
+    UNION
+    SELECT memsvc.tombstone_digest(jsonb_build_array('edge', e.from_node, e.type, e.to_node, e.key))
+    FROM edges AS e
+    WHERE e.user_id = p_user_id AND p_kind = 'fact' AND e.edge_id = p_subject_id
+    UNION
+    SELECT memsvc.tombstone_digest(jsonb_build_array('name', n.form))
+    FROM (
+      SELECT a.normal_form AS form FROM aliases AS a WHERE a.user_id = p_user_id AND a.node_id = p_subject_id
+      UNION
+      SELECT memsvc.normal_form(v.label) FROM node_versions AS v
+      WHERE v.user_id = p_user_id AND v.node_id = p_subject_id
+    ) AS n
+    WHERE p_kind = 'node'
+  ) AS d
+  ON CONFLICT (user_id, digest) DO UPDATE SET recorded_at = excluded.recorded_at;
+END
+$$;
+
+ALTER FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Leaves tombstones of what is about to go.';
+
 CREATE FUNCTION memsvc.change_models() RETURNS void
     LANGUAGE sql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -986,6 +1660,32 @@ END;
 ALTER FUNCTION memsvc.change_models() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.change_models() IS 'Lets nobody else change models, or store vectors, in this transaction.';
+
+CREATE FUNCTION memsvc.check_added_types() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $_$
+DECLARE
+  wrong text;
+BEGIN
+  EXECUTE format(
+    'SELECT t.name FROM added AS a INNER JOIN memsvc.%I AS t ON lower(t.name) = lower(a.name) '
+    'WHERE t.user_id = $1 AND a.user_id <> $1 LIMIT 1', TG_TABLE_NAME
+  ) INTO wrong USING memsvc.core_user_id();
+  IF wrong IS NOT NULL THEN
+    PERFORM memsvc.refuse_change('already_exists', NULL, format('The core ontology has the type %s.', wrong));
+  END IF;
+  EXECUTE format(
+    'DELETE FROM memsvc.%I AS t USING added AS a WHERE a.user_id = $1 AND t.user_id <> $1 AND t.name = a.name',
+    TG_TABLE_NAME
+  ) USING memsvc.core_user_id();
+  RETURN NULL;
+END
+$_$;
+
+ALTER FUNCTION memsvc.check_added_types() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.check_added_types() IS 'Trigger: no user has a type that the core has.';
 
 CREATE FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -1036,7 +1736,7 @@ BEGIN
   WITH asserted AS MATERIALIZED (
     SELECT o.position, o.type, n.node_id, n.allowed, n.place
     FROM jsonb_to_recordset(p_operations) AS o (position integer, op text, from_node uuid, type text, to_node uuid)
-    INNER JOIN edge_types AS t ON t.name = o.type
+    INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = o.type
     CROSS JOIN LATERAL (
       VALUES (o.from_node, t.from_types, 'start'), (o.to_node, t.to_types, 'end')
     ) AS n (node_id, allowed, place)
@@ -1049,6 +1749,8 @@ BEGIN
   INNER JOIN memsvc.types_now(p_user_id, ARRAY(SELECT DISTINCT d.node_id FROM asserted AS d)) AS n
     ON n.node_id = a.node_id
   WHERE coalesce(n.type <> ALL (a.allowed), true)
+    AND NOT EXISTS (SELECT FROM node_types AS t -- a type of the user that refines one which is allowed
+      WHERE t.user_id = p_user_id AND t.name = n.type AND t.parent = ANY (a.allowed))
   ORDER BY a.position LIMIT 1;
   IF FOUND THEN
     PERFORM memsvc.refuse_change('endpoint_forbidden', wrong.position, wrong.message);
@@ -1091,12 +1793,29 @@ BEGIN
     FROM (SELECT max(k.recorded_to) AS recorded_to FROM memsvc.version_of(p_user_id, o.version_id) AS k) AS v
     WHERE o.version_id IS NOT NULL AND v.recorded_to IS DISTINCT FROM 'infinity'
     UNION ALL
-    SELECT 'type_unknown', format('The ontology has no node type %s.', coalesce(o.content ->> 'type', o.type))
-    WHERE (o.op = 'node' OR (o.op = 'correct' AND o.content ? 'type'))
-      AND NOT EXISTS (SELECT FROM node_types AS t WHERE t.name = coalesce(o.content ->> 'type', o.type))
+    SELECT 'invalid_request', format('What version %s describes has no %s.', o.version_id, f.name)
+    FROM memsvc.version_of(p_user_id, o.version_id) AS k CROSS JOIN jsonb_object_keys(o.content) AS f (name)
+    WHERE o.op = 'correct' AND NOT k.content ? f.name
     UNION ALL
-    SELECT 'type_unknown', format('The ontology has no edge type %s.', o.type)
-    WHERE o.op = 'edge' AND NOT EXISTS (SELECT FROM edge_types AS t WHERE t.name = o.type)
+    SELECT CASE k.status WHEN 'proposed' THEN 'type_proposed' WHEN 'deprecated' THEN 'type_deprecated'
+        ELSE 'type_unknown' END,
+      format(CASE k.status WHEN 'proposed' THEN 'The %s type %s is a proposal that waits for approval.'
+        WHEN 'deprecated' THEN 'The %s type %s is deprecated: nothing new gets it.'
+        ELSE 'The ontology has no %s type %s.' END, k.kind, k.name)
+    FROM (
+      SELECT 'node' AS kind, coalesce(o.content ->> 'type', o.type) AS name, (
+        SELECT t.status FROM node_types AS t
+        WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = coalesce(o.content ->> 'type', o.type)
+      ) AS status
+      WHERE o.op = 'node' OR (o.op = 'correct' AND o.content ? 'type')
+      UNION ALL
+      SELECT 'edge', o.type, (
+        SELECT t.status FROM edge_types AS t
+        WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = o.type
+      )
+      WHERE o.op = 'edge'
+    ) AS k
+    WHERE coalesce(k.status NOT IN ('core', 'approved'), true)
     UNION ALL
     SELECT 'invalid_interval', 'The time span ends before it begins.' WHERE o.valid_to <= o.valid_from
     UNION ALL
@@ -1124,42 +1843,103 @@ ALTER FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) OWNER
 
 COMMENT ON FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) IS 'The first thing that is wrong with a batch of changes.';
 
+CREATE FUNCTION memsvc.check_written_edge_types() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  wrong text;
+BEGIN
+  SELECT w.type INTO wrong FROM (SELECT DISTINCT n.user_id, n.type FROM written AS n) AS w
+  WHERE NOT EXISTS (
+    SELECT FROM edge_types AS t
+    WHERE t.user_id IN (memsvc.core_user_id(), w.user_id) AND t.name = w.type
+      AND t.status IN ('core', 'approved', 'deprecated')
+  );
+  IF FOUND THEN
+    RAISE EXCEPTION 'the ontology has no edge type %', wrong USING ERRCODE = 'foreign_key_violation';
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.check_written_edge_types() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.check_written_edge_types() IS 'Trigger: types of edges are in the ontology of their user.';
+
+CREATE FUNCTION memsvc.check_written_node_types() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  wrong text;
+BEGIN
+  SELECT w.type INTO wrong FROM (SELECT DISTINCT n.user_id, n.type FROM written AS n) AS w
+  WHERE NOT EXISTS (
+    SELECT FROM node_types AS t
+    WHERE t.user_id IN (memsvc.core_user_id(), w.user_id) AND t.name = w.type
+      AND t.status IN ('core', 'approved', 'deprecated')
+  );
+  IF FOUND THEN
+    RAISE EXCEPTION 'the ontology has no node type %', wrong USING ERRCODE = 'foreign_key_violation';
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.check_written_node_types() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.check_written_node_types() IS 'Trigger: types of nodes are in the ontology of their user.';
+
+CREATE FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid)
+    LANGUAGE sql ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ WITH RECURSIVE turn AS (
+         ( SELECT q.user_id,
+             1 AS place
+            FROM memsvc.dramatiq_queue q
+           WHERE ((q.queue_name = due_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id > due_messages.p_after))
+           ORDER BY q.user_id
+          LIMIT 1)
+         UNION ALL
+          SELECT n.user_id,
+             (t_1.place + 1)
+            FROM (turn t_1
+              CROSS JOIN LATERAL ( SELECT q.user_id
+                    FROM memsvc.dramatiq_queue q
+                   WHERE ((q.queue_name = due_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id > t_1.user_id))
+                   ORDER BY q.user_id
+                  LIMIT 1) n)
+           WHERE (t_1.place < due_messages.p_limit)
+         )
+  SELECT c.message_id
+    FROM (turn t
+      CROSS JOIN LATERAL ( SELECT q.message_id
+            FROM memsvc.dramatiq_queue q
+           WHERE ((q.queue_name = due_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id = t.user_id))
+           ORDER BY q.available_at, q."position"
+          LIMIT (ceil(((due_messages.p_limit)::numeric / (( SELECT count(*) AS count
+                    FROM turn))::numeric)))::integer
+          FOR UPDATE OF q SKIP LOCKED) c)
+  LIMIT due_messages.p_limit;
+END;
+
+ALTER FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer) IS 'Due messages of a queue, locked for the caller; users take turns.';
+
 CREATE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid, user_id uuid, message text)
     LANGUAGE sql
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- WITH RECURSIVE turn AS (
-         ( SELECT q_1.user_id,
-             1 AS place
-            FROM memsvc.dramatiq_queue q_1
-           WHERE ((q_1.queue_name = claim_messages.p_queue) AND (q_1.state = 'queued'::text) AND (q_1.available_at <= now()) AND (q_1.user_id > claim_messages.p_after))
-           ORDER BY q_1.user_id
-          LIMIT 1)
-         UNION ALL
-          SELECT n.user_id,
-             (t.place + 1)
-            FROM (turn t
-              CROSS JOIN LATERAL ( SELECT q_1.user_id
-                    FROM memsvc.dramatiq_queue q_1
-                   WHERE ((q_1.queue_name = claim_messages.p_queue) AND (q_1.state = 'queued'::text) AND (q_1.available_at <= now()) AND (q_1.user_id > t.user_id))
-                   ORDER BY q_1.user_id
-                  LIMIT 1) n)
-           WHERE (t.place < claim_messages.p_limit)
-         ), chosen AS MATERIALIZED (
-          SELECT c_1.message_id
-            FROM (turn t
-              CROSS JOIN LATERAL ( SELECT q_1.message_id
-                    FROM memsvc.dramatiq_queue q_1
-                   WHERE ((q_1.queue_name = claim_messages.p_queue) AND (q_1.state = 'queued'::text) AND (q_1.available_at <= now()) AND (q_1.user_id = t.user_id))
-                   ORDER BY q_1.available_at, q_1."position"
-                  LIMIT (ceil(((claim_messages.p_limit)::numeric / (( SELECT count(*) AS count
-                            FROM turn))::numeric)))::integer
-                  FOR UPDATE OF q_1 SKIP LOCKED) c_1)
-          LIMIT claim_messages.p_limit
-         )
-  UPDATE memsvc.dramatiq_queue q SET state = 'consumed'::text, worker_id = claim_messages.p_worker_id, consumed_at = clock_timestamp(), mtime = clock_timestamp(), deliveries = (q.deliveries + 1)
-    FROM chosen c
-   WHERE (q.message_id = c.message_id)
+ UPDATE memsvc.dramatiq_queue q SET state = 'consumed'::text, worker_id = claim_messages.p_worker_id, consumed_at = clock_timestamp(), mtime = clock_timestamp(), deliveries = (q.deliveries + 1)
+   WHERE (q.message_id = ANY (ARRAY( SELECT d.message_id
+            FROM memsvc.due_messages(claim_messages.p_queue, claim_messages.p_after, claim_messages.p_limit) d(message_id))))
    RETURNING q.message_id,
      q.user_id,
      (q.message)::text AS message;
@@ -1209,56 +1989,6 @@ ALTER FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time 
 
 COMMENT ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) IS 'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
 
-CREATE TABLE memsvc.aliases (
-    user_id uuid NOT NULL,
-    alias_id uuid DEFAULT uuidv7() NOT NULL,
-    node_id uuid NOT NULL,
-    alias text NOT NULL,
-    normal_form text NOT NULL,
-    confidence real DEFAULT 1 NOT NULL,
-    asserted_by text NOT NULL,
-    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    derived_from uuid,
-    CONSTRAINT aliases_alias_check CHECK (((alias <> ''::text) AND (length(alias) <= 200))),
-    CONSTRAINT aliases_check CHECK ((valid_to > valid_from)),
-    CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
-    CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
-    CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
-);
-
-ALTER TABLE ONLY memsvc.aliases FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.aliases OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
-
-COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';
-
-COMMENT ON COLUMN memsvc.aliases.alias IS 'The name as it was written.';
-
-COMMENT ON COLUMN memsvc.aliases.normal_form IS 'normal_form(alias): what look-ups compare.';
-
-COMMENT ON COLUMN memsvc.aliases.confidence IS 'Above 0, at most 1.';
-
-COMMENT ON COLUMN memsvc.aliases.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.aliases.valid_from IS 'From when it was called so.';
-
-COMMENT ON COLUMN memsvc.aliases.valid_to IS 'Until when.';
-
-COMMENT ON COLUMN memsvc.aliases.recorded_from IS 'When memsvc learnt it.';
-
-COMMENT ON COLUMN memsvc.aliases.recorded_to IS 'When memsvc learnt better.';
-
-COMMENT ON COLUMN memsvc.aliases.derived_from IS 'The alias row that this one is a remainder or a restoration of; its evidence was copied.';
-
 CREATE FUNCTION memsvc.content_of(p_version memsvc.aliases) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN jsonb_build_object('alias', (p_version).alias, 'confidence', (p_version).confidence);
@@ -1293,6 +2023,9 @@ CREATE TABLE memsvc.edge_versions (
     CONSTRAINT edge_versions_fact_check CHECK ((btrim(fact) <> ''::text)),
     CONSTRAINT edge_versions_weight_check CHECK (((weight >= (0)::double precision) AND (weight < 'Infinity'::real)))
 );
+ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN fact SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN data SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN asserted_by SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.edge_versions FORCE ROW LEVEL SECURITY;
 
@@ -1342,63 +2075,6 @@ ALTER FUNCTION memsvc.content_of(p_version memsvc.edge_versions) OWNER TO memsvc
 
 COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) IS 'What a version of an edge says.';
 
-CREATE TABLE memsvc.node_versions (
-    user_id uuid NOT NULL,
-    version_id uuid DEFAULT uuidv7() NOT NULL,
-    node_id uuid NOT NULL,
-    type text NOT NULL,
-    label text NOT NULL,
-    description text DEFAULT ''::text NOT NULL,
-    data jsonb DEFAULT '{}'::jsonb NOT NULL,
-    importance real DEFAULT 5 NOT NULL,
-    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    asserted_by text DEFAULT 'app'::text NOT NULL,
-    derived_from uuid,
-    CONSTRAINT node_versions_asserted CHECK ((asserted_by <> ''::text)),
-    CONSTRAINT node_versions_check CHECK ((valid_to > valid_from)),
-    CONSTRAINT node_versions_check1 CHECK ((recorded_to >= recorded_from)),
-    CONSTRAINT node_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
-    CONSTRAINT node_versions_importance_check CHECK (((importance >= (1)::double precision) AND (importance <= (10)::double precision))),
-    CONSTRAINT node_versions_label_check CHECK ((label <> ''::text))
-);
-
-ALTER TABLE ONLY memsvc.node_versions FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.node_versions OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.node_versions IS 'What was known about a node: append-only, the only update closes recorded_to. Valid time is the world''s, recorded time is ours.';
-
-COMMENT ON COLUMN memsvc.node_versions.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.node_versions.version_id IS 'Time-ordered id of this version.';
-
-COMMENT ON COLUMN memsvc.node_versions.node_id IS 'The node described.';
-
-COMMENT ON COLUMN memsvc.node_versions.type IS 'Its type in the ontology.';
-
-COMMENT ON COLUMN memsvc.node_versions.label IS 'Its display name.';
-
-COMMENT ON COLUMN memsvc.node_versions.description IS 'A sentence or two.';
-
-COMMENT ON COLUMN memsvc.node_versions.data IS 'Further properties.';
-
-COMMENT ON COLUMN memsvc.node_versions.importance IS '1 (trivial) to 10 (life-changing).';
-
-COMMENT ON COLUMN memsvc.node_versions.valid_from IS 'From when it was true; -infinity: as far as known, always.';
-
-COMMENT ON COLUMN memsvc.node_versions.valid_to IS 'Until when it was true; infinity: it still is.';
-
-COMMENT ON COLUMN memsvc.node_versions.recorded_from IS 'When memsvc learnt it.';
-
-COMMENT ON COLUMN memsvc.node_versions.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
-
-COMMENT ON COLUMN memsvc.node_versions.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.node_versions.derived_from IS 'The version that this one is a remainder or a restoration of; its evidence was copied.';
-
 CREATE FUNCTION memsvc.content_of(p_version memsvc.node_versions) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN jsonb_build_object('type', (p_version).type, 'label', (p_version).label, 'description', (p_version).description, 'data', (p_version).data, 'importance', (p_version).importance);
@@ -1406,6 +2082,89 @@ CREATE FUNCTION memsvc.content_of(p_version memsvc.node_versions) RETURNS jsonb
 ALTER FUNCTION memsvc.content_of(p_version memsvc.node_versions) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) IS 'What a version of a node says.';
+
+CREATE FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) RETURNS SETOF memsvc.erasures
+    LANGUAGE plpgsql ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  before CONSTANT text := (
+    SELECT e.state FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id
+  );
+  receipt erasures;
+BEGIN
+  SELECT b.* INTO receipt FROM memsvc.erase_batch(p_user_id, p_erasure_id, p_limit) AS b;
+  IF receipt.erasure_id IS NULL THEN
+    RETURN;
+  END IF;
+  IF receipt.state = 'done' AND before = 'pending' THEN
+    INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);
+  END IF;
+  IF receipt.state = 'done' AND NOT p_in_job THEN
+    UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
+    WHERE j.user_id = p_user_id AND j.kind = 'erase' AND j.subject_id = p_erasure_id AND j.state = 'pending';
+  END IF;
+  RETURN NEXT receipt;
+END
+$$;
+
+ALTER FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) IS 'Removes the next batch of an erasure; the receipt.';
+
+CREATE FUNCTION memsvc.core_user_id() RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN '00000000-0000-0000-0000-000000000000'::uuid;
+
+ALTER FUNCTION memsvc.core_user_id() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.core_user_id() IS 'What stands for an owner at types of the core.';
+
+CREATE FUNCTION memsvc.count_facts(p_user_id uuid) RETURNS TABLE(type text, facts bigint)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  moment CONSTANT timestamptz := clock_timestamp();
+BEGIN
+  RETURN QUERY
+  SELECT v.type, count(*) FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_from <= moment
+    AND v.valid_to > moment
+  GROUP BY v.type;
+END
+$$;
+
+ALTER FUNCTION memsvc.count_facts(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.count_facts(p_user_id uuid) IS 'How many facts of each type hold now.';
+
+CREATE FUNCTION memsvc.count_nodes(p_user_id uuid) RETURNS TABLE(type text, nodes bigint)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+DECLARE
+  moment CONSTANT timestamptz := clock_timestamp();
+BEGIN
+  RETURN QUERY
+  SELECT v.type, count(*) FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_from <= moment
+    AND v.valid_to > moment AND NOT EXISTS (
+      SELECT FROM merges AS m
+      WHERE m.user_id = p_user_id AND m.node_id = v.node_id AND m.recorded_to = 'infinity'
+    )
+  GROUP BY v.type;
+END
+$$;
+
+ALTER FUNCTION memsvc.count_nodes(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.count_nodes(p_user_id uuid) IS 'How many nodes of each type there are now.';
 
 CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1480,6 +2239,60 @@ $$;
 ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
+
+CREATE FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  was text;
+  wrong text;
+BEGIN
+  IF p_kind = 'node' THEN
+    SELECT t.status INTO was FROM node_types AS t
+    WHERE t.user_id = p_user_id AND t.name = p_name FOR NO KEY UPDATE;
+  ELSE
+    SELECT t.status INTO was FROM edge_types AS t
+    WHERE t.user_id = p_user_id AND t.name = p_name FOR NO KEY UPDATE;
+  END IF;
+  PERFORM memsvc.refuse_undecidable(p_kind, p_name, was);
+  IF was = p_status THEN
+    RETURN;
+  ELSIF (was, p_status) NOT IN (
+    ('proposed', 'approved'), ('rejected', 'approved'), ('deprecated', 'approved'), ('proposed', 'rejected'),
+    ('approved', 'deprecated')
+  ) THEN
+    PERFORM memsvc.refuse_change(
+      'type_state', NULL, format('%s is %s, so it cannot become %s.', p_name, was, p_status)
+    );
+  END IF;
+  IF p_kind = 'edge' AND p_status = 'approved' THEN
+    SELECT a.name INTO wrong
+    FROM edge_types AS e CROSS JOIN LATERAL unnest(e.from_types || e.to_types) AS a (name)
+    WHERE e.user_id = p_user_id AND e.name = p_name AND NOT EXISTS (
+      SELECT FROM node_types AS t
+      WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = a.name
+        AND t.status IN ('core', 'approved', 'deprecated')
+    );
+    IF FOUND THEN
+      PERFORM memsvc.refuse_change(
+        'type_state', NULL, format('%s joins nodes of type %s, which nobody has approved.', p_name, wrong)
+      );
+    END IF;
+  END IF;
+  IF p_kind = 'node' THEN
+    UPDATE node_types AS t SET status = p_status, decided_by = p_actor, decided_at = clock_timestamp()
+    WHERE t.user_id = p_user_id AND t.name = p_name;
+  ELSE
+    UPDATE edge_types AS t SET status = p_status, decided_by = p_actor, decided_at = clock_timestamp()
+    WHERE t.user_id = p_user_id AND t.name = p_name;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) IS 'Approves, rejects or deprecates a type of a user.';
 
 CREATE FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) RETURNS TABLE(jobs bigint, events bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1651,7 +2464,9 @@ CREATE FUNCTION memsvc.due_jobs(p_limit integer) RETURNS TABLE(user_id uuid, job
      j.job_id,
      j.kind
     FROM memsvc.jobs j
-   WHERE ((j.state = 'pending'::text) AND (j.run_after <= clock_timestamp()))
+   WHERE ((j.state = 'pending'::text) AND (j.run_after <= clock_timestamp()) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.users u
+           WHERE ((u.user_id = j.user_id) AND (u.erasing_since IS NOT NULL))))))
    ORDER BY j.run_after
   LIMIT due_jobs.p_limit;
 END;
@@ -1717,22 +2532,81 @@ ALTER FUNCTION memsvc.due_schedules(p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.due_schedules(p_limit integer) IS 'Ids of due schedules of all users, oldest first.';
 
+CREATE FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[] DEFAULT NULL::text[], p_limit integer DEFAULT NULL::integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, from_node uuid, to_node uuid, weight real)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  canonical uuid[] := p_nodes;
+  stored uuid[] := p_nodes;
+BEGIN
+  IF memsvc.any_merges(p_user_id, p_known_at) THEN
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
+    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  END IF;
+  RETURN QUERY
+  WITH same AS MATERIALIZED (
+    SELECT DISTINCT s.canonical_id, s.node_id FROM unnest(canonical, stored) AS s (canonical_id, node_id)
+  ),
+  -- The identities of edges are sorted by start, type and end, so that neither end's list is read through.
+  edge AS MATERIALIZED (
+    SELECT e.edge_id, e.from_node, e.to_node FROM edges AS e
+    WHERE e.user_id = p_user_id AND e.from_node = ANY (stored) AND e.to_node = ANY (stored)
+      AND (p_types IS NULL OR e.type = ANY (p_types))
+    ORDER BY e.from_node, e.type, e.to_node
+  )
+  SELECT v.version_id, f.canonical_id, t.canonical_id, v.weight
+  FROM edge AS e
+  INNER JOIN (
+    (SELECT o.* FROM edge_versions AS o
+    WHERE o.user_id = p_user_id AND o.edge_id = ANY (ARRAY(SELECT i.edge_id FROM edge AS i))
+      AND o.recorded_to = 'infinity' AND o.recorded_from <= coalesce(p_known_at, 'infinity')
+    ORDER BY o.edge_id OFFSET 0)
+    UNION ALL
+    (SELECT o.* FROM edge_versions AS o
+    WHERE p_known_at IS NOT NULL AND o.user_id = p_user_id
+      AND o.edge_id = ANY (ARRAY(SELECT i.edge_id FROM edge AS i)) AND o.recorded_to < 'infinity'
+      AND o.recorded_from <= p_known_at AND o.recorded_to > p_known_at
+    ORDER BY o.edge_id OFFSET 0)
+  ) AS v ON v.edge_id = e.edge_id
+  INNER JOIN same AS f ON f.node_id = e.from_node
+  INNER JOIN same AS t ON t.node_id = e.to_node
+  WHERE p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of)
+  ORDER BY v.weight DESC, v.version_id DESC
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'All facts among some nodes.';
+
 CREATE FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) RETURNS SETOF memsvc.edge_versions
     LANGUAGE plpgsql STABLE ROWS 50
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
     AS $$
 BEGIN
   IF p_side <> 'to' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.from_node = ANY (p_nodes) AND v.recorded_to = 'infinity'
-      AND v.recorded_from <= coalesce(p_known_at, 'infinity');
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    ORDER BY v.from_node;
   END IF;
   IF p_side <> 'from' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.to_node = ANY (p_nodes) AND v.recorded_to = 'infinity'
-      AND v.recorded_from <= coalesce(p_known_at, 'infinity') AND (p_side = 'to' OR v.from_node <> ALL (p_nodes));
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity') AND (p_side = 'to' OR v.from_node <> ALL (p_nodes))
+    ORDER BY v.to_node;
   END IF;
   IF p_known_at IS NULL THEN
     RETURN;
@@ -1740,13 +2614,15 @@ BEGIN
   IF p_side <> 'to' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.from_node = ANY (p_nodes) AND v.recorded_to < 'infinity'
-      AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at;
+      AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+    ORDER BY v.from_node;
   END IF;
   IF p_side <> 'from' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.to_node = ANY (p_nodes) AND v.recorded_to < 'infinity'
       AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
-      AND (p_side = 'to' OR v.from_node <> ALL (p_nodes));
+      AND (p_side = 'to' OR v.from_node <> ALL (p_nodes))
+    ORDER BY v.to_node;
   END IF;
 END
 $$;
@@ -1821,8 +2697,16 @@ CREATE TABLE memsvc.passages (
     CONSTRAINT passages_speaker_check CHECK ((length(speaker) <= 200))
 )
 WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN session SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN client_id SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN speaker SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN text SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN caption SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STORAGE EXTERNAL;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STORAGE EXTERNAL;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN metadata SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.passages FORCE ROW LEVEL SECURITY;
 
@@ -1977,98 +2861,346 @@ ALTER FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) OWNER TO m
 
 COMMENT ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) IS 'The embedding model with this name; the first one of a database is registered by it.';
 
-CREATE TABLE memsvc.merges (
-    user_id uuid NOT NULL,
-    merge_id uuid DEFAULT uuidv7() NOT NULL,
-    node_id uuid NOT NULL,
-    canonical_id uuid NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    confidence real DEFAULT 1 NOT NULL,
-    asserted_by text NOT NULL,
-    recorded_from timestamp with time zone NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    CONSTRAINT merges_asserted_by_check CHECK ((asserted_by <> ''::text)),
-    CONSTRAINT merges_check CHECK ((canonical_id <> node_id)),
-    CONSTRAINT merges_check1 CHECK ((recorded_to >= recorded_from)),
-    CONSTRAINT merges_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision)))
-);
-
-ALTER TABLE ONLY memsvc.merges FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.merges OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.merges IS 'This node is the same as that one. Reads resolve through it; nothing is moved, so closing the row takes it back.';
-
-COMMENT ON COLUMN memsvc.merges.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.merges.merge_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.merges.node_id IS 'The node that is seen as another.';
-
-COMMENT ON COLUMN memsvc.merges.canonical_id IS 'The node that stands for it; it may be merged itself.';
-
-COMMENT ON COLUMN memsvc.merges.reason IS 'Why, for people.';
-
-COMMENT ON COLUMN memsvc.merges.confidence IS 'Above 0, at most 1.';
-
-COMMENT ON COLUMN memsvc.merges.asserted_by IS 'Who says so: user, app, or the name of a judge.';
-
-COMMENT ON COLUMN memsvc.merges.recorded_from IS 'When memsvc learnt it.';
-
-COMMENT ON COLUMN memsvc.merges.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
-
-CREATE FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, canonical_id uuid)
-    LANGUAGE sql STABLE
+CREATE FUNCTION memsvc.erase(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) RETURNS SETOF memsvc.erasures
+    LANGUAGE plpgsql ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
-    BEGIN ATOMIC
- WITH RECURSIVE walk AS (
-          SELECT n.node_id AS start,
-             n.node_id AS reached,
-             0 AS steps
-            FROM unnest(resolve_nodes.p_nodes) n(node_id)
-         UNION
-          SELECT w_1.start,
-             m.canonical_id,
-             (w_1.steps + 1)
-            FROM (walk w_1
-              CROSS JOIN LATERAL ( SELECT o.canonical_id
-                    FROM memsvc.merges o
-                   WHERE ((o.user_id = resolve_nodes.p_user_id) AND (o.node_id = w_1.reached) AND (o.recorded_from <= COALESCE(resolve_nodes.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > resolve_nodes.p_known_at)))) m)
-         )
-  SELECT DISTINCT ON (w.start) w.start,
-     w.reached
-    FROM walk w
-   ORDER BY w.start, w.steps DESC;
-END;
+    AS $$
+DECLARE
+  receipt erasures;
+BEGIN
+  SELECT b.* INTO receipt FROM memsvc.begin_erasure(p_user_id, p_kind, p_subject_id, p_requested_by, p_limit) AS b;
+  IF receipt.erasure_id IS NULL THEN
+    RETURN;
+  END IF;
+  IF p_kind = 'source' THEN
+    UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
+    WHERE j.user_id = p_user_id AND j.subject_id = p_subject_id AND j.state = 'pending';
+  END IF;
+  IF receipt.state = 'pending' THEN
+    PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
+  ELSE
+    INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', receipt.erasure_id);
+  END IF;
+  RETURN NEXT receipt;
+END
+$$;
 
-ALTER FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.erase(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'For each node the one that stands for it, as known at a time.';
+COMMENT ON FUNCTION memsvc.erase(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) IS 'Begins to erase; the receipt.';
 
-CREATE FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid)
-    LANGUAGE sql STABLE
+CREATE FUNCTION memsvc.erase_batch(p_user_id uuid, p_erasure_id uuid, p_limit integer) RETURNS SETOF memsvc.erasures
+    LANGUAGE plpgsql SECURITY DEFINER ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
-    BEGIN ATOMIC
- WITH RECURSIVE walk AS (
-          SELECT DISTINCT r.canonical_id AS root,
-             r.canonical_id AS reached
-            FROM memsvc.resolve_nodes(same_nodes.p_user_id, same_nodes.p_nodes, same_nodes.p_known_at) r(node_id, canonical_id)
-         UNION
-          SELECT w_1.root,
-             m.node_id
-            FROM (walk w_1
-              CROSS JOIN LATERAL ( SELECT o.node_id
-                    FROM memsvc.merges o
-                   WHERE ((o.user_id = same_nodes.p_user_id) AND (o.canonical_id = w_1.reached) AND (o.recorded_from <= COALESCE(same_nodes.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > same_nodes.p_known_at)))) m)
-         )
-  SELECT w.root,
-     w.reached
-    FROM walk w;
-END;
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+  receipt erasures;
+  scope record;
+  plan record;
+  place record;
+  more boolean := false;
+  terms bigint := 0;
+  vectors bigint := 0;
+  whole bigint := 0;
+BEGIN
+  SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
+  IF receipt.state IS DISTINCT FROM 'pending' THEN
+    RETURN QUERY SELECT e.* FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
+    RETURN;
+  END IF;
+  PERFORM memsvc.lock_memories(proved, receipt.kind, receipt.subject_id);
+  SELECT e.* INTO receipt FROM erasures AS e
+  WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending'
+  FOR UPDATE;
+  SELECT * INTO scope FROM memsvc.erasure_scope(proved, receipt.kind, receipt.subject_id, p_limit);
+  IF receipt.erasure_id IS NULL OR scope.passages IS NULL THEN -- somebody else did the last batch meanwhile
+    UPDATE erasures AS e SET state = 'done', finished_at = clock_timestamp()
+    WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending';
+    RETURN QUERY SELECT e.* FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
+    RETURN;
+  END IF;
+  SELECT * INTO plan
+  FROM memsvc.plan_erasure(proved, scope.passages, scope.source_id, scope.edges, scope.node_id);
 
-ALTER FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+  DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
+  DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
+  DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
+  DELETE FROM node_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.node_versions);
+  DELETE FROM aliases AS d WHERE d.user_id = proved AND d.alias_id = ANY (plan.aliases);
+  DELETE FROM merges AS d WHERE d.user_id = proved AND d.merge_id = ANY (plan.merges);
+  DELETE FROM nodes AS d WHERE d.user_id = proved AND d.node_id = ANY (plan.nodes);
+  IF scope.passages <> '{}' THEN
+    terms := memsvc.forget_words(proved, scope.passages);
+    DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
+    GET DIAGNOSTICS vectors = ROW_COUNT;
+    SELECT p.source_id, p.session, p.ordinal INTO place FROM passages AS p
+    WHERE p.user_id = proved AND receipt.kind = 'passage' AND p.passage_id = receipt.subject_id AND p.part = 0;
+    DELETE FROM passages AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
+    -- A message is found by its part 0: what is left of one keeps having it.
+    UPDATE passages AS p SET part = 0
+    WHERE p.user_id = proved AND (p.source_id, p.session, p.ordinal) = (place.source_id, place.session, place.ordinal)
+      AND p.part = (
+        SELECT min(m.part) FROM passages AS m
+        WHERE m.user_id = proved
+          AND (m.source_id, m.session, m.ordinal) = (place.source_id, place.session, place.ordinal)
+      );
+  END IF;
 
-COMMENT ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'All nodes that are the same as the given ones, by the node that stands for them, as known at a time.';
+  IF scope.source_id IS NOT NULL THEN
+    more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
+    IF NOT more THEN
+      DELETE FROM sources AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
+      GET DIAGNOSTICS whole = ROW_COUNT;
+    END IF;
+  ELSIF scope.node_id IS NOT NULL THEN
+    more := NOT scope.node_id = ANY (plan.nodes);
+  END IF;
+  RETURN QUERY
+  UPDATE erasures AS e
+  SET
+    state = CASE WHEN more THEN 'pending' ELSE 'done' END,
+    finished_at = CASE WHEN NOT more THEN clock_timestamp() END,
+    ids = e.ids || scope.passages || plan.edges || plan.nodes
+      || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END,
+    counts = memsvc.add_counts(e.counts, jsonb_build_object(
+      'source_links', cardinality(plan.links), 'node_versions', cardinality(plan.node_versions),
+      'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
+      'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
+      'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
+      'embeddings', vectors, 'terms', terms, 'sources', whole
+    ))
+  WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
+  RETURNING e.*;
+END
+$$;
+
+ALTER FUNCTION memsvc.erase_batch(p_user_id uuid, p_erasure_id uuid, p_limit integer) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.erase_batch(p_user_id uuid, p_erasure_id uuid, p_limit integer) IS 'Removes one batch of an erasure; the receipt.';
+
+CREATE FUNCTION memsvc.erase_user(p_user_id uuid, p_limit integer) RETURNS TABLE(erased bigint, finished boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET lock_timeout TO '5s'
+    AS $$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+  mine users%ROWTYPE;
+  gone jsonb;
+  total jsonb;
+BEGIN
+  SELECT * INTO mine FROM users AS u WHERE u.user_id = proved FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 0::bigint, true;
+    RETURN;
+  ELSIF mine.erasing_since IS NULL THEN
+    RAISE EXCEPTION 'the user is not marked for erasing' USING ERRCODE = 'object_not_in_prerequisite_state';
+  END IF;
+  gone := memsvc.erase_user_rows(proved, p_limit, false);
+  IF gone = '{}' THEN
+    PERFORM FROM users AS u WHERE u.user_id = proved FOR UPDATE;
+    gone := memsvc.erase_user_rows(proved, p_limit, true);
+  END IF;
+  finished := gone ? 'users';
+  SELECT coalesce(sum(g.value::bigint), 0) INTO erased FROM jsonb_each_text(gone) AS g;
+  SELECT coalesce(jsonb_object_agg(c.key, c.rows), '{}') INTO total FROM (
+    SELECT e.key, sum(e.value::bigint) AS rows
+    FROM (SELECT * FROM jsonb_each_text(mine.erased_rows) UNION ALL SELECT * FROM jsonb_each_text(gone)) AS e
+    GROUP BY e.key
+  ) AS c;
+  IF finished THEN
+    INSERT INTO audit_log (app_id, user_id, actor, action, subject, details)
+    VALUES (mine.app_id, proved, session_user, 'user.erased', proved::text, jsonb_build_object('rows', total));
+  ELSE
+    UPDATE users AS u SET erased_rows = total WHERE u.user_id = proved;
+  END IF;
+  RETURN NEXT;
+END
+$$;
+
+ALTER FUNCTION memsvc.erase_user(p_user_id uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.erase_user(p_user_id uuid, p_limit integer) IS 'Erases some rows of a user who was marked, at last the user; how many, and whether that was all.';
+
+CREATE FUNCTION memsvc.erase_user_rows(p_user_id uuid, p_limit integer, p_last boolean) RETURNS jsonb
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $_$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+  place record;
+  deleted bigint;
+  room bigint := p_limit;
+  gone jsonb := '{}';
+BEGIN
+  FOR place IN SELECT t.name, t.unreferred FROM memsvc.user_tables() AS t LOOP
+    CONTINUE WHEN place.name = 'users' AND NOT p_last;
+    EXIT WHEN room <= 0;
+    EXECUTE format(
+      'DELETE FROM memsvc.%1$I AS d WHERE d.user_id = $1 AND d.ctid = ANY (ARRAY('
+      'SELECT r.ctid FROM memsvc.%1$I AS r WHERE r.user_id = $1%2$s LIMIT $2))', place.name, place.unreferred
+    ) USING proved, room;
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    IF deleted > 0 THEN
+      gone := gone || jsonb_build_object(place.name, deleted);
+      room := room - deleted;
+    END IF;
+  END LOOP;
+  RETURN gone;
+END
+$_$;
+
+ALTER FUNCTION memsvc.erase_user_rows(p_user_id uuid, p_limit integer, p_last boolean) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.erase_user_rows(p_user_id uuid, p_limit integer, p_last boolean) IS 'Deletes some rows of a user, in the order of foreign keys; how many of each table.';
+
+CREATE FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) RETURNS integer[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  erased integer[];
+  unmade uuid[];
+BEGIN
+  IF NOT EXISTS (SELECT FROM tombstones AS t WHERE t.user_id = p_user_id) THEN
+    RETURN '{}';
+  END IF;
+  SELECT coalesce(array_agg(o.position), '{}'), coalesce(array_agg(o.node_id) FILTER (WHERE o.op = 'node'), '{}')
+  INTO erased, unmade
+  FROM jsonb_to_recordset(p_operations) AS o (
+    position integer, op text, node_id uuid, fresh boolean, from_node uuid, type text, to_node uuid, key text,
+    label text, alias text, evidence jsonb
+  )
+  CROSS JOIN LATERAL (
+    SELECT t.recorded_at FROM tombstones AS t
+    WHERE t.user_id = p_user_id AND t.digest = memsvc.tombstone_digest(CASE
+      WHEN o.op = 'edge' THEN jsonb_build_array('edge', o.from_node, o.type, o.to_node, coalesce(o.key, ''))
+      WHEN o.op = 'node' AND o.fresh THEN jsonb_build_array('name', memsvc.normal_form(o.label))
+      WHEN o.op = 'alias' THEN jsonb_build_array('name', memsvc.normal_form(o.alias))
+    END)
+    OFFSET 0
+  ) AS t
+  WHERE jsonb_array_length(coalesce(o.evidence, '[]')) > 0 AND NOT EXISTS (
+    SELECT FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid)
+    LEFT JOIN LATERAL (
+      SELECT p.recorded_at FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = e.passage_id OFFSET 0
+    ) AS p ON true
+    WHERE (p.recorded_at < t.recorded_at) IS NOT TRUE
+  );
+  IF unmade <> '{}' THEN
+    SELECT array_agg(o.position) INTO erased
+    FROM jsonb_to_recordset(p_operations) AS o (
+      position integer, node_id uuid, from_node uuid, to_node uuid, canonical_id uuid
+    )
+    WHERE o.position = ANY (erased) OR o.node_id = ANY (unmade) OR o.from_node = ANY (unmade)
+      OR o.to_node = ANY (unmade) OR o.canonical_id = ANY (unmade);
+  END IF;
+  RETURN erased;
+END
+$$;
+
+ALTER FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) IS 'Places of operations that would only bring back what was erased.';
+
+CREATE FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $_$
+DECLARE
+  gone CONSTANT uuid[] := (
+    SELECT e.ids FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id
+  );
+  looked record;
+  found_rows bigint;
+  leftovers jsonb := '{}';
+BEGIN
+  FOR looked IN
+    SELECT c.relname, a.attname, a.atttypid = 'uuid[]'::regtype AS several
+    FROM pg_class AS c
+    INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+      AND a.atttypid IN ('uuid'::regtype, 'uuid[]'::regtype)
+      AND a.attname NOT IN ('user_id', 'derived_from', 'subject_id') AND c.relname <> 'erasures'
+      AND EXISTS (SELECT FROM pg_attribute AS o WHERE o.attrelid = c.oid AND o.attname = 'user_id')
+      AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+    ORDER BY c.relname, a.attnum
+  LOOP
+    EXECUTE format(
+      'SELECT count(*) FROM memsvc.%I AS t WHERE t.user_id = $1 AND %s', looked.relname,
+      format(CASE WHEN looked.several THEN 't.%I && $2' ELSE 't.%I = ANY ($2)' END, looked.attname)
+    ) INTO found_rows USING p_user_id, gone;
+    IF found_rows > 0 THEN
+      leftovers := leftovers || jsonb_build_object(looked.relname || '.' || looked.attname, found_rows);
+    END IF;
+  END LOOP;
+  SELECT count(*) INTO found_rows FROM jobs AS j
+  WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.subject_id = ANY (gone);
+  IF found_rows > 0 THEN
+    leftovers := leftovers || jsonb_build_object('jobs.subject_id', found_rows);
+  END IF;
+  SELECT count(*) INTO found_rows FROM terms AS t WHERE t.user_id = p_user_id AND t.passages <= 0;
+  IF found_rows > 0 THEN
+    leftovers := leftovers || jsonb_build_object('terms.passages', found_rows);
+  END IF;
+  RETURN leftovers;
+END
+$_$;
+
+ALTER FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) IS 'What still speaks of what was erased, by table and column.';
+
+CREATE FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) RETURNS TABLE(passages uuid[], source_id uuid, edges uuid[], node_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  CASE p_kind
+  WHEN 'message' THEN
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND (k.source_id, k.session, k.ordinal) = (p.source_id, p.session, p.ordinal)
+    ), NULL::uuid, '{}'::uuid[], NULL::uuid
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+  WHEN 'passage' THEN
+    RETURN QUERY SELECT ARRAY[p.passage_id], NULL::uuid, '{}'::uuid[], NULL::uuid
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+  WHEN 'source' THEN
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k WHERE k.user_id = p_user_id AND k.source_id = p_subject_id
+      ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
+    ), s.source_id, '{}'::uuid[], NULL::uuid
+    FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_subject_id;
+  WHEN 'fact' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY[e.edge_id], NULL::uuid
+    FROM edges AS e WHERE e.user_id = p_user_id AND e.edge_id = p_subject_id;
+  WHEN 'node' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY(
+      SELECT e.edge_id FROM edges AS e WHERE e.user_id = p_user_id AND e.from_node = p_subject_id
+      UNION
+      SELECT e.edge_id FROM edges AS e WHERE e.user_id = p_user_id AND e.to_node = p_subject_id
+      LIMIT p_limit
+    ), n.node_id
+    FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
+  END CASE;
+END
+$$;
+
+ALTER FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) IS 'What an erasure is about, some of it or all.';
 
 CREATE TABLE memsvc.edges (
     user_id uuid NOT NULL,
@@ -2081,6 +3213,7 @@ CREATE TABLE memsvc.edges (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT edges_key_check CHECK ((length(key) <= 200))
 );
+ALTER TABLE ONLY memsvc.edges ALTER COLUMN key SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.edges FORCE ROW LEVEL SECURITY;
 
@@ -2339,6 +3472,495 @@ ALTER FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integ
 
 COMMENT ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) IS 'Ends one pending job in the caller''s transaction: done, again or gone.';
 
+CREATE FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  gone bigint;
+BEGIN
+  PERFORM memsvc.fold_statistics(p_user_id);
+  UPDATE corpora AS c
+  SET passages = greatest(c.passages - s.passages, 0), length = greatest(c.length - s.length, 0)
+  FROM (
+    SELECT p.kind, f.form, count(*) AS passages, sum(f.length) AS length
+    FROM passages AS p
+    CROSS JOIN LATERAL (VALUES ('stemmed', p.length), ('simple', p.length_simple)) AS f (form, length)
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    GROUP BY p.kind, f.form
+  ) AS s
+  WHERE c.user_id = p_user_id AND c.kind = s.kind AND c.form = s.form;
+  DELETE FROM corpora AS c WHERE c.user_id = p_user_id AND c.passages = 0;
+
+  WITH lost AS MATERIALIZED (
+    SELECT * FROM memsvc.terms_of(p_user_id, p_passages)
+  ),
+  lowered AS (
+    UPDATE terms AS t SET passages = t.passages - l.passages
+    FROM lost AS l
+    WHERE t.user_id = p_user_id AND t.kind = l.kind AND t.form = l.form AND t.term = l.term AND t.passages > l.passages
+  ),
+  deleted AS (
+    DELETE FROM terms AS t USING lost AS l
+    WHERE t.user_id = p_user_id AND t.kind = l.kind AND t.form = l.form AND t.term = l.term AND t.passages <= l.passages
+    RETURNING t.term
+  )
+  SELECT count(*) INTO gone FROM deleted;
+  RETURN gone;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) IS 'Takes words of passages out of the statistics; how many terms are gone.';
+
+CREATE FUNCTION memsvc.form_label() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  NEW.label_form := memsvc.normal_form(NEW.label);
+  RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION memsvc.form_label() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.form_label() IS 'Trigger: keeps the normal form of a label.';
+
+CREATE FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer DEFAULT 0, p_types text[] DEFAULT NULL::text[], p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 500, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(unknown uuid[], nodes json, edges json, truncated boolean)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  walk record;
+  facts uuid[];
+  most CONSTANT integer := 4 * p_limit;
+BEGIN
+  SELECT array_agg(n.node_id) AS nodes, array_agg(n.hop) AS hops, bool_or(n.truncated) AS truncated INTO walk
+  FROM memsvc.neighbourhood(
+    p_user_id, p_nodes, p_hops, p_types, 'both', p_fan_out, p_limit, p_as_of, p_known_at
+  ) AS n;
+  facts := ARRAY(
+    SELECT b.version_id
+    FROM memsvc.edges_between(p_user_id, walk.nodes, p_types, most + 1, p_as_of, p_known_at) AS b
+  );
+  RETURN QUERY
+  SELECT memsvc.unknown_nodes(p_user_id, p_nodes), g.nodes, g.edges,
+    walk.truncated OR coalesce(cardinality(facts) > most, false)
+  FROM memsvc.graph_shown(
+    p_user_id, walk.nodes, walk.hops, CASE WHEN most IS NULL THEN facts ELSE facts[:most] END, p_as_of, p_known_at
+  ) AS g;
+END
+$$;
+
+ALTER FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes, what is near them, and all facts among them, as they are drawn.';
+
+CREATE FUNCTION memsvc.graph_around(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(unknown uuid[], nodes json, edges json, truncated boolean)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  walk record;
+BEGIN
+  SELECT array_agg(n.node_id) AS nodes, array_agg(n.hop) AS hops, array_agg(n.version_id) AS versions,
+    bool_or(n.truncated) AS truncated
+  INTO walk
+  FROM memsvc.neighbourhood(
+    p_user_id, p_nodes, p_hops, p_types, p_side, p_fan_out, p_limit, p_as_of, p_known_at
+  ) AS n;
+  RETURN QUERY
+  SELECT memsvc.unknown_nodes(p_user_id, p_nodes), g.nodes, g.edges, walk.truncated
+  FROM memsvc.graph_shown(p_user_id, walk.nodes, walk.hops, walk.versions, p_as_of, p_known_at) AS g;
+END
+$$;
+
+ALTER FUNCTION memsvc.graph_around(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_around(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'A neighbourhood as it is drawn.';
+
+CREATE FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone) RETURNS TABLE(kind text, id uuid, subject uuid, form text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT 'node', v.version_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM node_versions AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
+  UNION ALL
+  SELECT 'node', v.version_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
+    AND v.recorded_from <= p_from
+  UNION ALL
+  SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM aliases AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
+  UNION ALL
+  SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM aliases AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
+    AND v.recorded_from <= p_from
+  UNION ALL
+  SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
+  UNION ALL
+  SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
+    AND v.recorded_from <= p_from
+  UNION ALL
+  SELECT 'merge', m.merge_id, m.node_id, '', '-infinity', 'infinity', m.recorded_from, m.recorded_to
+  FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_from > p_from AND m.recorded_from <= p_to
+  UNION ALL
+  SELECT 'merge', m.merge_id, m.node_id, '', '-infinity', 'infinity', m.recorded_from, m.recorded_to
+  FROM merges AS m
+  WHERE m.user_id = p_user_id AND m.recorded_to < 'infinity' AND m.recorded_to > p_from AND m.recorded_to <= p_to
+    AND m.recorded_from <= p_from;
+END
+$$;
+
+ALTER FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone) IS 'Versions, names and merges that were recorded or closed in a span of recorded time.';
+
+CREATE FUNCTION memsvc.versions_turning(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(kind text, id uuid, subject uuid, form text, valid_from timestamp with time zone, valid_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT 'node', v.version_id, v.node_id, '', v.valid_from, v.valid_to FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
+  UNION ALL
+  SELECT 'node', v.version_id, v.node_id, '', v.valid_from, v.valid_to FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
+  UNION ALL
+  SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to FROM aliases AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
+  UNION ALL
+  SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to FROM aliases AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
+  UNION ALL
+  SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
+  UNION ALL
+  SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from;
+  IF p_known_at IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY -- what was closed since then, whatever its valid time
+  SELECT c.* FROM (
+    SELECT 'node', v.version_id, v.node_id, '', v.valid_from, v.valid_to FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+      AND v.recorded_from <= p_known_at
+    UNION ALL
+    SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+      AND v.recorded_from <= p_known_at
+    UNION ALL
+    SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+      AND v.recorded_from <= p_known_at
+  ) AS c (kind, id, subject, form, valid_from, valid_to)
+  WHERE (c.valid_from > p_from AND c.valid_from <= p_to) OR (c.valid_to > p_from AND c.valid_to <= p_to);
+END
+$$;
+
+ALTER FUNCTION memsvc.versions_turning(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.versions_turning(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone) IS 'Versions and names that began or ended in a span of valid time, as known at a time.';
+
+CREATE FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) RETURNS TABLE(at timestamp with time zone, kind text, subject uuid, form text, before uuid[], after uuid[], between_them uuid[])
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH touched AS MATERIALIZED (
+          SELECT t.kind,
+             t.id,
+             t.subject,
+             t.form,
+             t.valid_from,
+             (t.recorded_from <= graph_diff.p_from) AS past,
+             (t.recorded_to > graph_diff.p_to) AS present,
+                 CASE
+                     WHEN (t.recorded_to <= graph_diff.p_to) THEN t.recorded_to
+                     ELSE t.recorded_from
+                 END AS at
+            FROM memsvc.versions_touched(graph_diff.p_user_id, graph_diff.p_from, graph_diff.p_to) t(kind, id, subject, form, valid_from, valid_to, recorded_from, recorded_to)
+           WHERE ((graph_diff.p_axis = 'known'::text) AND ((t.recorded_from <= graph_diff.p_from) OR (t.recorded_to > graph_diff.p_to)))
+         UNION ALL
+          SELECT t.kind,
+             t.id,
+             t.subject,
+             t.form,
+             t.valid_from,
+             (t.valid_from <= graph_diff.p_from),
+             (t.valid_to > graph_diff.p_to),
+                 CASE
+                     WHEN (t.valid_to <= graph_diff.p_to) THEN t.valid_to
+                     ELSE t.valid_from
+                 END AS valid_from
+            FROM memsvc.versions_turning(graph_diff.p_user_id, graph_diff.p_from, graph_diff.p_to, graph_diff.p_known_at) t(kind, id, subject, form, valid_from, valid_to)
+           WHERE (graph_diff.p_axis = 'valid'::text)
+         ), thread AS (
+          SELECT max(t.at) AS at,
+             t.kind,
+             t.subject,
+             t.form,
+             COALESCE(array_agg(t.id ORDER BY t.valid_from, t.id) FILTER (WHERE t.past), '{}'::uuid[]) AS before,
+             COALESCE(array_agg(t.id ORDER BY t.valid_from, t.id) FILTER (WHERE ((NOT t.past) AND t.present)), '{}'::uuid[]) AS after,
+             COALESCE(array_agg(t.id ORDER BY t.valid_from, t.id) FILTER (WHERE ((NOT t.past) AND (NOT t.present))), '{}'::uuid[]) AS between_them
+            FROM touched t
+           WHERE ((graph_diff.p_kinds IS NULL) OR (t.kind = ANY (graph_diff.p_kinds)))
+           GROUP BY t.kind, t.subject, t.form
+         )
+  SELECT d.at,
+     d.kind,
+     d.subject,
+     d.form,
+     d.before,
+     d.after,
+     d.between_them
+    FROM thread d
+   WHERE ((graph_diff.p_after_at IS NULL) OR (d.at < graph_diff.p_after_at) OR ((d.at = graph_diff.p_after_at) AND (ROW(d.kind, d.subject, d.form) > ROW(graph_diff.p_after_kind, graph_diff.p_after_subject, graph_diff.p_after_form))))
+   ORDER BY d.at DESC, d.kind, d.subject, d.form
+  LIMIT graph_diff.p_limit;
+END;
+
+ALTER FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) IS 'What is different between two moments, in our knowledge or in the world.';
+
+CREATE FUNCTION memsvc.graph_page(p_user_id uuid, p_part text DEFAULT 'edges'::text, p_after_edge uuid DEFAULT NULL::uuid, p_after_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500, p_types text[] DEFAULT NULL::text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(nodes json, edges json, next_part text, next_edge uuid, next_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  facts uuid[] := '{}';
+  shown uuid[] := '{}';
+  part text := p_part;
+  edge uuid;
+  id uuid;
+  ended boolean;
+BEGIN
+  IF p_part = 'edges' THEN
+    SELECT p.versions, p.last_edge, p.last_version, p.ended INTO facts, edge, id, ended
+    FROM memsvc.page_of_edges(
+      p_user_id, p_after_edge, p_after_id, p_limit, p_types, p_as_of, p_known_at
+    ) AS p;
+    SELECT memsvc.standing_for(p_user_id, array_agg(DISTINCT n.node_id), p_known_at) INTO shown
+    FROM (
+      SELECT o.from_node, o.to_node FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.version_id = ANY (facts) ORDER BY o.version_id OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (VALUES (v.from_node), (v.to_node)) AS n (node_id);
+    IF ended THEN
+      part := CASE WHEN p_types IS NULL THEN 'nodes' END;
+      edge := NULL;
+      id := NULL;
+    END IF;
+  ELSE
+    SELECT p.nodes, p.last_node, p.ended INTO shown, id, ended
+    FROM memsvc.page_of_nodes(p_user_id, p_after_id, p_limit, p_as_of, p_known_at) AS p;
+    IF ended THEN
+      part := NULL;
+      id := NULL;
+    END IF;
+  END IF;
+  RETURN QUERY SELECT g.nodes, g.edges, part, edge, id
+  FROM memsvc.graph_shown(
+    p_user_id, shown, array_fill(0, ARRAY[cardinality(shown)]), facts, p_as_of, p_known_at
+  ) AS g;
+END
+$$;
+
+ALTER FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'A page of the whole graph.';
+
+CREATE FUNCTION memsvc.graph_paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer DEFAULT 4, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_limit integer DEFAULT 5, p_work integer DEFAULT 50000, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(unknown uuid[], nodes json, edges json, paths json, complete boolean, truncated boolean)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  found record;
+  nodes uuid[];
+  hops integer[];
+BEGIN
+  SELECT bool_and(w.complete) AS complete, bool_or(w.truncated) AS truncated,
+    coalesce(
+      json_agg(json_build_object('nodes', w.nodes, 'versions', w.versions) ORDER BY w.path) FILTER (WHERE w.path > 0),
+      '[]'
+    ) AS paths,
+    json_agg(w.nodes) AS nodes, json_agg(w.versions) AS versions
+  INTO found
+  FROM memsvc.paths(
+    p_user_id, p_from, p_to, p_max_hops, p_types, p_side, p_limit, p_work, p_as_of, p_known_at
+  ) AS w;
+  SELECT array_agg(d.node_id ORDER BY d.hop, d.node_id), array_agg(d.hop ORDER BY d.hop, d.node_id) INTO nodes, hops
+  FROM (
+    SELECT n.node_id::uuid AS node_id, min(n.hop)::integer - 1 AS hop
+    FROM json_array_elements(found.nodes) AS w (nodes)
+    CROSS JOIN LATERAL json_array_elements_text(w.nodes) WITH ORDINALITY AS n (node_id, hop)
+    GROUP BY n.node_id
+  ) AS d;
+  RETURN QUERY
+  SELECT memsvc.unknown_nodes(p_user_id, ARRAY[p_from, p_to]), g.nodes, g.edges, found.paths, found.complete,
+    found.truncated
+  FROM memsvc.graph_shown(
+    p_user_id, coalesce(nodes, '{}'), coalesce(hops, '{}'), ARRAY(
+      SELECT DISTINCT v.version_id::uuid
+      FROM json_array_elements(found.versions) AS w (versions)
+      CROSS JOIN LATERAL json_array_elements_text(w.versions) AS v (version_id)
+    ), p_as_of, p_known_at
+  ) AS g;
+END
+$$;
+
+ALTER FUNCTION memsvc.graph_paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Shortest paths between two nodes as they are drawn.';
+
+CREATE FUNCTION memsvc.graph_shown(p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(nodes json, edges json)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+BEGIN
+  RETURN QUERY
+  WITH fact AS MATERIALIZED (
+    SELECT w.place, v.*
+    FROM unnest(p_versions) WITH ORDINALITY AS w (version_id, place)
+    INNER JOIN (
+      SELECT o.version_id, o.edge_id, o.from_node, o.type, o.to_node, o.fact, o.weight, o.confidence,
+        nullif(o.valid_from, '-infinity') AS valid_from, nullif(o.valid_to, 'infinity') AS valid_to
+      FROM edge_versions AS o WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions)
+      ORDER BY o.version_id OFFSET 0
+    ) AS v ON v.version_id = w.version_id
+  ),
+  resolved AS MATERIALIZED (
+    SELECT r.node_id, r.canonical_id
+    FROM memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN ARRAY(
+      SELECT f.from_node FROM fact AS f UNION SELECT f.to_node FROM fact AS f
+    ) END, p_known_at) AS r
+  )
+  SELECT (
+    SELECT coalesce(json_agg(json_object(
+      'node_id': n.node_id, 'type': c.type, 'label': c.label, 'description': coalesce(c.description, ''),
+      'data': coalesce(c.data, '{}'), 'importance': c.importance, 'hop': n.hop
+    ) ORDER BY n.place), '[]')
+    FROM unnest(p_nodes, p_hops) WITH ORDINALITY AS n (node_id, hop, place)
+    INNER JOIN memsvc.node_cards(p_user_id, p_nodes, p_as_of, p_known_at) AS c ON c.node_id = n.node_id
+  ), (
+    SELECT coalesce(json_agg(json_object(
+      'version_id': f.version_id, 'edge_id': f.edge_id, 'from_node': coalesce(s.canonical_id, f.from_node),
+      'type': f.type, 'to_node': coalesce(e.canonical_id, f.to_node), 'fact': f.fact, 'weight': f.weight,
+      'confidence': f.confidence, 'valid_from': f.valid_from, 'valid_to': f.valid_to
+    ) ORDER BY f.place), '[]')
+    FROM fact AS f
+    LEFT JOIN resolved AS s ON s.node_id = f.from_node
+    LEFT JOIN resolved AS e ON e.node_id = f.to_node
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.graph_shown(p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_shown(p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes and facts as they are drawn.';
+
+CREATE FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(nodes bigint, facts bigint, names bigint, merges bigint, evidence bigint, isolated bigint, types json, edge_types json, most_connected json, degrees json)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH edge AS MATERIALIZED (SELECT e.* FROM memsvc.all_edges(p_user_id, p_as_of, p_known_at) AS e),
+  node AS MATERIALIZED (SELECT n.node_id FROM memsvc.all_nodes(p_user_id, p_known_at) AS n (node_id)),
+  card AS MATERIALIZED (
+    SELECT c.* FROM memsvc.node_cards(p_user_id, ARRAY(SELECT n.node_id FROM node AS n), p_as_of, p_known_at) AS c
+  ),
+  degree AS MATERIALIZED (
+    SELECT n.node_id, count(d.node_id) AS facts
+    FROM node AS n
+    LEFT JOIN (
+      SELECT e.from_node AS node_id FROM edge AS e
+      UNION ALL SELECT e.to_node FROM edge AS e WHERE e.to_node <> e.from_node
+    ) AS d ON d.node_id = n.node_id
+    GROUP BY n.node_id
+  ),
+  bucket AS (
+    SELECT CASE WHEN d.facts > 0 THEN 64 - position('1' IN d.facts::bit(64)::text) END AS power, count(*) AS nodes
+    FROM degree AS d GROUP BY power
+  )
+  SELECT (SELECT count(*) FROM node AS n), (SELECT count(*) FROM edge AS e), o.names, o.merges, o.evidence,
+    (SELECT count(*) FROM degree AS d WHERE d.facts = 0), (
+      SELECT coalesce(json_object_agg(t.type, t.nodes ORDER BY t.nodes DESC, t.type), '{}')
+      FROM (SELECT c.type, count(*) AS nodes FROM card AS c WHERE c.type IS NOT NULL GROUP BY c.type) AS t
+    ), (
+      SELECT coalesce(json_object_agg(t.type, t.facts ORDER BY t.facts DESC, t.type), '{}')
+      FROM (SELECT e.type, count(*) AS facts FROM edge AS e GROUP BY e.type) AS t
+    ), (
+      SELECT coalesce(json_agg(json_build_object(
+        'node_id', d.node_id, 'type', c.type, 'label', c.label, 'facts', d.facts
+      ) ORDER BY d.facts DESC, d.node_id), '[]')
+      FROM (SELECT o.* FROM degree AS o WHERE o.facts > 0 ORDER BY o.facts DESC, o.node_id LIMIT 10) AS d
+      INNER JOIN card AS c ON c.node_id = d.node_id
+    ), (
+      SELECT coalesce(json_agg(json_build_object(
+        'from', CASE WHEN b.power IS NULL THEN 0 ELSE 2 ^ b.power END::bigint,
+        'to', CASE WHEN b.power IS NULL THEN 0 ELSE 2 ^ (b.power + 1) - 1 END::bigint, 'nodes', b.nodes
+      ) ORDER BY b.power NULLS FIRST), '[]')
+      FROM bucket AS b
+    )
+  FROM memsvc.other_counts(p_user_id, p_as_of, p_known_at) AS o;
+END
+$$;
+
+ALTER FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Sizes of a user''s graph.';
+
 CREATE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) RETURNS TABLE(at timestamp with time zone, event text, kind text, id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, change_id uuid, changed_by text)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2454,11 +4076,23 @@ CREATE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestam
      e.valid_to,
      c.change_id,
      c.asserted_by
-    FROM (event e
+    FROM (( SELECT d.at,
+             d.event,
+             d.kind,
+             d.id,
+             d.subject,
+             d.content,
+             d.asserted_by,
+             d.valid_from,
+             d.valid_to,
+             d.recorded_from,
+             d.recorded_to
+            FROM event d
+           WHERE ((history_of.p_before IS NULL) OR (d.at < history_of.p_before))
+           ORDER BY d.at DESC
+          FETCH FIRST (history_of.p_limit) ROWS WITH TIES) e
       LEFT JOIN memsvc.changes c ON (((c.user_id = history_of.p_user_id) AND (c.recorded_at = e.at))))
-   WHERE ((history_of.p_before IS NULL) OR (e.at < history_of.p_before))
-   ORDER BY e.at DESC, e.event, e.id
-  LIMIT history_of.p_limit;
+   ORDER BY e.at DESC, e.event, e.id;
 END;
 
 ALTER FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) OWNER TO memsvc_owner;
@@ -2493,7 +4127,9 @@ BEGIN
         )
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
-      'evidence', coalesce(o.evidence, '[]')
+      'evidence', coalesce(o.evidence, '[]'),
+      -- A correction that brings no evidence of its own stands on what the corrected version stood on.
+      'derived_from', CASE WHEN o.op = 'correct' AND coalesce(o.evidence, '[]') = '[]' THEN o.version_id END
     )), '[]')
     FROM (
       SELECT p.*, CASE
@@ -2517,7 +4153,7 @@ BEGIN
         SELECT k.edge_id, k.from_node, k.type FROM edges AS k
         WHERE k.user_id = p_user_id AND k.edge_id = o.edge_id
       ) AS i
-      INNER JOIN edge_types AS t ON t.name = i.type
+      INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = i.type
       OFFSET 0
     ) AS e ON o.kind = 'edge'
   );
@@ -2528,6 +4164,42 @@ ALTER FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) OWNER TO
 
 COMMENT ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) IS 'Operations of a batch as steps of plan_history.';
 
+CREATE FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) RETURNS TABLE(start_id uuid, reached_id uuid, version_id uuid, weight real, nth bigint)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  IF NOT p_merged THEN
+    RETURN QUERY SELECT h.* FROM memsvc.stored_hop(
+      p_user_id, p_nodes, p_nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at
+    ) AS h;
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH start AS MATERIALIZED (
+    SELECT array_agg(s.canonical_id) AS starts, array_agg(s.node_id) AS nodes
+    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s
+  ),
+  found AS MATERIALIZED (
+    SELECT h.* FROM start AS s CROSS JOIN LATERAL memsvc.stored_hop(
+      p_user_id, s.starts, s.nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at
+    ) AS h
+  )
+  SELECT f.start_id, r.canonical_id, f.version_id, f.weight, f.nth
+  FROM found AS f
+  INNER JOIN memsvc.resolve_nodes(
+    p_user_id, ARRAY(SELECT DISTINCT o.other_id FROM found AS o), p_known_at
+  ) AS r ON r.node_id = f.other_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) IS 'One hop from nodes: the strongest edges of each and where they lead.';
+
 CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN jsonb_build_object('queue_name', memsvc.job_queue(p_kind), 'actor_name', p_kind, 'args', jsonb_build_array(p_user_id, p_job_id), 'kwargs', jsonb_build_object(), 'options', jsonb_build_object(), 'message_id', p_job_id, 'message_timestamp', floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)));
@@ -2535,6 +4207,19 @@ CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) R
 ALTER FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) IS 'The message that carries a job''s id to a worker.';
+
+CREATE FUNCTION memsvc.keep_memories(p_user_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc memories of ' || p_user_id, 0));
+END
+$$;
+
+ALTER FUNCTION memsvc.keep_memories(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.keep_memories(p_user_id uuid) IS 'Keeps others from erasing memories of a user until the commit.';
 
 CREATE FUNCTION memsvc.keep_queue(p_silence interval) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2711,6 +4396,7 @@ CREATE TABLE memsvc.source_links (
     CONSTRAINT source_links_span_from_check CHECK ((span_from >= 0)),
     CONSTRAINT source_links_stance_check CHECK ((stance = ANY (ARRAY['supports'::text, 'ends'::text])))
 );
+ALTER TABLE ONLY memsvc.source_links ALTER COLUMN asserted_by SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.source_links FORCE ROW LEVEL SECURITY;
 
@@ -2781,6 +4467,31 @@ $$;
 ALTER FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) IS 'Evidence of one version or merge, as known at a time.';
+
+CREATE FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  source uuid;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || p_user_id, 0));
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0));
+  IF p_kind = 'source' THEN
+    source := p_subject_id;
+  ELSIF p_kind IN ('message', 'passage') THEN
+    SELECT p.source_id INTO source FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+  END IF;
+  PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = source FOR UPDATE;
+  RETURN source;
+END
+$$;
+
+ALTER FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Locks what an erasure may meet.';
 
 CREATE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
     LANGUAGE plpgsql
@@ -3034,6 +4745,41 @@ ALTER FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer,
 
 COMMENT ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) IS 'The word arm: BM25 over one user''s passages, best first.';
 
+CREATE FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF memsvc.merges
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT m.user_id,
+     m.merge_id,
+     m.node_id,
+     m.canonical_id,
+     m.reason,
+     m.confidence,
+     m.asserted_by,
+     m.recorded_from,
+     m.recorded_to
+    FROM (memsvc.same_nodes(merges_among.p_user_id, merges_among.p_nodes, merges_among.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL ( SELECT o.user_id,
+             o.merge_id,
+             o.node_id,
+             o.canonical_id,
+             o.reason,
+             o.confidence,
+             o.asserted_by,
+             o.recorded_from,
+             o.recorded_to
+            FROM memsvc.merges o
+           WHERE ((o.user_id = merges_among.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(merges_among.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > merges_among.p_known_at)))
+          OFFSET 0) m)
+   ORDER BY m.merge_id;
+END;
+
+ALTER FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'By which merges some nodes, and all that are the same, are one.';
+
 CREATE FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -3085,13 +4831,170 @@ ALTER FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone)
 
 COMMENT ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) IS 'Operations that put merges back as they were.';
 
+CREATE FUNCTION memsvc.tombstone_digest(p_what jsonb) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN sha256(convert_to((p_what)::text, 'UTF8'::name));
+
+ALTER FUNCTION memsvc.tombstone_digest(p_what jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.tombstone_digest(p_what jsonb) IS 'Digest of what was erased, for tombstones.';
+
 CREATE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN sha256(convert_to((jsonb_build_array(p_source, CASE WHEN (p_client_id IS NULL) THEN p_session ELSE NULL::text END, CASE WHEN (p_client_id IS NULL) THEN p_ordinal ELSE NULL::integer END, p_client_id))::text, 'UTF8'::name));
+    RETURN memsvc.tombstone_digest(jsonb_build_array(p_source, CASE WHEN (p_client_id IS NULL) THEN p_session ELSE NULL::text END, CASE WHEN (p_client_id IS NULL) THEN p_ordinal ELSE NULL::integer END, p_client_id));
 
 ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
+
+CREATE FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) RETURNS TABLE(form text, node_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+DECLARE
+  low CONSTANT text := greatest(CASE WHEN p_tier < 2 THEN p_wanted ELSE '' END, p_after_form COLLATE "C");
+  high CONSTANT text := CASE p_tier WHEN 0 THEN p_wanted WHEN 1 THEN p_wanted || chr(1114111) ELSE chr(1114111) END;
+  behind CONSTANT uuid := coalesce(p_after_node, '00000000-0000-0000-0000-000000000000');
+  since CONSTANT timestamptz := coalesce(p_as_of, '-infinity'); -- at any time: begins before the end of time,
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity'); -- and ends after its begin
+BEGIN
+  RETURN QUERY
+  SELECT m.form, m.node_id FROM (
+    SELECT DISTINCT v.label_form AS form, v.node_id FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.label_form >= low AND v.label_form <= high
+      AND (v.label_form, v.node_id) > (p_after_form COLLATE "C", behind)
+      AND v.valid_from <= moment AND v.valid_to > since AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+      AND memsvc.name_tier(v.label_form, p_wanted) = p_tier
+      AND (p_type IS NULL OR v.type = p_type
+        OR v.node_id IN (SELECT g.node_id FROM merges AS g WHERE g.user_id = p_user_id))
+    ORDER BY v.label_form, v.node_id LIMIT p_limit
+  ) AS m;
+  IF p_wanted <> '' THEN
+    RETURN QUERY
+    SELECT m.form, m.node_id FROM (
+      SELECT DISTINCT v.normal_form COLLATE "C" AS form, v.node_id FROM aliases AS v
+      WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.normal_form COLLATE "C" >= low
+        AND v.normal_form COLLATE "C" <= high AND (v.normal_form COLLATE "C", v.node_id) > (p_after_form, behind)
+        AND v.valid_from <= moment AND v.valid_to > since AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+        AND memsvc.name_tier(v.normal_form, p_wanted) = p_tier
+        AND (p_type IS NULL
+          OR v.node_id IN (SELECT o.node_id FROM node_versions AS o WHERE o.user_id = p_user_id AND o.type = p_type)
+          OR v.node_id IN (SELECT g.node_id FROM merges AS g WHERE g.user_id = p_user_id))
+      ORDER BY v.normal_form COLLATE "C", v.node_id LIMIT p_limit
+    ) AS m;
+  END IF;
+  IF p_known_at IS NOT NULL THEN
+    RETURN QUERY
+    SELECT DISTINCT m.form, m.node_id FROM (
+      SELECT v.label_form AS form, v.node_id, v.valid_from, v.valid_to FROM node_versions AS v
+      WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+        AND v.recorded_from <= p_known_at
+      UNION ALL
+      SELECT v.normal_form COLLATE "C", v.node_id, v.valid_from, v.valid_to FROM aliases AS v
+      WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+        AND v.recorded_from <= p_known_at AND p_wanted <> ''
+    ) AS m
+    WHERE (m.form, m.node_id) > (p_after_form COLLATE "C", behind) AND m.valid_from <= moment AND m.valid_to > since
+      AND memsvc.name_tier(m.form, p_wanted) = p_tier
+      AND (p_type IS NULL
+        OR m.node_id IN (SELECT o.node_id FROM node_versions AS o WHERE o.user_id = p_user_id AND o.type = p_type)
+        OR m.node_id IN (SELECT g.node_id FROM merges AS g WHERE g.user_id = p_user_id))
+    ORDER BY m.form, m.node_id LIMIT p_limit;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) IS 'Labels and names that fit what is looked for, of one tier; the first few of each kind.';
+
+CREATE FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, hop integer, parent_id uuid, version_id uuid, truncated boolean)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  nodes uuid[] := memsvc.standing_for(p_user_id, p_nodes, p_known_at);
+  hops integer[] := array_fill(0, ARRAY[cardinality(nodes)]);
+  parents uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
+  versions uuid[] := parents;
+  frontier uuid[] := nodes;
+  cut boolean := false;
+  step record;
+BEGIN
+  FOR number IN 1 .. p_hops LOOP
+    WITH edge AS MATERIALIZED (
+      SELECT e.* FROM memsvc.hop(
+        p_user_id, frontier, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, merged
+      ) AS e
+    ),
+    fresh AS MATERIALIZED (
+      SELECT d.*, row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS place
+      FROM (
+        SELECT DISTINCT ON (e.reached_id) e.* FROM edge AS e
+        WHERE (p_fan_out IS NULL OR e.nth <= p_fan_out) AND e.reached_id NOT IN (SELECT unnest(nodes))
+        ORDER BY e.reached_id, e.weight DESC, e.version_id DESC
+      ) AS d
+    )
+    SELECT array_agg(f.reached_id ORDER BY f.place) AS nodes, array_agg(f.start_id ORDER BY f.place) AS parents,
+      array_agg(f.version_id ORDER BY f.place) AS versions,
+      EXISTS (SELECT FROM edge AS e WHERE e.nth > p_fan_out)
+        OR EXISTS (SELECT FROM fresh AS o WHERE o.place > p_limit - cardinality(nodes)) AS cut
+    INTO step
+    FROM fresh AS f WHERE p_limit IS NULL OR f.place <= p_limit - cardinality(nodes);
+    cut := cut OR step.cut;
+    EXIT WHEN step.nodes IS NULL;
+    frontier := step.nodes;
+    nodes := nodes || step.nodes;
+    hops := hops || array_fill(number, ARRAY[cardinality(step.nodes)]);
+    parents := parents || step.parents;
+    versions := versions || step.versions;
+    EXIT WHEN cut AND cardinality(nodes) >= p_limit; -- else the next hop tells whether there is more
+  END LOOP;
+  RETURN QUERY SELECT n.*, cut FROM unnest(nodes, hops, parents, versions) AS n;
+END
+$$;
+
+ALTER FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes within some hops of the given ones, nearest first.';
+
+CREATE FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) RETURNS TABLE(nodes uuid[], starts uuid[], ends uuid[], versions uuid[], weights real[], looked bigint)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH edge AS MATERIALIZED (
+    SELECT e.* FROM memsvc.hop(
+      p_user_id, p_frontier, p_types, p_side, NULL, p_total, p_as_of, p_known_at, p_merged
+    ) AS e
+  ),
+  fresh AS MATERIALIZED (
+    SELECT DISTINCT ON (e.reached_id, e.start_id) e.* FROM edge AS e
+    WHERE e.reached_id NOT IN (SELECT unnest(p_seen))
+    ORDER BY e.reached_id, e.start_id, e.weight DESC, e.version_id DESC
+  )
+  SELECT coalesce(array_agg(DISTINCT f.reached_id), '{}'), coalesce(array_agg(f.start_id), '{}'),
+    coalesce(array_agg(f.reached_id), '{}'), coalesce(array_agg(f.version_id), '{}'),
+    coalesce(array_agg(f.weight), '{}'), (SELECT count(*) FROM edge AS e)
+  FROM fresh AS f;
+END
+$$;
+
+ALTER FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) IS 'The next level of a search for paths.';
 
 CREATE FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
@@ -3124,120 +5027,67 @@ ALTER FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekd
 
 COMMENT ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) IS 'When work is due next by the clock of a zone, once a date.';
 
-CREATE FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, alias_id uuid, alias text, normal_form text, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
-    LANGUAGE sql STABLE
+CREATE FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, canonical_id uuid, type text, label text, description text, data jsonb, importance real, holds boolean)
+    LANGUAGE plpgsql STABLE ROWS 100
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    BEGIN ATOMIC
- SELECT s.canonical_id,
-     v.node_id,
-     v.alias_id,
-     v.alias,
-     v.normal_form,
-     v.confidence,
-     v.asserted_by,
-     v.valid_from,
-     v.valid_to,
-     v.recorded_from,
-     v.recorded_to
-    FROM (memsvc.same_nodes(node_names.p_user_id, node_names.p_nodes, node_names.p_known_at) s(canonical_id, node_id)
-      CROSS JOIN LATERAL ( SELECT o.user_id,
-             o.alias_id,
-             o.node_id,
-             o.alias,
-             o.normal_form,
-             o.confidence,
-             o.asserted_by,
-             o.valid_from,
-             o.valid_to,
-             o.recorded_from,
-             o.recorded_to,
-             o.derived_from
-            FROM memsvc.aliases o
-           WHERE ((o.user_id = node_names.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(node_names.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > node_names.p_known_at)) AND ((node_names.p_as_of IS NULL) OR ((o.valid_from <= node_names.p_as_of) AND (o.valid_to > node_names.p_as_of))))
-          OFFSET 0) v)
-   ORDER BY v.recorded_from, v.alias_id;
-END;
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  canonical uuid[] := p_nodes;
+  stored uuid[] := p_nodes;
+BEGIN
+  IF merged THEN
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
+    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  END IF;
+  RETURN QUERY
+  WITH asked AS MATERIALIZED (
+    SELECT DISTINCT n.node_id, coalesce(r.canonical_id, n.node_id) AS canonical_id
+    FROM unnest(p_nodes) AS n (node_id)
+    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
+      ON r.node_id = n.node_id
+  ),
+  version AS MATERIALIZED (
+    (SELECT v.* FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (stored) AND v.recorded_to = 'infinity'
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    ORDER BY v.node_id OFFSET 0)
+    UNION ALL
+    (SELECT v.* FROM node_versions AS v
+    WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.node_id = ANY (stored)
+      AND v.recorded_to < 'infinity' AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+    ORDER BY v.node_id OFFSET 0)
+  ),
+  card AS MATERIALIZED (
+    SELECT DISTINCT ON (s.canonical_id) s.canonical_id, v.type, v.label, v.description, v.data, v.importance,
+      v.valid_from <= moment AND v.valid_to > moment AS holds
+    FROM (SELECT DISTINCT u.* FROM unnest(canonical, stored) AS u (canonical_id, node_id)) AS s
+    INNER JOIN version AS v ON v.node_id = s.node_id
+    ORDER BY s.canonical_id, holds DESC, v.node_id = s.canonical_id DESC, v.valid_from DESC, v.version_id
+  )
+  SELECT a.node_id, a.canonical_id, c.type, c.label, c.description, c.data, c.importance, coalesce(c.holds, false)
+  FROM asked AS a LEFT JOIN card AS c ON c.canonical_id = a.canonical_id;
+END
+$$;
 
-ALTER FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Names of nodes and all that are the same, at a valid and a recorded time.';
-
-CREATE FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, version_id uuid, type text, label text, description text, data jsonb, importance real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
-    LANGUAGE sql STABLE
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    BEGIN ATOMIC
- SELECT s.canonical_id,
-     v.node_id,
-     v.version_id,
-     v.type,
-     v.label,
-     v.description,
-     v.data,
-     v.importance,
-     v.asserted_by,
-     v.valid_from,
-     v.valid_to,
-     v.recorded_from,
-     v.recorded_to
-    FROM (memsvc.same_nodes(node_states.p_user_id, node_states.p_nodes, node_states.p_known_at) s(canonical_id, node_id)
-      CROSS JOIN LATERAL ( SELECT o.user_id,
-             o.version_id,
-             o.node_id,
-             o.type,
-             o.label,
-             o.description,
-             o.data,
-             o.importance,
-             o.valid_from,
-             o.valid_to,
-             o.recorded_from,
-             o.recorded_to,
-             o.asserted_by,
-             o.derived_from
-            FROM memsvc.node_versions o
-           WHERE ((o.user_id = node_states.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone) AND (o.recorded_from <= COALESCE(node_states.p_known_at, 'infinity'::timestamp with time zone)))
-         UNION ALL
-          SELECT o.user_id,
-             o.version_id,
-             o.node_id,
-             o.type,
-             o.label,
-             o.description,
-             o.data,
-             o.importance,
-             o.valid_from,
-             o.valid_to,
-             o.recorded_from,
-             o.recorded_to,
-             o.asserted_by,
-             o.derived_from
-            FROM memsvc.node_versions o
-           WHERE ((node_states.p_known_at IS NOT NULL) AND (o.user_id = node_states.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to < 'infinity'::timestamp with time zone) AND (o.recorded_from <= node_states.p_known_at) AND (o.recorded_to > node_states.p_known_at))) v)
-   WHERE ((node_states.p_as_of IS NULL) OR ((v.valid_from <= node_states.p_as_of) AND (v.valid_to > node_states.p_as_of)))
-   ORDER BY s.canonical_id, (v.node_id = s.canonical_id) DESC, v.valid_from DESC, v.version_id;
-END;
-
-ALTER FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Properties of nodes and all that are the same, at a valid and a recorded time.';
-
-CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN btrim(regexp_replace(lower(public.unaccent(NORMALIZE(p_name, NFKC))), '\s+'::text, ' '::text, 'g'::text));
-
-ALTER FUNCTION memsvc.normal_form(p_name text) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.normal_form(p_name text) IS 'A name without case, accents, width and surplus spaces.';
+COMMENT ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'How nodes are shown: one label, type and description for each.';
 
 CREATE FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(name text, canonical_id uuid, node_id uuid, alias text, confidence real)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
     BEGIN ATOMIC
  WITH called AS MATERIALIZED (
           SELECT n.name,
@@ -3245,7 +5095,7 @@ CREATE FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of time
              v.alias,
              v.confidence
             FROM (unnest(nodes_called.p_names) n(name)
-              CROSS JOIN LATERAL ( SELECT o.user_id,
+              CROSS JOIN LATERAL (( SELECT o.user_id,
                      o.alias_id,
                      o.node_id,
                      o.alias,
@@ -3258,9 +5108,11 @@ CREATE FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of time
                      o.recorded_to,
                      o.derived_from
                     FROM memsvc.aliases o
-                   WHERE ((o.user_id = nodes_called.p_user_id) AND (o.normal_form = memsvc.normal_form(n.name)) AND (o.recorded_to = 'infinity'::timestamp with time zone) AND (o.recorded_from <= COALESCE(nodes_called.p_known_at, 'infinity'::timestamp with time zone)))
+                   WHERE ((o.user_id = nodes_called.p_user_id) AND (o.normal_form = ANY (ARRAY[memsvc.normal_form(n.name)])) AND (o.recorded_to = 'infinity'::timestamp with time zone) AND (o.recorded_from <= COALESCE(nodes_called.p_known_at, 'infinity'::timestamp with time zone)))
+                   ORDER BY o.normal_form
+                  OFFSET 0)
                  UNION ALL
-                  SELECT o.user_id,
+                 ( SELECT o.user_id,
                      o.alias_id,
                      o.node_id,
                      o.alias,
@@ -3273,7 +5125,9 @@ CREATE FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of time
                      o.recorded_to,
                      o.derived_from
                     FROM memsvc.aliases o
-                   WHERE ((nodes_called.p_known_at IS NOT NULL) AND (o.user_id = nodes_called.p_user_id) AND (o.normal_form = memsvc.normal_form(n.name)) AND (o.recorded_to < 'infinity'::timestamp with time zone) AND (o.recorded_from <= nodes_called.p_known_at) AND (o.recorded_to > nodes_called.p_known_at))) v)
+                   WHERE ((nodes_called.p_known_at IS NOT NULL) AND (o.user_id = nodes_called.p_user_id) AND (o.normal_form = ANY (ARRAY[memsvc.normal_form(n.name)])) AND (o.recorded_to < 'infinity'::timestamp with time zone) AND (o.recorded_from <= nodes_called.p_known_at) AND (o.recorded_to > nodes_called.p_known_at))
+                   ORDER BY o.normal_form
+                  OFFSET 0)) v)
            WHERE ((nodes_called.p_as_of IS NULL) OR ((v.valid_from <= nodes_called.p_as_of) AND (v.valid_to > nodes_called.p_as_of)))
          )
   SELECT c.name,
@@ -3290,6 +5144,417 @@ END;
 ALTER FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes that have one of these names, at a valid and a recorded time.';
+
+CREATE FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
+  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.other_id, x.version_id, x.weight
+  FROM (
+    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
+  ) AS s
+  CROSS JOIN LATERAL (
+    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+      AND v.from_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+  ) AS x
+  LIMIT p_total;
+END
+$$;
+
+ALTER FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Open edges at stored nodes, the strongest of each.';
+
+CREATE FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
+  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  types CONSTANT text[] := ARRAY(SELECT DISTINCT t.type FROM unnest(p_types) AS t (type));
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.other_id, x.version_id, x.weight
+  FROM (
+    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
+  ) AS s
+  CROSS JOIN unnest(types) AS t (type)
+  CROSS JOIN LATERAL (
+    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
+      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+      AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
+        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
+      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+      AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
+        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+  ) AS x
+  LIMIT p_total;
+END
+$$;
+
+ALTER FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Open edges of some types at stored nodes, the strongest of each.';
+
+CREATE FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(names bigint, merges bigint, evidence bigint)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN QUERY SELECT (
+    SELECT count(*) FROM aliases AS a
+    WHERE a.user_id = p_user_id AND a.recorded_from <= known AND (a.recorded_to = 'infinity' OR a.recorded_to > known)
+      AND (p_as_of IS NULL OR (a.valid_from <= p_as_of AND a.valid_to > p_as_of))
+  ), (
+    SELECT count(*) FROM merges AS m
+    WHERE m.user_id = p_user_id AND m.recorded_from <= known AND (m.recorded_to = 'infinity' OR m.recorded_to > known)
+  ), (
+    SELECT count(*) FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'How many names, merges and links of evidence there are.';
+
+CREATE FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(versions uuid[], last_edge uuid, last_version uuid, ended boolean)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+DECLARE
+  first_edge CONSTANT uuid := coalesce(p_after_edge, '00000000-0000-0000-0000-000000000000');
+  first_id CONSTANT uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+BEGIN
+  RETURN QUERY
+  WITH looked AS MATERIALIZED (
+    SELECT l.*, row_number() OVER (ORDER BY l.edge_id, l.version_id) AS place,
+      (p_types IS NULL OR l.type = ANY (p_types)) AND l.recorded_from <= coalesce(p_known_at, 'infinity')
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > p_known_at)
+      AND (p_as_of IS NULL OR (l.valid_from <= p_as_of AND l.valid_to > p_as_of)) AS wanted
+    FROM (
+      SELECT u.* FROM (
+        (SELECT v.* FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.edge_id >= first_edge
+          AND (v.edge_id, v.version_id) > (first_edge, first_id)
+        ORDER BY v.edge_id, v.version_id LIMIT 4 * p_limit)
+        UNION ALL
+        (SELECT v.* FROM edge_versions AS v
+        WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.recorded_to < 'infinity'
+          AND v.edge_id >= first_edge AND (v.edge_id, v.version_id) > (first_edge, first_id)
+        ORDER BY v.edge_id, v.version_id LIMIT 4 * p_limit)
+      ) AS u
+      ORDER BY u.edge_id, u.version_id LIMIT 4 * p_limit
+    ) AS l
+  ),
+  taken AS MATERIALIZED (
+    SELECT l.* FROM looked AS l WHERE l.wanted ORDER BY l.place LIMIT p_limit
+  ),
+  far AS (
+    SELECT CASE WHEN (SELECT count(*) FROM looked AS l WHERE l.wanted) > p_limit
+      THEN (SELECT max(t.place) FROM taken AS t) ELSE (SELECT max(l.place) FROM looked AS l) END AS place
+  )
+  SELECT ARRAY(SELECT t.version_id FROM taken AS t ORDER BY t.place), l.edge_id, l.version_id,
+    coalesce(l.place = (SELECT count(*) FROM looked AS o) AND l.place < 4 * p_limit, true)
+  FROM far AS f LEFT JOIN looked AS l ON l.place = f.place;
+END
+$$;
+
+ALTER FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The next facts of a user.';
+
+CREATE FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(nodes uuid[], last_node uuid, ended boolean)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  candidates uuid[] := ARRAY(
+    SELECT n.node_id FROM nodes AS n
+    WHERE n.user_id = p_user_id AND n.node_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+      AND n.created_at <= coalesce(p_known_at, 'infinity')
+    ORDER BY n.node_id LIMIT 4 * p_limit
+  );
+BEGIN
+  RETURN QUERY
+  WITH candidate AS MATERIALIZED (
+    SELECT s.canonical_id AS node_id, array_agg(s.node_id) AS same
+    FROM memsvc.same_nodes(p_user_id, candidates, p_known_at) AS s
+    GROUP BY s.canonical_id HAVING s.canonical_id = ANY (candidates)
+  ),
+  alone AS MATERIALIZED (
+    SELECT c.node_id FROM candidate AS c
+    WHERE NOT EXISTS (
+      SELECT FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = ANY (c.same) AND v.recorded_to = 'infinity'
+        AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+      ORDER BY v.from_node OFFSET 0
+    ) AND NOT EXISTS (
+      SELECT FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = ANY (c.same) AND v.recorded_to = 'infinity'
+        AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+      ORDER BY v.to_node OFFSET 0
+    ) AND (p_known_at IS NULL OR NOT EXISTS (
+      SELECT FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = ANY (c.same) AND v.recorded_to < 'infinity'
+        AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+      ORDER BY v.from_node OFFSET 0
+    )) AND (p_known_at IS NULL OR NOT EXISTS (
+      SELECT FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = ANY (c.same) AND v.recorded_to < 'infinity'
+        AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+      ORDER BY v.to_node OFFSET 0
+    ))
+    ORDER BY c.node_id LIMIT p_limit + 1
+  )
+  SELECT (ARRAY(SELECT a.node_id FROM alone AS a ORDER BY a.node_id))[:p_limit],
+    CASE WHEN (SELECT count(*) FROM alone AS a) > p_limit
+      THEN (ARRAY(SELECT a.node_id FROM alone AS a ORDER BY a.node_id))[p_limit]
+      ELSE candidates[cardinality(candidates)] END,
+    cardinality(candidates) < 4 * p_limit AND (SELECT count(*) FROM alone AS a) <= p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The next nodes of a user that have no facts.';
+
+CREATE FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.other_id, x.version_id, x.weight
+  FROM (
+    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
+  ) AS s
+  CROSS JOIN LATERAL (
+    SELECT b.* FROM (
+      (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to < 'infinity'
+        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.to_node <> ALL (s.same)
+      ORDER BY v.type OFFSET 0)
+      UNION ALL
+      (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to < 'infinity'
+        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.from_node <> ALL (s.same)
+      ORDER BY v.type OFFSET 0)
+    ) AS b
+    ORDER BY b.weight DESC, b.version_id DESC LIMIT p_most
+  ) AS x
+  LIMIT p_total;
+END
+$$;
+
+ALTER FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Edges at stored nodes that were known once, the strongest of each.';
+
+CREATE FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer DEFAULT 4, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_limit integer DEFAULT 5, p_work integer DEFAULT 50000, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(path bigint, nodes uuid[], versions uuid[], complete boolean, truncated boolean)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  back CONSTANT text := CASE p_side WHEN 'from' THEN 'to' WHEN 'to' THEN 'from' ELSE p_side END;
+  near uuid[] := memsvc.standing_for(p_user_id, ARRAY[p_from], p_known_at); -- outermost nodes of the search from p_from
+  far uuid[] := memsvc.standing_for(p_user_id, ARRAY[p_to], p_known_at);
+  seen_near uuid[] := near;
+  seen_far uuid[] := far;
+  steps integer[] := '{}'; -- edges that may lie on a path: 1, 2, … counted from p_from; -1, -2, … from p_to
+  starts uuid[] := '{}'; ends uuid[] := '{}'; versions uuid[] := '{}'; weights real[] := '{}';
+  reached integer := 0; left_over integer := 0; work integer := p_work;
+  forward boolean; level record; gave_up boolean := false;
+BEGIN
+  WHILE NOT near && far AND NOT gave_up AND reached + left_over < p_max_hops LOOP
+    forward := cardinality(near) <= cardinality(far);
+    SELECT e.* INTO level FROM memsvc.next_level(
+      p_user_id, CASE WHEN forward THEN near ELSE far END, CASE WHEN forward THEN seen_near ELSE seen_far END, p_types,
+      CASE WHEN forward THEN p_side ELSE back END, work + 1, p_as_of, p_known_at, merged
+    ) AS e;
+    gave_up := coalesce(level.looked > work, false);
+    work := work - level.looked;
+    IF forward THEN
+      reached := reached + 1;
+      near := level.nodes;
+      seen_near := seen_near || near;
+    ELSE
+      left_over := left_over + 1;
+      far := level.nodes;
+      seen_far := seen_far || far;
+    END IF;
+    steps := steps || array_fill(CASE WHEN forward THEN reached ELSE -left_over END, ARRAY[cardinality(level.starts)]);
+    starts := starts || CASE WHEN forward THEN level.starts ELSE level.ends END;
+    ends := ends || CASE WHEN forward THEN level.ends ELSE level.starts END;
+    versions := versions || level.versions;
+    weights := weights || level.weights;
+    EXIT WHEN level.nodes = '{}';
+  END LOOP;
+  IF NOT near && far THEN
+    RETURN QUERY SELECT 0::bigint, '{}'::uuid[], '{}'::uuid[], NOT gave_up, false;
+    RETURN;
+  END IF;
+  RETURN QUERY SELECT w.path, w.nodes, w.versions, NOT gave_up, w.truncated
+  FROM memsvc.paths_through(
+    near, far, reached, left_over, steps, starts, ends, versions, weights, p_limit
+  ) AS w;
+END
+$$;
+
+ALTER FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Shortest paths between two nodes.';
+
+CREATE FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[], p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer) RETURNS TABLE(path bigint, nodes uuid[], versions uuid[], truncated boolean)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH RECURSIVE met AS MATERIALIZED (
+    SELECT n.node_id FROM unnest(p_near) AS n (node_id) WHERE n.node_id IN (SELECT unnest(p_far))
+  ),
+  edge AS MATERIALIZED (
+    SELECT CASE WHEN e.step > 0 THEN e.step ELSE p_reached + p_left_over + e.step + 1 END AS step,
+      e.start_id, e.end_id, e.version_id, e.weight
+    FROM unnest(p_steps, p_starts, p_ends, p_versions, p_weights) AS e (step, start_id, end_id, version_id, weight)
+  ),
+  -- Nodes of the first search that lead to a meeting point.
+  towards (step, node_id) AS (
+    SELECT p_reached, m.node_id FROM met AS m
+    UNION
+    SELECT e.step - 1, e.start_id
+    FROM towards AS l INNER JOIN edge AS e ON e.step = l.step AND e.end_id = l.node_id
+    WHERE l.step > 0
+  ),
+  useful AS MATERIALIZED (
+    SELECT e.* FROM edge AS e LEFT JOIN towards AS l ON l.step = e.step AND l.node_id = e.end_id
+    WHERE e.step > p_reached OR l.node_id IS NOT NULL
+  ),
+  -- Every begin can be ended, so more of them than paths are wanted need not be kept.
+  begun (step, place, nodes, versions) AS (
+    SELECT 0, row_number() OVER (), ARRAY[l.node_id], '{}'::uuid[] FROM towards AS l WHERE l.step = 0
+    UNION ALL
+    SELECT n.step, n.place, n.nodes, n.versions
+    FROM (
+      SELECT u.step, row_number() OVER (ORDER BY b.place, u.weight DESC, u.version_id DESC) AS place,
+        b.nodes || u.end_id AS nodes, b.versions || u.version_id AS versions
+      FROM begun AS b INNER JOIN useful AS u ON u.step = b.step + 1 AND u.start_id = b.nodes[b.step + 1]
+    ) AS n
+    WHERE p_limit IS NULL OR n.place <= p_limit + 1
+  )
+  SELECT b.place, b.nodes, b.versions, EXISTS (
+    SELECT FROM begun AS o WHERE o.step = p_reached + p_left_over AND o.place > p_limit
+  )
+  FROM begun AS b
+  WHERE b.step = p_reached + p_left_over AND (p_limit IS NULL OR b.place <= p_limit)
+  ORDER BY b.place;
+END
+$$;
+
+ALTER FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[], p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[], p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer) IS 'Paths through what two searches found.';
 
 CREATE FUNCTION memsvc.pause_model(p_name text, p_paused boolean) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3313,6 +5578,116 @@ $$;
 ALTER FUNCTION memsvc.pause_model(p_name text, p_paused boolean) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) IS 'Pauses or resumes a model that is being built.';
+
+CREATE FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) RETURNS TABLE(links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], merges uuid[], edges uuid[], nodes uuid[], reduced uuid[])
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  ends uuid[]; -- nodes that lose something
+BEGIN
+  SELECT
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'edge'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}')
+  INTO node_versions, edge_versions, aliases, merges, reduced
+  FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
+
+  edge_versions := edge_versions || ARRAY(
+    SELECT v.version_id FROM memsvc.edge_versions AS v WHERE v.user_id = p_user_id AND v.edge_id = ANY (p_edges)
+  );
+  IF p_node_id IS NOT NULL THEN
+    node_versions := ARRAY(
+      SELECT v.version_id FROM memsvc.node_versions AS v WHERE v.user_id = p_user_id AND v.node_id = p_node_id
+    );
+    aliases := ARRAY(SELECT a.alias_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id);
+    merges := ARRAY(
+      SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.node_id = p_node_id
+      UNION
+      SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.canonical_id = p_node_id
+    );
+  END IF;
+
+  links := ARRAY(
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = ANY (node_versions)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (edge_versions)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = ANY (aliases)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.merge_id = ANY (merges)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_id = p_node_id
+  );
+  edges := ARRAY(
+    SELECT e.edge_id
+    FROM (
+      SELECT v.edge_id FROM memsvc.edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (edge_versions)
+      UNION
+      SELECT unnest(p_edges)
+    ) AS e
+    WHERE NOT EXISTS (
+      SELECT FROM memsvc.edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.edge_id = e.edge_id AND o.version_id NOT IN (SELECT unnest(edge_versions))
+    )
+  );
+  ends := ARRAY(
+    SELECT v.node_id FROM memsvc.node_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (node_versions)
+    UNION
+    SELECT a.node_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.alias_id = ANY (aliases)
+    UNION
+    SELECT n.node_id FROM memsvc.merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+    WHERE m.user_id = p_user_id AND m.merge_id = ANY (merges)
+    UNION
+    SELECT n.node_id FROM memsvc.edges AS e CROSS JOIN unnest(ARRAY[e.from_node, e.to_node]) AS n (node_id)
+    WHERE e.user_id = p_user_id AND e.edge_id = ANY (edges)
+    UNION
+    SELECT l.node_id FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.link_id = ANY (links) AND l.node_id IS NOT NULL
+    UNION
+    SELECT p_node_id WHERE p_node_id IS NOT NULL
+  );
+  nodes := ARRAY(
+    SELECT n.node_id FROM unnest(ends) AS n (node_id)
+    WHERE NOT EXISTS (
+      SELECT FROM memsvc.node_versions AS v
+      WHERE v.user_id = p_user_id AND v.node_id = n.node_id AND v.version_id NOT IN (SELECT unnest(node_versions))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.aliases AS a
+      WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.alias_id NOT IN (SELECT unnest(aliases))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.edges AS e
+      WHERE e.user_id = p_user_id AND e.from_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.edges AS e
+      WHERE e.user_id = p_user_id AND e.to_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.merges AS m
+      WHERE m.user_id = p_user_id AND m.node_id = n.node_id AND m.merge_id NOT IN (SELECT unnest(merges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.merges AS m
+      WHERE m.user_id = p_user_id AND m.canonical_id = n.node_id AND m.merge_id NOT IN (SELECT unnest(merges))
+    ) AND NOT EXISTS (
+      SELECT FROM source_links AS l
+      WHERE l.user_id = p_user_id AND l.node_id = n.node_id AND l.link_id NOT IN (SELECT unnest(links))
+    )
+  );
+  RETURN NEXT;
+END
+$$;
+
+ALTER FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) IS 'Ids of all rows that go with some passages, edges and a node.';
 
 CREATE FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) RETURNS TABLE(action text, kind text, subject uuid, form text, version_id uuid, derived_from uuid, nth integer, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone)
     LANGUAGE sql
@@ -3619,6 +5994,173 @@ ALTER FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) IS 'What a batch of steps does to the versions that are open now; writes nothing.';
 
+CREATE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(kind text, form text, term text, passages bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT p.kind,
+     f.form,
+     f.term,
+     count(*) AS count
+    FROM (memsvc.passages p
+      CROSS JOIN LATERAL ( SELECT 'stemmed'::text AS form,
+             s.term
+            FROM unnest(tsvector_to_array(p.tsv)) s(term)
+         UNION ALL
+          SELECT 'simple'::text,
+             s.term
+            FROM unnest(tsvector_to_array(p.tsv_simple)) s(term)) f)
+   WHERE ((p.user_id = terms_of.p_user_id) AND (p.passage_id = ANY (terms_of.p_passages)))
+   GROUP BY p.kind, f.form, f.term;
+END;
+
+ALTER FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) IS 'In how many of these passages each term stands.';
+
+CREATE TABLE memsvc.terms (
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    form text NOT NULL,
+    term text NOT NULL,
+    passages bigint NOT NULL,
+    CONSTRAINT terms_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
+    CONSTRAINT terms_passages_check CHECK ((passages >= 0))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY memsvc.terms ALTER COLUMN term SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.terms FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.terms OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.terms IS 'Document frequencies of one user; folded from term_deltas.';
+
+COMMENT ON COLUMN memsvc.terms.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.terms.kind IS 'As passages.kind.';
+
+COMMENT ON COLUMN memsvc.terms.form IS 'stemmed or simple.';
+
+COMMENT ON COLUMN memsvc.terms.term IS 'The lexeme.';
+
+COMMENT ON COLUMN memsvc.terms.passages IS 'df of BM25: passages that hold the term.';
+
+CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT ( SELECT COALESCE(jsonb_object_agg(c.key, c.value), '{}'::jsonb) AS "coalesce"
+            FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', num_nonnulls(s.source_id), 'embeddings', ( SELECT count(*) AS count
+                    FROM memsvc.embeddings e
+                   WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.passage_id = ANY (s.passages)))), 'terms', ( SELECT count(*) AS count
+                    FROM (memsvc.terms_of(preview_erasure.p_user_id, s.passages) t(kind, form, term, passages)
+                      LEFT JOIN ( SELECT k.kind,
+                             k.form,
+                             k.term,
+                             sum(k.passages) AS passages
+                            FROM ( SELECT f.kind,
+                                     f.form,
+                                     f.term,
+                                     f.passages
+                                    FROM memsvc.terms f
+                                   WHERE (f.user_id = preview_erasure.p_user_id)
+                                 UNION ALL
+                                  SELECT d.kind,
+                                     d.form,
+                                     u.term,
+                                     u.change
+                                    FROM (memsvc.term_deltas d
+                                      CROSS JOIN LATERAL UNNEST(d.terms, d.changes) u(term, change))
+                                   WHERE (d.user_id = preview_erasure.p_user_id)) k
+                           GROUP BY k.kind, k.form, k.term) known ON (((known.kind = t.kind) AND (known.form = t.form) AND (known.term = t.term))))
+                   WHERE (known.passages <= (t.passages)::numeric)))) c(key, value)
+           WHERE (c.value > '0'::jsonb)) AS "coalesce"
+    FROM (memsvc.erasure_scope(preview_erasure.p_user_id, preview_erasure.p_kind, preview_erasure.p_subject_id, NULL::integer) s(passages, source_id, edges, node_id)
+      CROSS JOIN LATERAL memsvc.plan_erasure(preview_erasure.p_user_id, s.passages, s.source_id, s.edges, s.node_id) p(links, node_versions, edge_versions, aliases, merges, edges, nodes, reduced));
+END;
+
+ALTER FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'What erasing would remove now, by table.';
+
+CREATE FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  given record;
+  wrong text;
+  known text;
+BEGIN
+  SELECT p.*, coalesce(p.category, t.category, CASE p_kind WHEN 'node' THEN 'entity' ELSE 'general' END) AS chosen,
+    coalesce(p.from_types, t.from_types, '{}') AS begins, coalesce(p.to_types, t.to_types, '{}') AS ends,
+    t.category IS NOT NULL AS refines
+  INTO given
+  FROM jsonb_to_record(p_type) AS p (
+    name text, description text, category text, parent text, reason text, from_types text[], to_types text[],
+    functional boolean
+  )
+  LEFT JOIN LATERAL (
+    SELECT n.category, NULL::text[] AS from_types, NULL::text[] AS to_types FROM node_types AS n
+    WHERE p_kind = 'node' AND n.user_id = memsvc.core_user_id() AND n.name = p.parent
+    UNION ALL
+    SELECT e.category, e.from_types, e.to_types FROM edge_types AS e
+    WHERE p_kind = 'edge' AND e.user_id = memsvc.core_user_id() AND e.name = p.parent
+  ) AS t ON true;
+  IF given.parent IS NOT NULL AND NOT given.refines THEN
+    PERFORM memsvc.refuse_change(
+      'type_unknown', NULL, format('The core ontology has no %s type %s to refine.', p_kind, given.parent)
+    );
+  END IF;
+  SELECT a.name INTO wrong FROM unnest(given.begins || given.ends) AS a (name)
+  WHERE NOT EXISTS (
+    SELECT FROM node_types AS t
+    WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = a.name AND t.status <> 'rejected'
+  );
+  IF FOUND THEN
+    PERFORM memsvc.refuse_change('type_unknown', NULL, format('The ontology has no node type %s.', wrong));
+  END IF;
+  IF p_kind = 'node' THEN
+    INSERT INTO node_types (
+      user_id, name, category, description, parent, status, reason, proposed_by, proposed_at
+    )
+    VALUES (
+      p_user_id, given.name, given.chosen, given.description, given.parent, 'proposed', given.reason, p_actor,
+      clock_timestamp()
+    )
+    ON CONFLICT (user_id, lower(name)) DO NOTHING;
+  ELSE
+    INSERT INTO edge_types (
+      user_id, name, category, from_types, to_types, functional, description, parent, status, reason, proposed_by,
+      proposed_at
+    )
+    VALUES (
+      p_user_id, given.name, given.chosen, given.begins, given.ends, given.functional, given.description, given.parent,
+      'proposed', given.reason, p_actor, clock_timestamp()
+    )
+    ON CONFLICT (user_id, lower(name)) DO NOTHING;
+  END IF;
+  IF NOT FOUND THEN
+    SELECT format('%s: %s', t.name, t.status) INTO known
+    FROM (
+      SELECT n.name, n.status FROM node_types AS n
+      WHERE p_kind = 'node' AND n.user_id = p_user_id AND lower(n.name) = lower(given.name)
+      UNION ALL
+      SELECT e.name, e.status FROM edge_types AS e
+      WHERE p_kind = 'edge' AND e.user_id = p_user_id AND lower(e.name) = lower(given.name)
+    ) AS t;
+    PERFORM memsvc.refuse_change('already_exists', NULL, format('There is such a type already (%s).', known));
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) IS 'Adds a type that waits for approval.';
+
 CREATE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN CASE WHEN (p_text ~ '[\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF]'::text) THEN regexp_replace(p_text, '([\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF])'::text, ' \1 '::text, 'g'::text) ELSE p_text END;
@@ -3658,6 +6200,9 @@ CREATE TABLE memsvc.sources (
     CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
     CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
 );
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN identifier SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN title SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN metadata SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
 
@@ -3886,42 +6431,36 @@ ALTER FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message t
 
 COMMENT ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) IS 'Refuses a batch of changes, with a stable code.';
 
+CREATE FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  IF p_status IS NOT NULL THEN
+    RETURN;
+  ELSIF EXISTS (
+    SELECT FROM node_types AS t WHERE p_kind = 'node' AND t.user_id = memsvc.core_user_id() AND t.name = p_name
+    UNION ALL
+    SELECT FROM edge_types AS t WHERE p_kind = 'edge' AND t.user_id = memsvc.core_user_id() AND t.name = p_name
+  ) THEN
+    PERFORM memsvc.refuse_change('type_state', NULL, format('%s belongs to the core, which nobody changes.', p_name));
+  END IF;
+  PERFORM memsvc.refuse_change('not_found', NULL, format('This user has no %s type %s.', p_kind, p_name));
+END
+$$;
+
+ALTER FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) IS 'Refuses what is no type of the user.';
+
 CREATE FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid, user_id uuid, message text)
     LANGUAGE sql
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- WITH RECURSIVE turn AS (
-         ( SELECT q.user_id,
-             1 AS place
-            FROM memsvc.dramatiq_queue q
-           WHERE ((q.queue_name = relay_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id > relay_messages.p_after))
-           ORDER BY q.user_id
-          LIMIT 1)
-         UNION ALL
-          SELECT n.user_id,
-             (t_1.place + 1)
-            FROM (turn t_1
-              CROSS JOIN LATERAL ( SELECT q.user_id
-                    FROM memsvc.dramatiq_queue q
-                   WHERE ((q.queue_name = relay_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id > t_1.user_id))
-                   ORDER BY q.user_id
-                  LIMIT 1) n)
-           WHERE (t_1.place < relay_messages.p_limit)
-         ), chosen AS MATERIALIZED (
-          SELECT c.message_id
-            FROM (turn t_1
-              CROSS JOIN LATERAL ( SELECT q.message_id
-                    FROM memsvc.dramatiq_queue q
-                   WHERE ((q.queue_name = relay_messages.p_queue) AND (q.state = 'queued'::text) AND (q.available_at <= now()) AND (q.user_id = t_1.user_id))
-                   ORDER BY q.available_at, q."position"
-                  LIMIT (ceil(((relay_messages.p_limit)::numeric / (( SELECT count(*) AS count
-                            FROM turn))::numeric)))::integer
-                  FOR UPDATE OF q SKIP LOCKED) c)
-          LIMIT relay_messages.p_limit
-         ), taken AS (
+ WITH taken AS (
           DELETE FROM memsvc.dramatiq_queue q
-            USING chosen c
-           WHERE (q.message_id = c.message_id)
+           WHERE (q.message_id = ANY (ARRAY( SELECT d.message_id
+                    FROM memsvc.due_messages(relay_messages.p_queue, relay_messages.p_after, relay_messages.p_limit) d(message_id))))
            RETURNING q.message_id,
              q.user_id,
              q.message,
@@ -4056,6 +6595,26 @@ ALTER FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) OWNER TO memsvc_o
 
 COMMENT ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) IS 'Ends a key of the app; false where there is none that works.';
 
+CREATE FUNCTION memsvc.rows_of_user(p_user_id uuid) RETURNS TABLE(name text, stored bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $_$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+BEGIN
+  FOR name IN SELECT t.name FROM memsvc.user_tables() AS t LOOP
+    EXECUTE format('SELECT count(*) FROM memsvc.%I AS r WHERE r.user_id = $1', name) INTO stored USING proved;
+    IF stored > 0 THEN
+      RETURN NEXT;
+    END IF;
+  END LOOP;
+END
+$_$;
+
+ALTER FUNCTION memsvc.rows_of_user(p_user_id uuid) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.rows_of_user(p_user_id uuid) IS 'How many rows a user has in each table.';
+
 CREATE FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4088,6 +6647,64 @@ ALTER FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) OWNER TO memsvc_
 
 COMMENT ON FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) IS 'Runs a schedule that is due, in the caller''s transaction; false where it is not, or not any more.';
 
+CREATE FUNCTION memsvc.search_nodes(p_user_id uuid, p_query text, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_tier integer, p_after_form text, p_after_node uuid, p_limit integer) RETURNS TABLE(canonical_id uuid, tier integer, form text, node_id uuid, name text)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  wanted CONSTANT text := coalesce(memsvc.normal_form(p_query), '');
+  at_once CONSTANT integer := p_limit + 10;
+  after_form text := p_after_form;
+  after_node uuid := p_after_node;
+  forms text[];
+  nodes uuid[];
+  missing integer := p_limit;
+  got integer;
+BEGIN
+  FOR t IN coalesce(p_after_tier, 0) .. CASE WHEN wanted = '' THEN 1 ELSE 3 END LOOP
+    LOOP
+      SELECT array_agg(d.form ORDER BY d.form COLLATE "C", d.node_id),
+        array_agg(d.node_id ORDER BY d.form COLLATE "C", d.node_id)
+      INTO forms, nodes
+      FROM (
+        SELECT m.form, m.node_id FROM memsvc.names_matching(
+          p_user_id, wanted, t, p_type, p_as_of, p_known_at, coalesce(after_form, ''), after_node, at_once
+        ) AS m
+        GROUP BY m.form, m.node_id
+        ORDER BY m.form COLLATE "C", m.node_id
+        LIMIT at_once
+      ) AS d;
+      EXIT WHEN nodes IS NULL;
+      RETURN QUERY
+      SELECT b.canonical_id, t, b.form, b.node_id, b.name
+      FROM memsvc.best_names(p_user_id, wanted, t, forms, nodes, p_as_of, p_known_at) AS b
+      WHERE p_type IS NULL OR b.canonical_id IN (
+        SELECT c.canonical_id FROM memsvc.node_cards(p_user_id, nodes, p_as_of, p_known_at) AS c WHERE c.type = p_type
+      )
+      ORDER BY b.place
+      LIMIT missing;
+      GET DIAGNOSTICS got = ROW_COUNT;
+      missing := missing - got;
+      IF missing <= 0 THEN
+        RETURN;
+      END IF;
+      EXIT WHEN cardinality(nodes) < at_once;
+      after_form := forms[cardinality(forms)];
+      after_node := nodes[cardinality(nodes)];
+    END LOOP;
+    after_form := NULL;
+    after_node := NULL;
+  END LOOP;
+END
+$$;
+
+ALTER FUNCTION memsvc.search_nodes(p_user_id uuid, p_query text, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_tier integer, p_after_form text, p_after_node uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.search_nodes(p_user_id uuid, p_query text, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_tier integer, p_after_form text, p_after_node uuid, p_limit integer) IS 'Nodes by what they are called, best names first; merged ones once.';
+
 CREATE FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ((CASE WHEN (p_speaker = ''::text) THEN ''::text ELSE (p_speaker || ': '::text) END || p_text) || COALESCE((' '::text || p_caption), ''::text));
@@ -4108,7 +6725,7 @@ BEGIN
     SELECT time '03:00' + make_interval(mins => (hashtextextended(u.user_id::text, 0) & 65535)::integer % 120)
       AS at_local
   ) AS t
-  WHERE (p_user_id IS NULL OR u.user_id = p_user_id)
+  WHERE (p_user_id IS NULL OR u.user_id = p_user_id) AND u.erasing_since IS NULL
     AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = 'tidy')
   ON CONFLICT (user_id, kind) DO NOTHING;
   RETURN (SELECT count(*) FROM schedules AS s WHERE p_user_id IS NULL OR s.user_id = p_user_id);
@@ -4145,6 +6762,67 @@ ALTER FUNCTION memsvc.send_job() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.send_job() IS 'Trigger: keeps the queue in step with jobs.';
 
+CREATE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) RETURNS TABLE(kind text, id uuid, alone boolean, last boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH spoken AS MATERIALIZED (
+          SELECT DISTINCT v.kind,
+             v.id
+            FROM (memsvc.source_links l
+              CROSS JOIN LATERAL ( VALUES ('node'::text,l.node_version_id), ('edge'::text,l.edge_version_id), ('alias'::text,l.alias_id), ('merge'::text,l.merge_id)) v(kind, id))
+           WHERE ((l.user_id = spoken_for.p_user_id) AND (l.passage_id = ANY (spoken_for.p_passages)) AND (l.stance = 'supports'::text) AND (l.recorded_to = 'infinity'::timestamp with time zone) AND (v.id IS NOT NULL))
+         ), other AS MATERIALIZED (
+          SELECT s_1.kind,
+             s_1.id,
+             COALESCE((spoken_for.p_source_id = ( SELECT p.source_id
+                    FROM memsvc.passages p
+                   WHERE ((spoken_for.p_source_id IS NOT NULL) AND (p.user_id = spoken_for.p_user_id) AND (p.passage_id = k.passage_id)))), false) AS inside
+            FROM (spoken s_1
+              CROSS JOIN LATERAL memsvc.links_of(spoken_for.p_user_id, s_1.kind, s_1.id) k(user_id, link_id, passage_id, span_from, span_to, node_id, node_version_id, edge_version_id, alias_id, merge_id, stance, confidence, asserted_by, recorded_from, recorded_to))
+           WHERE ((k.stance = 'supports'::text) AND (NOT (k.passage_id IN ( SELECT unnest(spoken_for.p_passages) AS unnest))))
+         )
+  SELECT s.kind,
+     s.id,
+     (NOT COALESCE(bool_or((NOT o.inside)), false)),
+     (NOT COALESCE(bool_or(o.inside), false))
+    FROM (spoken s
+      LEFT JOIN other o ON (((o.kind = s.kind) AND (o.id = s.id))))
+   GROUP BY s.kind, s.id;
+END;
+
+ALTER FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) IS 'Versions that passages speak for, and whether others do.';
+
+CREATE FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  IF NOT memsvc.any_merges(p_user_id, p_known_at) THEN
+    RETURN ARRAY(
+      SELECT n.node_id FROM unnest(p_nodes) WITH ORDINALITY AS n (node_id, place)
+      GROUP BY n.node_id ORDER BY min(n.place)
+    );
+  END IF;
+  RETURN ARRAY(
+    SELECT r.canonical_id
+    FROM unnest(p_nodes) WITH ORDINALITY AS n (node_id, place)
+    INNER JOIN memsvc.resolve_nodes(p_user_id, p_nodes, p_known_at) AS r ON r.node_id = n.node_id
+    GROUP BY r.canonical_id ORDER BY min(n.place)
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'The nodes that stand for some nodes, each once.';
+
 CREATE FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -4153,6 +6831,7 @@ DECLARE
   new_ones bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
+  PERFORM memsvc.keep_memories(p_user_id);
   INSERT INTO embeddings (user_id, model_id, passage_id, vector)
   SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
   FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
@@ -4168,6 +6847,37 @@ $$;
 ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) IS 'Stores vectors; how many were new.';
+
+CREATE FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT f.start_id, f.other_id, f.version_id, f.weight,
+    row_number() OVER (PARTITION BY f.start_id ORDER BY f.weight DESC, f.version_id DESC)
+  FROM (
+    SELECT e.* FROM memsvc.open_edges(
+      p_user_id, p_starts, p_nodes, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
+    ) AS e WHERE p_types IS NULL
+    UNION ALL
+    SELECT e.* FROM memsvc.open_edges_typed(
+      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
+    ) AS e WHERE p_types IS NOT NULL
+    UNION ALL
+    SELECT e.* FROM memsvc.past_edges(
+      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
+    ) AS e WHERE p_known_at IS NOT NULL
+  ) AS f;
+END
+$$;
+
+ALTER FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Edges at stored nodes, the strongest of each.';
 
 CREATE FUNCTION memsvc.switch_model(p_name text, p_now boolean) RETURNS TABLE(became text, leaves text, behind bigint, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4320,6 +7030,118 @@ ALTER FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_i
 
 COMMENT ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) IS 'Messages that lack a model''s vector, newest first.';
 
+CREATE FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN ARRAY(
+    SELECT n.node_id FROM unnest(p_nodes) AS n (node_id)
+    WHERE NOT EXISTS (SELECT FROM nodes AS k WHERE k.user_id = p_user_id AND k.node_id = n.node_id OFFSET 0)
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) IS 'Which of some nodes there are not.';
+
+CREATE FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) RETURNS TABLE(erasure_id uuid, requested_by text, created_at timestamp with time zone, finished_at timestamp with time zone, erased_rows jsonb)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT b.audit_id,
+     COALESCE((b.details ->> 'requested_by'::text), ''::text) AS "coalesce",
+     b.recorded_at,
+     e.recorded_at,
+     COALESCE((e.details -> 'rows'::text), u.erased_rows, '{}'::jsonb) AS "coalesce"
+    FROM ((memsvc.audit_log b
+      LEFT JOIN memsvc.audit_log e ON (((e.user_id = b.user_id) AND (e.action = 'user.erased'::text))))
+      LEFT JOIN memsvc.users u ON ((u.user_id = b.user_id)))
+   WHERE ((b.user_id = user_erasure.p_user_id) AND (b.app_id = user_erasure.p_app_id) AND (b.action = 'user.erase'::text));
+END;
+
+ALTER FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) IS 'How far the erasing of a user of an app is.';
+
+CREATE FUNCTION memsvc.user_is_here(p_user_id uuid) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NULL);
+END
+$$;
+
+ALTER FUNCTION memsvc.user_is_here(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.user_is_here(p_user_id uuid) IS 'Whether there is this user, and is not being erased.';
+
+CREATE FUNCTION memsvc.user_tables() RETURNS TABLE(name text, unreferred text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+  WITH RECURSIVE mine AS (
+    SELECT c.oid, c.relname::text AS name
+    FROM pg_class AS c
+    INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped
+    WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+      AND c.relname <> 'audit_log'
+  ),
+  refers AS (
+    SELECT DISTINCT f.conrelid AS child, f.confrelid AS parent
+    FROM pg_constraint AS f
+    INNER JOIN mine AS m ON m.oid = f.conrelid
+    INNER JOIN mine AS n ON n.oid = f.confrelid
+    WHERE f.contype = 'f' AND f.conrelid <> f.confrelid
+  ),
+  reached AS (
+    SELECT m.oid, 0 AS place FROM mine AS m
+    UNION
+    SELECT r.parent, t.place + 1 FROM reached AS t INNER JOIN refers AS r ON r.child = t.oid
+    WHERE t.place < 100 -- tables that refer to each other in a circle would go on for ever
+  ),
+  own_keys AS (
+    SELECT f.conrelid AS oid, format(
+      ' AND NOT EXISTS (SELECT FROM memsvc.%I AS c WHERE %s)', m.name, (
+        SELECT string_agg(format('c.%I = r.%I', a.attname, b.attname), ' AND ' ORDER BY k.place)
+        FROM unnest(f.conkey, f.confkey) WITH ORDINALITY AS k (here, there, place)
+        INNER JOIN pg_attribute AS a ON a.attrelid = f.conrelid AND a.attnum = k.here
+        INNER JOIN pg_attribute AS b ON b.attrelid = f.conrelid AND b.attnum = k.there
+      )
+    ) AS condition
+    FROM pg_constraint AS f INNER JOIN mine AS m ON m.oid = f.conrelid
+    WHERE f.contype = 'f' AND f.confrelid = f.conrelid
+  )
+  SELECT m.name, coalesce((SELECT string_agg(o.condition, '') FROM own_keys AS o WHERE o.oid = m.oid), '')
+  FROM mine AS m
+  INNER JOIN (SELECT t.oid, max(t.place) AS place FROM reached AS t GROUP BY t.oid) AS t ON t.oid = m.oid
+  ORDER BY t.place, m.name;
+$$;
+
+ALTER FUNCTION memsvc.user_tables() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.user_tables() IS 'Tables with rows of users, in an order in which they can be erased.';
+
+CREATE FUNCTION memsvc.users_erasing(p_limit integer) RETURNS TABLE(user_id uuid)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT u.user_id
+    FROM memsvc.users u
+   WHERE (u.erasing_since IS NOT NULL)
+   ORDER BY u.erasing_since
+  LIMIT users_erasing.p_limit;
+END;
+
+ALTER FUNCTION memsvc.users_erasing(p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.users_erasing(p_limit integer) IS 'Ids of users who are being erased, oldest first.';
+
 CREATE FUNCTION memsvc.users_lacking(p_model_id smallint) RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4346,7 +7168,7 @@ CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_l
      u.language,
      u.created_at
     FROM memsvc.users u
-   WHERE ((u.app_id = users_of_app.p_app_id) AND ((users_of_app.p_ref IS NULL) OR (u.external_id = users_of_app.p_ref) OR ((u.user_id)::text = users_of_app.p_ref)) AND ((users_of_app.p_after IS NULL) OR (u.user_id > users_of_app.p_after)))
+   WHERE ((u.app_id = users_of_app.p_app_id) AND (u.erasing_since IS NULL) AND ((users_of_app.p_ref IS NULL) OR (u.external_id = users_of_app.p_ref) OR ((u.user_id)::text = users_of_app.p_ref)) AND ((users_of_app.p_after IS NULL) OR (u.user_id > users_of_app.p_after)))
    ORDER BY u.user_id
   LIMIT users_of_app.p_limit;
 END;
@@ -4377,6 +7199,22 @@ ALTER FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) O
 
 COMMENT ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) IS 'How many passages have the vector of the one model and lack that of the other.';
 
+CREATE FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) RETURNS SETOF memsvc.erasures
+    LANGUAGE plpgsql ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  UPDATE erasures AS e
+  SET verified_at = clock_timestamp(), leftovers = memsvc.erasure_leftovers(p_user_id, p_erasure_id)
+  WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id AND e.state = 'done';
+  RETURN QUERY SELECT e.* FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) IS 'Looks for leftovers of an erasure; the receipt.';
+
 CREATE FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) RETURNS TABLE(kind text, node_id uuid, subject uuid, line uuid, form text, content jsonb, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_to timestamp with time zone)
     LANGUAGE plpgsql STABLE STRICT ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4394,7 +7232,8 @@ BEGIN
   UNION ALL
   SELECT 'edge', v.from_node, v.edge_id, CASE WHEN t.functional THEN v.from_node ELSE v.edge_id END,
     CASE WHEN t.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
-  FROM edge_versions AS v INNER JOIN edge_types AS t ON t.name = v.type
+  FROM edge_versions AS v
+  INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = v.type
   WHERE v.user_id = p_user_id AND v.version_id = p_version_id;
 END
 $$;
@@ -4402,6 +7241,71 @@ $$;
 ALTER FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) IS 'A version by its id, whatever it describes.';
+
+CREATE FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) RETURNS TABLE(subject uuid, content jsonb, from_node uuid, type text, to_node uuid, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  CASE p_kind
+  WHEN 'node' THEN
+    RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, v.type, NULL::uuid, v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from, v.recorded_to
+    FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = p_id;
+  WHEN 'alias' THEN
+    RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, NULL, NULL::uuid, v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from, v.recorded_to
+    FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_id;
+  WHEN 'edge' THEN
+    RETURN QUERY SELECT v.edge_id, memsvc.content_of(v), v.from_node, v.type, v.to_node, v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from, v.recorded_to
+    FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = p_id;
+  WHEN 'merge' THEN
+    RETURN QUERY SELECT m.node_id, jsonb_build_object('reason', m.reason, 'confidence', m.confidence), NULL::uuid,
+      NULL, m.canonical_id, m.asserted_by, NULL::timestamptz, NULL::timestamptz, m.recorded_from, m.recorded_to
+    FROM merges AS m WHERE m.user_id = p_user_id AND m.merge_id = p_id;
+  END CASE;
+END
+$$;
+
+ALTER FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) IS 'What one version, name or merge says, with its times.';
+
+CREATE FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  was text;
+BEGIN
+  IF p_kind = 'node' THEN
+    DELETE FROM node_types AS t
+    WHERE t.user_id = p_user_id AND t.name = p_name AND t.status IN ('proposed', 'rejected');
+  ELSE
+    DELETE FROM edge_types AS t
+    WHERE t.user_id = p_user_id AND t.name = p_name AND t.status IN ('proposed', 'rejected');
+  END IF;
+  IF FOUND THEN
+    RETURN;
+  END IF;
+  SELECT k.status INTO was FROM (
+    SELECT t.status FROM node_types AS t WHERE p_kind = 'node' AND t.user_id = p_user_id AND t.name = p_name
+    UNION ALL
+    SELECT t.status FROM edge_types AS t WHERE p_kind = 'edge' AND t.user_id = p_user_id AND t.name = p_name
+  ) AS k;
+  PERFORM memsvc.refuse_undecidable(p_kind, p_name, was);
+  PERFORM memsvc.refuse_change(
+    'type_state', NULL, format('%s is %s: it can be deprecated, not withdrawn.', p_name, was)
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) IS 'Deletes a type that was never approved.';
 
 CREATE FUNCTION memsvc.word_count(p_words tsvector) RETURNS integer
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -4450,10 +7354,22 @@ DECLARE
   change changes;
   steps jsonb;
   wrong record;
+  erased integer[];
+  kept jsonb := p_operations;
 BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
+  erased := memsvc.erased_operations(p_user_id, p_operations);
+  IF erased <> '{}' THEN
+    SELECT coalesce(jsonb_agg(o.value ORDER BY o.nth), '[]') INTO kept
+    FROM jsonb_array_elements(p_operations) WITH ORDINALITY AS o (value, nth)
+    WHERE (o.value ->> 'position')::integer <> ALL (erased);
+  END IF;
+  -- Before the change has its time: who makes the same node at once waits here, and is later.
   INSERT INTO nodes (user_id, node_id)
   SELECT DISTINCT p_user_id, o.node_id
-  FROM jsonb_to_recordset(p_operations) AS o (op text, node_id uuid, fresh boolean) WHERE o.op = 'node' AND o.fresh;
+  FROM jsonb_to_recordset(kept) AS o (op text, node_id uuid, fresh boolean) WHERE o.op = 'node' AND o.fresh
+  ORDER BY 2
+  ON CONFLICT (user_id, node_id) DO NOTHING;
 
   change := memsvc.begin_change(
     p_user_id, p_actor,
@@ -4474,37 +7390,39 @@ BEGIN
       WHERE n.node_id IS NOT NULL
     )
   );
-  SELECT * INTO wrong FROM memsvc.check_operations(p_user_id, p_operations) AS w;
+  SELECT * INTO wrong FROM memsvc.check_operations(p_user_id, kept) AS w;
   IF FOUND THEN
     PERFORM memsvc.refuse_change(wrong.code, wrong.nth, wrong.message);
   END IF;
 
   INSERT INTO edges (user_id, from_node, type, to_node, key)
   SELECT DISTINCT p_user_id, o.from_node, o.type, o.to_node, coalesce(o.key, '')
-  FROM jsonb_to_recordset(p_operations) AS o (op text, from_node uuid, type text, to_node uuid, key text)
+  FROM jsonb_to_recordset(kept) AS o (op text, from_node uuid, type text, to_node uuid, key text)
   WHERE o.op = 'edge'
   ON CONFLICT (user_id, from_node, type, to_node, key) DO NOTHING;
 
-  steps := memsvc.history_steps(p_user_id, p_operations);
+  steps := memsvc.history_steps(p_user_id, kept);
   PERFORM memsvc.check_closes(p_user_id, steps);
 
   RETURN QUERY
   WITH done AS MATERIALIZED (
     SELECT a.* FROM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps) AS a
     UNION ALL
-    SELECT a.* FROM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, p_operations) AS a
+    SELECT a.* FROM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, kept) AS a
   )
   SELECT d.nth, d.outcome, CASE WHEN s.kind IS DISTINCT FROM 'edge' THEN coalesce(s.subject, o.node_id) END,
     CASE WHEN s.kind = 'edge' THEN s.subject END, coalesce(d.versions, '{}'), change.change_id, change.recorded_at
   FROM done AS d
   INNER JOIN (
-    SELECT p.* FROM jsonb_to_recordset(p_operations) AS p (position integer, node_id uuid)
+    SELECT p.* FROM jsonb_to_recordset(kept) AS p (position integer, node_id uuid)
   ) AS o ON o.position = d.nth
   LEFT JOIN (
     SELECT p.* FROM jsonb_to_recordset(steps) AS p (position integer, kind text, subject uuid)
   ) AS s ON s.position = d.nth
-  ORDER BY d.nth;
-  PERFORM memsvc.check_endpoints(p_user_id, p_operations);
+  UNION ALL
+  SELECT e.nth, 'erased', NULL, NULL, '{}', change.change_id, change.recorded_at FROM unnest(erased) AS e (nth)
+  ORDER BY nth;
+  PERFORM memsvc.check_endpoints(p_user_id, kept);
 END
 $$;
 
@@ -4561,7 +7479,7 @@ BEGIN
     SELECT i.from_node, i.type, i.to_node FROM edges AS i
     WHERE i.user_id = p_user_id AND i.edge_id = w.subject OFFSET 0
   ) AS e
-  INNER JOIN edge_types AS t ON t.name = e.type
+  INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = e.type
   WHERE w.kind = 'edge' AND w.action IN ('write', 'past');
 END
 $$;
@@ -4585,6 +7503,66 @@ COMMENT ON COLUMN memsvc.applied_sql.path IS 'Path below sql/.';
 COMMENT ON COLUMN memsvc.applied_sql.sha256 IS 'Digest of the applied text; another digest means: apply again.';
 
 COMMENT ON COLUMN memsvc.applied_sql.applied_at IS 'When it was applied last.';
+
+CREATE TABLE memsvc.nodes (
+    user_id uuid NOT NULL,
+    node_id uuid DEFAULT uuidv7() NOT NULL,
+    gid bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    lockable boolean DEFAULT true NOT NULL,
+    CONSTRAINT nodes_never_change CHECK (lockable)
+);
+
+ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.nodes OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.nodes IS 'Identity only. What is known about a node stands in node_versions and aliases.';
+
+COMMENT ON COLUMN memsvc.nodes.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.';
+
+COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
+
+COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
+
+COMMENT ON COLUMN memsvc.nodes.lockable IS 'Always true. The right to update it is what lets writers lock the row; nothing about a node changes.';
+
+CREATE VIEW memsvc.canonical_nodes WITH (security_invoker='true') AS
+ WITH RECURSIVE merged AS (
+         SELECT m_1.user_id,
+            m_1.node_id,
+            m_1.canonical_id
+           FROM memsvc.merges m_1
+          WHERE ((m_1.recorded_to = 'infinity'::timestamp with time zone) AND (NOT (EXISTS ( SELECT
+                   FROM memsvc.merges above
+                  WHERE ((above.user_id = m_1.user_id) AND (above.node_id = m_1.canonical_id) AND (above.recorded_to = 'infinity'::timestamp with time zone))))))
+        UNION ALL
+         SELECT m_1.user_id,
+            m_1.node_id,
+            w.canonical_id
+           FROM (merged w
+             JOIN memsvc.merges m_1 ON (((w.user_id = m_1.user_id) AND (w.node_id = m_1.canonical_id) AND (m_1.recorded_to = 'infinity'::timestamp with time zone))))
+        )
+ SELECT n.user_id,
+    n.node_id,
+    COALESCE(m.canonical_id, n.node_id) AS canonical_id,
+    (m.node_id IS NOT NULL) AS merged
+   FROM (memsvc.nodes n
+     LEFT JOIN merged m ON (((n.user_id = m.user_id) AND (n.node_id = m.node_id))));
+
+ALTER VIEW memsvc.canonical_nodes OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.canonical_nodes IS 'For each node the one that stands for it now; itself where it is not merged.';
+
+COMMENT ON COLUMN memsvc.canonical_nodes.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.canonical_nodes.node_id IS 'A node as it is stored.';
+
+COMMENT ON COLUMN memsvc.canonical_nodes.canonical_id IS 'The node that stands for it.';
+
+COMMENT ON COLUMN memsvc.canonical_nodes.merged IS 'Whether another node stands for it.';
 
 CREATE VIEW memsvc.conversations AS
 SELECT
@@ -4632,6 +7610,74 @@ COMMENT ON COLUMN memsvc.corpora.passages IS 'N of BM25.';
 
 COMMENT ON COLUMN memsvc.corpora.length IS 'Sum of document lengths; divided by passages it is avgdl of BM25.';
 
+CREATE VIEW memsvc.daily_activity WITH (security_invoker='true') AS
+ WITH RECURSIVE active AS (
+         SELECT u.user_id,
+            u.time_zone,
+            NULL::date AS day,
+            '-infinity'::timestamp with time zone AS starts_at,
+            '-infinity'::timestamp with time zone AS ends_at
+           FROM memsvc.users u
+        UNION ALL
+         SELECT a_1.user_id,
+            a_1.time_zone,
+            d.day,
+            GREATEST(a_1.ends_at, LEAST(f.at, ((d.day)::timestamp without time zone AT TIME ZONE a_1.time_zone))) AS "greatest",
+            GREATEST((f.at + '00:00:00.000001'::interval), (((d.day + 1))::timestamp without time zone AT TIME ZONE a_1.time_zone)) AS "greatest"
+           FROM ((active a_1
+             CROSS JOIN LATERAL ( SELECT LEAST(( SELECT min(p.said_at) AS min
+                           FROM memsvc.passages p
+                          WHERE ((p.user_id = a_1.user_id) AND (p.said_at >= a_1.ends_at))), ( SELECT min(v.recorded_from) AS min
+                           FROM memsvc.edge_versions v
+                          WHERE ((v.user_id = a_1.user_id) AND (v.recorded_from >= a_1.ends_at))), ( SELECT min(v.recorded_to) AS min
+                           FROM memsvc.edge_versions v
+                          WHERE ((v.user_id = a_1.user_id) AND (v.recorded_to >= a_1.ends_at) AND (v.recorded_to < 'infinity'::timestamp with time zone)))) AS at) f)
+             CROSS JOIN LATERAL ( SELECT ((f.at AT TIME ZONE a_1.time_zone))::date AS day) d)
+          WHERE (f.at IS NOT NULL)
+        )
+ SELECT a.user_id,
+    a.day,
+    said.messages,
+    said.words,
+    said.speakers,
+    said.conversations,
+    learnt.facts AS facts_learnt,
+    closed.facts AS facts_closed
+   FROM (((active a
+     CROSS JOIN LATERAL ( SELECT count(*) FILTER (WHERE (p.part = 0)) AS messages,
+            COALESCE(sum(p.length_simple), (0)::bigint) AS words,
+            count(DISTINCT p.speaker) AS speakers,
+            count(DISTINCT p.source_id) AS conversations
+           FROM memsvc.passages p
+          WHERE ((p.user_id = a.user_id) AND (p.said_at >= a.starts_at) AND (p.said_at < a.ends_at) AND (p.kind = 'message'::text))) said)
+     CROSS JOIN LATERAL ( SELECT count(DISTINCT v.edge_id) AS facts
+           FROM memsvc.edge_versions v
+          WHERE ((v.user_id = a.user_id) AND (v.recorded_from >= a.starts_at) AND (v.recorded_from < a.ends_at) AND (v.derived_from IS NULL) AND (v.recorded_to > v.recorded_from))) learnt)
+     CROSS JOIN LATERAL ( SELECT count(DISTINCT v.edge_id) AS facts
+           FROM memsvc.edge_versions v
+          WHERE ((v.user_id = a.user_id) AND (v.recorded_to >= a.starts_at) AND (v.recorded_to < a.ends_at) AND (v.recorded_to < 'infinity'::timestamp with time zone) AND (v.recorded_to > v.recorded_from))) closed)
+  WHERE (a.day IS NOT NULL);
+
+ALTER VIEW memsvc.daily_activity OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.daily_activity IS 'Days on which anything happened, by the user''s own clock.';
+
+COMMENT ON COLUMN memsvc.daily_activity.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.daily_activity.day IS 'The day in the user''s time zone.';
+
+COMMENT ON COLUMN memsvc.daily_activity.messages IS 'Messages said; system, tool and thinking texts do not count.';
+
+COMMENT ON COLUMN memsvc.daily_activity.words IS 'Words of these, with those of captions and of speakers'' names.';
+
+COMMENT ON COLUMN memsvc.daily_activity.speakers IS 'Names of speakers; messages without a name count as one.';
+
+COMMENT ON COLUMN memsvc.daily_activity.conversations IS 'Conversations in which something was said.';
+
+COMMENT ON COLUMN memsvc.daily_activity.facts_learnt IS 'Facts about which something new was recorded.';
+
+COMMENT ON COLUMN memsvc.daily_activity.facts_closed IS 'Facts of which a version was superseded or taken back.';
+
 ALTER TABLE memsvc.dramatiq_queue ALTER COLUMN "position" ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME memsvc.dramatiq_queue_position_seq
     START WITH 1
@@ -4647,14 +7693,35 @@ CREATE TABLE memsvc.edge_types (
     from_types text[] NOT NULL,
     to_types text[] NOT NULL,
     functional boolean DEFAULT false NOT NULL,
-    description text NOT NULL
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT edge_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT edge_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT edge_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT edge_types_shape CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,59}$'::text)),
+    CONSTRAINT edge_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
 );
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN from_types SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN to_types SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN reason SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.edge_types FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.edge_types OWNER TO memsvc_owner;
 
-COMMENT ON TABLE memsvc.edge_types IS 'Core ontology: how two nodes can be related. The same for everybody; not a memory.';
+COMMENT ON TABLE memsvc.edge_types IS 'Ontology: how two nodes can be related. The core, the same for everybody, and what users added for themselves.';
 
 COMMENT ON COLUMN memsvc.edge_types.name IS 'For example LIVES_IN.';
 
@@ -4667,6 +7734,24 @@ COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty
 COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
 
 COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
+
+COMMENT ON COLUMN memsvc.edge_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
+
+COMMENT ON COLUMN memsvc.edge_types.parent IS 'The core type that it refines; null: none.';
+
+COMMENT ON COLUMN memsvc.edge_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
+
+COMMENT ON COLUMN memsvc.edge_types.reason IS 'Why it was proposed, for people.';
+
+COMMENT ON COLUMN memsvc.edge_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.edge_types.proposed_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.edge_types.decided_by IS 'Who approved, rejected or deprecated it last.';
+
+COMMENT ON COLUMN memsvc.edge_types.decided_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.edge_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
 
 ALTER TABLE memsvc.edges ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.edges_gid_seq
@@ -4798,6 +7883,323 @@ ALTER TABLE memsvc.embeddings_7 OWNER TO memsvc_owner;
 
 COMMENT ON TABLE memsvc.embeddings_7 IS 'Part of embeddings, by hash of user_id.';
 
+CREATE VIEW memsvc.nodes_current WITH (security_invoker='true') AS
+ WITH same AS MATERIALIZED (
+         SELECT c.user_id,
+            c.node_id,
+            c.canonical_id,
+            c.merged
+           FROM memsvc.canonical_nodes c
+        ), merged AS (
+         SELECT s_1.user_id,
+            s_1.canonical_id,
+            array_agg(s_1.node_id ORDER BY s_1.node_id) AS nodes
+           FROM same s_1
+          WHERE s_1.merged
+          GROUP BY s_1.user_id, s_1.canonical_id
+        ), card AS (
+         SELECT DISTINCT ON (s_1.user_id, s_1.canonical_id) s_1.user_id,
+            s_1.canonical_id,
+            v.type,
+            v.label,
+            v.description,
+            v.data,
+            v.importance,
+            v.valid_from,
+            v.valid_to,
+            ((v.valid_from <= now()) AND (v.valid_to > now())) AS holds
+           FROM (same s_1
+             JOIN memsvc.node_versions v ON (((s_1.user_id = v.user_id) AND (s_1.node_id = v.node_id) AND (v.recorded_to = 'infinity'::timestamp with time zone))))
+          ORDER BY s_1.user_id, s_1.canonical_id, ((v.valid_from <= now()) AND (v.valid_to > now())) DESC, (v.node_id = s_1.canonical_id) DESC, v.valid_from DESC, v.version_id
+        )
+ SELECT s.user_id,
+    s.node_id,
+    k.type,
+    k.label,
+    k.description,
+    k.data,
+    k.importance,
+    NULLIF(k.valid_from, '-infinity'::timestamp with time zone) AS since,
+    NULLIF(k.valid_to, 'infinity'::timestamp with time zone) AS until,
+    COALESCE(k.holds, false) AS holds,
+    (s.node_id || COALESCE(m.nodes, '{}'::uuid[])) AS nodes
+   FROM ((same s
+     LEFT JOIN card k ON (((s.user_id = k.user_id) AND (s.node_id = k.canonical_id))))
+     LEFT JOIN merged m ON (((s.user_id = m.user_id) AND (s.node_id = m.canonical_id))))
+  WHERE (NOT s.merged);
+
+ALTER VIEW memsvc.nodes_current OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.nodes_current IS 'Things as they are shown now; merged nodes are one.';
+
+COMMENT ON COLUMN memsvc.nodes_current.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.nodes_current.node_id IS 'The thing; of merged nodes the one that stands for them.';
+
+COMMENT ON COLUMN memsvc.nodes_current.type IS 'Its type; null where all that was known of it was taken back.';
+
+COMMENT ON COLUMN memsvc.nodes_current.label IS 'Its name as shown; null as above.';
+
+COMMENT ON COLUMN memsvc.nodes_current.description IS 'What it is.';
+
+COMMENT ON COLUMN memsvc.nodes_current.data IS 'Further properties.';
+
+COMMENT ON COLUMN memsvc.nodes_current.importance IS '1 to 10.';
+
+COMMENT ON COLUMN memsvc.nodes_current.since IS 'From when these properties hold; null: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.nodes_current.until IS 'When they ended or will end; null: not known to end.';
+
+COMMENT ON COLUMN memsvc.nodes_current.holds IS 'False: nothing is known of now, these are of another time.';
+
+COMMENT ON COLUMN memsvc.nodes_current.nodes IS 'All stored nodes that are this thing, itself first.';
+
+CREATE VIEW memsvc.node_labels WITH (security_invoker='true') AS
+ SELECT n.user_id,
+    stored.node_id,
+    n.node_id AS canonical_id,
+    n.label,
+    n.type,
+    (cardinality(n.nodes) > 1) AS several
+   FROM (memsvc.nodes_current n
+     CROSS JOIN LATERAL unnest(n.nodes) stored(node_id));
+
+ALTER VIEW memsvc.node_labels OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.node_labels IS 'How each stored node is shown.';
+
+COMMENT ON COLUMN memsvc.node_labels.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.node_labels.node_id IS 'A node as it is stored.';
+
+COMMENT ON COLUMN memsvc.node_labels.canonical_id IS 'The node that stands for it.';
+
+COMMENT ON COLUMN memsvc.node_labels.label IS 'The name of the thing that it is.';
+
+COMMENT ON COLUMN memsvc.node_labels.type IS 'The type of the thing that it is.';
+
+COMMENT ON COLUMN memsvc.node_labels.several IS 'Whether this thing is several stored nodes.';
+
+CREATE VIEW memsvc.facts_current WITH (security_invoker='true') AS
+ WITH thing AS MATERIALIZED (
+         SELECT l.user_id,
+            l.node_id,
+            l.canonical_id,
+            l.label,
+            l.type,
+            l.several
+           FROM memsvc.node_labels l
+        ), rivals AS (
+         SELECT s_1.user_id,
+            s_1.canonical_id,
+            v_1.type
+           FROM ((thing s_1
+             JOIN memsvc.edge_versions v_1 ON (((s_1.user_id = v_1.user_id) AND (s_1.node_id = v_1.from_node) AND (v_1.recorded_to = 'infinity'::timestamp with time zone) AND v_1.functional AND (v_1.valid_from <= now()) AND (v_1.valid_to > now()))))
+             JOIN thing o_1 ON (((v_1.user_id = o_1.user_id) AND (v_1.to_node = o_1.node_id))))
+          WHERE s_1.several
+          GROUP BY s_1.user_id, s_1.canonical_id, v_1.type
+         HAVING (count(DISTINCT o_1.canonical_id) > 1)
+        )
+ SELECT v.user_id,
+    v.version_id,
+    v.edge_id,
+    s.canonical_id AS subject_id,
+    s.label AS subject,
+    s.type AS subject_type,
+    v.type AS predicate,
+    o.canonical_id AS object_id,
+    o.label AS object,
+    o.type AS object_type,
+    v.fact,
+    NULLIF(v.valid_from, '-infinity'::timestamp with time zone) AS since,
+    NULLIF(v.valid_to, 'infinity'::timestamp with time zone) AS until,
+    v.confidence,
+    v.weight,
+    v.data,
+    v.asserted_by,
+    v.recorded_from AS learnt_at,
+    ( SELECT count(DISTINCT ROW(p.source_id, p.session, p.ordinal)) AS count
+           FROM (memsvc.source_links k
+             JOIN memsvc.passages p ON (((k.user_id = p.user_id) AND (k.passage_id = p.passage_id))))
+          WHERE ((k.user_id = s.user_id) AND (p.user_id = o.user_id) AND (k.edge_version_id = v.version_id) AND (k.stance = 'supports'::text) AND (k.recorded_to = 'infinity'::timestamp with time zone))) AS messages,
+    ( SELECT count(DISTINCT p.source_id) AS count
+           FROM (memsvc.source_links k
+             JOIN memsvc.passages p ON (((k.user_id = p.user_id) AND (k.passage_id = p.passage_id))))
+          WHERE ((k.user_id = s.user_id) AND (p.user_id = o.user_id) AND (k.edge_version_id = v.version_id) AND (k.stance = 'supports'::text) AND (k.recorded_to = 'infinity'::timestamp with time zone))) AS sources,
+    ((r.canonical_id IS NOT NULL) AND v.functional) AS contested,
+    v.from_node AS stored_subject_id,
+    v.to_node AS stored_object_id
+   FROM (((memsvc.edge_versions v
+     JOIN thing s ON (((v.user_id = s.user_id) AND (v.from_node = s.node_id))))
+     JOIN thing o ON (((v.user_id = o.user_id) AND (v.to_node = o.node_id))))
+     LEFT JOIN rivals r ON (((s.user_id = r.user_id) AND (s.canonical_id = r.canonical_id) AND (v.type = r.type))))
+  WHERE ((v.recorded_to = 'infinity'::timestamp with time zone) AND (v.valid_from <= now()) AND (v.valid_to > now()));
+
+ALTER VIEW memsvc.facts_current OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.facts_current IS 'Facts that hold now, as known now; merged nodes are one.';
+
+COMMENT ON COLUMN memsvc.facts_current.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.facts_current.version_id IS 'The version that says it.';
+
+COMMENT ON COLUMN memsvc.facts_current.edge_id IS 'The relation; the same through all versions.';
+
+COMMENT ON COLUMN memsvc.facts_current.subject_id IS 'Who or what it is about; of merged nodes the one that stands for them.';
+
+COMMENT ON COLUMN memsvc.facts_current.subject IS 'Its label; null where nothing is known of it any more.';
+
+COMMENT ON COLUMN memsvc.facts_current.subject_type IS 'Its type.';
+
+COMMENT ON COLUMN memsvc.facts_current.predicate IS 'The type of the relation, for example LIVES_IN.';
+
+COMMENT ON COLUMN memsvc.facts_current.object_id IS 'The other end; of merged nodes the one that stands for them.';
+
+COMMENT ON COLUMN memsvc.facts_current.object IS 'Its label.';
+
+COMMENT ON COLUMN memsvc.facts_current.object_type IS 'Its type.';
+
+COMMENT ON COLUMN memsvc.facts_current.fact IS 'The fact as a sentence.';
+
+COMMENT ON COLUMN memsvc.facts_current.since IS 'From when it is true; null: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.facts_current.until IS 'When it will end; null: not known to end.';
+
+COMMENT ON COLUMN memsvc.facts_current.confidence IS 'How sure its author is: above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.facts_current.weight IS 'How strong the relation is.';
+
+COMMENT ON COLUMN memsvc.facts_current.data IS 'Further properties.';
+
+COMMENT ON COLUMN memsvc.facts_current.asserted_by IS 'Who said so: user, app, or a model with its version.';
+
+COMMENT ON COLUMN memsvc.facts_current.learnt_at IS 'When this version was recorded.';
+
+COMMENT ON COLUMN memsvc.facts_current.messages IS 'How many messages speak for it.';
+
+COMMENT ON COLUMN memsvc.facts_current.sources IS 'How many sources (conversations) these are from.';
+
+COMMENT ON COLUMN memsvc.facts_current.contested IS 'The type allows one value at a time, but nodes that are the same disagree.';
+
+COMMENT ON COLUMN memsvc.facts_current.stored_subject_id IS 'The node at which it is stored; another than subject_id after a merge.';
+
+COMMENT ON COLUMN memsvc.facts_current.stored_object_id IS 'The same of the other end.';
+
+CREATE VIEW memsvc.facts_history WITH (security_invoker='true') AS
+ WITH thing AS MATERIALIZED (
+         SELECT l.user_id,
+            l.node_id,
+            l.canonical_id,
+            l.label,
+            l.type
+           FROM memsvc.node_labels l
+        )
+ SELECT v.user_id,
+    v.version_id,
+    v.edge_id,
+    s.canonical_id AS subject_id,
+    s.label AS subject,
+    s.type AS subject_type,
+    v.type AS predicate,
+    o.canonical_id AS object_id,
+    o.label AS object,
+    o.type AS object_type,
+    v.fact,
+    NULLIF(v.valid_from, '-infinity'::timestamp with time zone) AS since,
+    NULLIF(v.valid_to, 'infinity'::timestamp with time zone) AS until,
+    v.recorded_from AS learnt_at,
+    NULLIF(v.recorded_to, 'infinity'::timestamp with time zone) AS believed_until,
+    (v.recorded_to < 'infinity'::timestamp with time zone) AS superseded,
+        CASE
+            WHEN ((v.recorded_to = 'infinity'::timestamp with time zone) AND (v.valid_to <= now())) THEN 'ended'::text
+            WHEN ((v.recorded_to = 'infinity'::timestamp with time zone) AND (v.valid_from > now())) THEN 'to come'::text
+            WHEN (v.recorded_to = 'infinity'::timestamp with time zone) THEN 'holds'::text
+            WHEN (v.recorded_to = v.recorded_from) THEN 'overruled'::text
+            WHEN (EXISTS ( SELECT
+               FROM memsvc.edge_versions n
+              WHERE ((n.user_id = s.user_id) AND (n.edge_id = v.edge_id) AND (n.recorded_from = v.recorded_to) AND (n.fact = v.fact) AND (n.data = v.data) AND (n.weight = v.weight) AND (n.confidence = v.confidence)))) THEN 'shortened'::text
+            WHEN (EXISTS ( SELECT
+               FROM memsvc.edge_versions n
+              WHERE ((n.user_id = o.user_id) AND (n.edge_id = v.edge_id) AND (n.recorded_from = v.recorded_to)))) THEN 'corrected'::text
+            WHEN (v.functional AND (EXISTS ( SELECT
+               FROM memsvc.edge_versions n
+              WHERE ((n.user_id = v.user_id) AND (n.from_node = v.from_node) AND (n.type = v.type) AND (n.recorded_from = v.recorded_to))))) THEN 'replaced'::text
+            ELSE 'retracted'::text
+        END AS state,
+    v.derived_from,
+    v.confidence,
+    v.weight,
+    v.data,
+    v.asserted_by,
+    w.change_id AS learnt_by_change,
+    c.change_id AS closed_by_change,
+    c.asserted_by AS closed_by,
+    v.from_node AS stored_subject_id,
+    v.to_node AS stored_object_id
+   FROM ((((memsvc.edge_versions v
+     JOIN thing s ON (((v.user_id = s.user_id) AND (v.from_node = s.node_id))))
+     JOIN thing o ON (((v.user_id = o.user_id) AND (v.to_node = o.node_id))))
+     LEFT JOIN memsvc.changes w ON (((v.user_id = w.user_id) AND (v.recorded_from = w.recorded_at))))
+     LEFT JOIN memsvc.changes c ON (((v.user_id = c.user_id) AND (v.recorded_to = c.recorded_at))));
+
+ALTER VIEW memsvc.facts_history OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.facts_history IS 'Every version of every fact, with its four times; merged nodes are one.';
+
+COMMENT ON COLUMN memsvc.facts_history.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.facts_history.version_id IS 'The version.';
+
+COMMENT ON COLUMN memsvc.facts_history.edge_id IS 'The relation; the same through all versions.';
+
+COMMENT ON COLUMN memsvc.facts_history.subject_id IS 'Who or what it is about; of merged nodes the one that stands for them now.';
+
+COMMENT ON COLUMN memsvc.facts_history.subject IS 'Its label now; null where nothing is known of it any more.';
+
+COMMENT ON COLUMN memsvc.facts_history.subject_type IS 'Its type now.';
+
+COMMENT ON COLUMN memsvc.facts_history.predicate IS 'The type of the relation, for example LIVES_IN.';
+
+COMMENT ON COLUMN memsvc.facts_history.object_id IS 'The other end; of merged nodes the one that stands for them now.';
+
+COMMENT ON COLUMN memsvc.facts_history.object IS 'Its label now.';
+
+COMMENT ON COLUMN memsvc.facts_history.object_type IS 'Its type now.';
+
+COMMENT ON COLUMN memsvc.facts_history.fact IS 'The fact as a sentence.';
+
+COMMENT ON COLUMN memsvc.facts_history.since IS 'From when it was true; null: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.facts_history.until IS 'The first moment at which it was not true any more; null: not known to end.';
+
+COMMENT ON COLUMN memsvc.facts_history.learnt_at IS 'When this version was recorded.';
+
+COMMENT ON COLUMN memsvc.facts_history.believed_until IS 'When it was closed; null: it is believed now.';
+
+COMMENT ON COLUMN memsvc.facts_history.superseded IS 'True: it is not believed any more.';
+
+COMMENT ON COLUMN memsvc.facts_history.state IS 'Believed: holds, ended or to come. Not any more: shortened (the same is said of another time), corrected (the relation was told otherwise), replaced (another value came), retracted, or overruled within its own batch.';
+
+COMMENT ON COLUMN memsvc.facts_history.derived_from IS 'The version of which it is a remainder or a restoration; null: new knowledge.';
+
+COMMENT ON COLUMN memsvc.facts_history.confidence IS 'How sure its author was: above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.facts_history.weight IS 'How strong the relation was.';
+
+COMMENT ON COLUMN memsvc.facts_history.data IS 'Further properties.';
+
+COMMENT ON COLUMN memsvc.facts_history.asserted_by IS 'Who said so.';
+
+COMMENT ON COLUMN memsvc.facts_history.learnt_by_change IS 'The change that recorded it; see changes.';
+
+COMMENT ON COLUMN memsvc.facts_history.closed_by_change IS 'The change that closed it.';
+
+COMMENT ON COLUMN memsvc.facts_history.closed_by IS 'Whose change closed it.';
+
+COMMENT ON COLUMN memsvc.facts_history.stored_subject_id IS 'The node at which it is stored.';
+
+COMMENT ON COLUMN memsvc.facts_history.stored_object_id IS 'The same of the other end.';
+
 CREATE TABLE memsvc.identity_keys (
     key_id text NOT NULL,
     inner_pad bytea NOT NULL,
@@ -4851,14 +8253,33 @@ COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a l
 CREATE TABLE memsvc.node_types (
     name text NOT NULL,
     category text NOT NULL,
-    description text NOT NULL
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
+    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
 );
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
 
-COMMENT ON TABLE memsvc.node_types IS 'Core ontology: what a node can be. The same for everybody; not a memory.';
+COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
 
 COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
 
@@ -4866,30 +8287,23 @@ COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, deri
 
 COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
 
-CREATE TABLE memsvc.nodes (
-    user_id uuid NOT NULL,
-    node_id uuid DEFAULT uuidv7() NOT NULL,
-    gid bigint NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    lockable boolean DEFAULT true NOT NULL,
-    CONSTRAINT nodes_never_change CHECK (lockable)
-);
+COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
 
-ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
+COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
 
-ALTER TABLE memsvc.nodes OWNER TO memsvc_owner;
+COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
 
-COMMENT ON TABLE memsvc.nodes IS 'Identity only. What is known about a node stands in node_versions and aliases.';
+COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
 
-COMMENT ON COLUMN memsvc.nodes.user_id IS 'Owner.';
+COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
 
-COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.';
+COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
 
-COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
+COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
 
-COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
+COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
 
-COMMENT ON COLUMN memsvc.nodes.lockable IS 'Always true. The right to update it is what lets writers lock the row; nothing about a node changes.';
+COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
 
 ALTER TABLE memsvc.nodes ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.nodes_gid_seq
@@ -4907,7 +8321,7 @@ CREATE TABLE memsvc.outbox (
     subject_id uuid NOT NULL,
     transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
     recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text])))
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text])))
 );
 
 ALTER TABLE ONLY memsvc.outbox FORCE ROW LEVEL SECURITY;
@@ -4920,13 +8334,99 @@ COMMENT ON COLUMN memsvc.outbox.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.outbox.event_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added or source.completed.';
+COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed or memory.erased.';
 
-COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned.';
+COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, or the erasure.';
 
 COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
 
 COMMENT ON COLUMN memsvc.outbox.recorded_at IS 'When.';
+
+CREATE VIEW memsvc.people WITH (security_invoker='true') AS
+ WITH voice AS MATERIALIZED (
+         SELECT p.user_id,
+            p.speaker,
+            (p.speaker = ''::text) AS nameless,
+            memsvc.normal_form(p.speaker) AS normal_form,
+            count(*) AS messages,
+            min(p.said_at) AS first_at,
+            max(p.said_at) AS last_at
+           FROM memsvc.passages p
+          WHERE ((p.kind = 'message'::text) AND (p.part = 0) AND ((p.speaker <> ''::text) OR (p.role = 'user'::text)))
+          GROUP BY p.user_id, p.speaker
+        )
+ SELECT n.user_id,
+    n.node_id,
+    n.label AS name,
+    named.names,
+    COALESCE((n.data @> '{"self": true}'::jsonb), false) AS self,
+    spoken.messages,
+    related.facts,
+    LEAST(spoken.first_at, shown.first_at) AS first_seen,
+    GREATEST(spoken.last_at, shown.last_at) AS last_seen,
+    related.main_facts,
+    n.description,
+    n.importance
+   FROM ((((memsvc.nodes_current n
+     CROSS JOIN LATERAL ( SELECT array_agg(DISTINCT a.alias) FILTER (WHERE ((a.valid_from <= now()) AND (a.valid_to > now()))) AS names,
+            array_agg(DISTINCT a.normal_form) AS normal_forms
+           FROM memsvc.aliases a
+          WHERE ((a.user_id = n.user_id) AND (a.node_id = ANY (n.nodes)) AND (a.recorded_to = 'infinity'::timestamp with time zone))) named)
+     CROSS JOIN LATERAL ( SELECT (COALESCE(sum(v.messages), (0)::numeric))::bigint AS messages,
+            min(v.first_at) AS first_at,
+            max(v.last_at) AS last_at
+           FROM voice v
+          WHERE ((v.user_id = n.user_id) AND ((v.normal_form = ANY (named.normal_forms)) OR (v.nameless AND (n.data @> '{"self": true}'::jsonb))))) spoken)
+     CROSS JOIN LATERAL ( SELECT count(*) AS facts,
+            (array_agg(f.fact ORDER BY f.weight DESC, f.recorded_from DESC, f.fact, f.version_id))[1:5] AS main_facts,
+            array_agg(f.version_id) AS versions
+           FROM ( SELECT e.version_id,
+                    e.fact,
+                    e.weight,
+                    e.recorded_from
+                   FROM memsvc.edge_versions e
+                  WHERE ((e.user_id = n.user_id) AND (e.from_node = ANY (n.nodes)) AND (e.recorded_to = 'infinity'::timestamp with time zone) AND (e.valid_from <= now()) AND (e.valid_to > now()))
+                UNION
+                 SELECT e.version_id,
+                    e.fact,
+                    e.weight,
+                    e.recorded_from
+                   FROM memsvc.edge_versions e
+                  WHERE ((e.user_id = n.user_id) AND (e.to_node = ANY (n.nodes)) AND (e.recorded_to = 'infinity'::timestamp with time zone) AND (e.valid_from <= now()) AND (e.valid_to > now()))) f) related)
+     CROSS JOIN LATERAL ( SELECT min(p.said_at) AS first_at,
+            max(p.said_at) AS last_at
+           FROM (memsvc.source_links k
+             JOIN memsvc.passages p ON (((k.user_id = p.user_id) AND (k.passage_id = p.passage_id))))
+          WHERE ((k.user_id = n.user_id) AND (k.edge_version_id = ANY (related.versions)) AND (k.recorded_to = 'infinity'::timestamp with time zone))) shown)
+  WHERE (n.type = 'Person'::text);
+
+ALTER VIEW memsvc.people OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.people IS 'Persons with their names, facts and messages; merged ones are one.';
+
+COMMENT ON COLUMN memsvc.people.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.people.node_id IS 'The person; of merged nodes the one that stands for them.';
+
+COMMENT ON COLUMN memsvc.people.name IS 'The label.';
+
+COMMENT ON COLUMN memsvc.people.names IS 'What the person is called now; null: no name is known.';
+
+COMMENT ON COLUMN memsvc.people.self IS 'Whether this is the user.';
+
+COMMENT ON COLUMN memsvc.people.messages IS 'Messages that the person spoke, by the speaker''s name.';
+
+COMMENT ON COLUMN memsvc.people.facts IS 'Facts about the person that hold now.';
+
+COMMENT ON COLUMN memsvc.people.first_seen IS 'First message that the person spoke, or that speaks for one of these facts.';
+
+COMMENT ON COLUMN memsvc.people.last_seen IS 'The last one of them.';
+
+COMMENT ON COLUMN memsvc.people.main_facts IS 'The five strongest of these facts as sentences; the latest first among equals.';
+
+COMMENT ON COLUMN memsvc.people.description IS 'Who that is.';
+
+COMMENT ON COLUMN memsvc.people.importance IS '1 to 10.';
 
 CREATE TABLE memsvc.schema_version (
     version_num character varying(32) NOT NULL
@@ -4934,32 +8434,208 @@ CREATE TABLE memsvc.schema_version (
 
 ALTER TABLE memsvc.schema_version OWNER TO memsvc_owner;
 
-CREATE TABLE memsvc.terms (
-    user_id uuid NOT NULL,
-    kind text NOT NULL,
-    form text NOT NULL,
-    term text NOT NULL,
-    passages bigint NOT NULL,
-    CONSTRAINT terms_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
-    CONSTRAINT terms_passages_check CHECK ((passages >= 0))
-)
-WITH (fillfactor='80');
+CREATE VIEW memsvc.sources_status WITH (security_invoker='true') AS
+ SELECT s.user_id,
+    s.source_id,
+    s.kind,
+    s.identifier,
+    s.title,
+    s.status,
+    counted.messages,
+    counted.passages,
+        CASE
+            WHEN (m.model_id IS NOT NULL) THEN counted.embedded
+            ELSE NULL::bigint
+        END AS vectors,
+        CASE
+            WHEN (m.model_id IS NOT NULL) THEN (counted.embeddable - counted.embedded)
+            ELSE NULL::bigint
+        END AS vectors_lacking,
+    m.name AS model,
+    j.state AS job,
+    j.attempts,
+    j.error_code,
+    j.error,
+    s.last_ingested_at,
+    s.created_at
+   FROM (((memsvc.sources s
+     LEFT JOIN memsvc.embedding_models m ON ((m.state = 'active'::text)))
+     CROSS JOIN LATERAL ( SELECT count(*) FILTER (WHERE (p.part = 0)) AS messages,
+            count(*) AS passages,
+            count(*) FILTER (WHERE (p.kind = 'message'::text)) AS embeddable,
+            count(e.passage_id) FILTER (WHERE (p.kind = 'message'::text)) AS embedded
+           FROM (memsvc.passages p
+             LEFT JOIN memsvc.embeddings e ON (((p.user_id = e.user_id) AND (m.model_id = e.model_id) AND (p.passage_id = e.passage_id))))
+          WHERE ((p.user_id = s.user_id) AND (p.source_id = s.source_id))) counted)
+     LEFT JOIN ( SELECT DISTINCT ON (w.user_id, w.subject_id) w.user_id,
+            w.subject_id,
+            w.state,
+            w.attempts,
+            w.error_code,
+            w.error
+           FROM memsvc.jobs w
+          WHERE (w.kind = 'process'::text)
+          ORDER BY w.user_id, w.subject_id, w.job_id DESC) j ON (((s.user_id = j.user_id) AND (s.source_id = j.subject_id))));
 
-ALTER TABLE ONLY memsvc.terms FORCE ROW LEVEL SECURITY;
+ALTER VIEW memsvc.sources_status OWNER TO memsvc_owner;
 
-ALTER TABLE memsvc.terms OWNER TO memsvc_owner;
+COMMENT ON VIEW memsvc.sources_status IS 'Sources with their size, their vectors by the active model and their last job.';
 
-COMMENT ON TABLE memsvc.terms IS 'Document frequencies of one user; folded from term_deltas.';
+COMMENT ON COLUMN memsvc.sources_status.user_id IS 'Owner.';
 
-COMMENT ON COLUMN memsvc.terms.user_id IS 'Owner.';
+COMMENT ON COLUMN memsvc.sources_status.source_id IS 'The source.';
 
-COMMENT ON COLUMN memsvc.terms.kind IS 'As passages.kind.';
+COMMENT ON COLUMN memsvc.sources_status.kind IS 'What it is: conversation.';
 
-COMMENT ON COLUMN memsvc.terms.form IS 'stemmed or simple.';
+COMMENT ON COLUMN memsvc.sources_status.identifier IS 'Its name where it comes from.';
 
-COMMENT ON COLUMN memsvc.terms.term IS 'The lexeme.';
+COMMENT ON COLUMN memsvc.sources_status.title IS 'Its title.';
 
-COMMENT ON COLUMN memsvc.terms.passages IS 'df of BM25: passages that hold the term.';
+COMMENT ON COLUMN memsvc.sources_status.status IS 'How far background work is: pending, processing, completed or failed.';
+
+COMMENT ON COLUMN memsvc.sources_status.messages IS 'Its messages, traces among them.';
+
+COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long message is several.';
+
+COMMENT ON COLUMN memsvc.sources_status.vectors IS 'Passages with a vector of the active model; null: there is no model.';
+
+COMMENT ON COLUMN memsvc.sources_status.vectors_lacking IS 'Passages that are still to get one; traces get none.';
+
+COMMENT ON COLUMN memsvc.sources_status.model IS 'The active embedding model; null: none.';
+
+COMMENT ON COLUMN memsvc.sources_status.job IS 'State of its last job: pending, done, failed or cancelled; null: there is none (ended ones are kept for a time).';
+
+COMMENT ON COLUMN memsvc.sources_status.attempts IS 'How often that was tried.';
+
+COMMENT ON COLUMN memsvc.sources_status.error_code IS 'Why it failed, as a stable code.';
+
+COMMENT ON COLUMN memsvc.sources_status.error IS 'The same for people.';
+
+COMMENT ON COLUMN memsvc.sources_status.last_ingested_at IS 'When background work last caught up with it.';
+
+COMMENT ON COLUMN memsvc.sources_status.created_at IS 'When it first came in.';
+
+CREATE VIEW memsvc.timeline WITH (security_invoker='true') AS
+ SELECT p.user_id,
+    p.said_at AS at,
+    'message'::text AS kind,
+        CASE
+            WHEN (p.speaker = ''::text) THEN p.text
+            ELSE ((p.speaker || ': '::text) || p.text)
+        END AS what,
+    p.source_id,
+    p.passage_id,
+    NULL::uuid AS version_id,
+    NULL::uuid AS edge_id,
+    NULL::uuid AS node_id,
+    NULL::uuid AS other_node_id
+   FROM memsvc.passages p
+  WHERE ((p.kind = 'message'::text) AND (p.part = 0))
+UNION ALL
+ SELECT v.user_id,
+    v.valid_from AS at,
+    'began'::text AS kind,
+    v.fact AS what,
+    NULL::uuid AS source_id,
+    NULL::uuid AS passage_id,
+    v.version_id,
+    v.edge_id,
+    v.from_node AS node_id,
+    v.to_node AS other_node_id
+   FROM memsvc.edge_versions v
+  WHERE ((v.recorded_to = 'infinity'::timestamp with time zone) AND (v.valid_from > '-infinity'::timestamp with time zone) AND (NOT (EXISTS ( SELECT
+           FROM memsvc.edge_versions b
+          WHERE ((b.user_id = v.user_id) AND (b.edge_id = v.edge_id) AND (b.valid_to = v.valid_from) AND (b.recorded_to = 'infinity'::timestamp with time zone))))))
+UNION ALL
+ SELECT v.user_id,
+    v.valid_to AS at,
+    'ended'::text AS kind,
+    v.fact AS what,
+    NULL::uuid AS source_id,
+    NULL::uuid AS passage_id,
+    v.version_id,
+    v.edge_id,
+    v.from_node AS node_id,
+    v.to_node AS other_node_id
+   FROM memsvc.edge_versions v
+  WHERE ((v.recorded_to = 'infinity'::timestamp with time zone) AND (v.valid_to < 'infinity'::timestamp with time zone) AND (NOT (EXISTS ( SELECT
+           FROM memsvc.edge_versions a
+          WHERE ((a.user_id = v.user_id) AND (a.edge_id = v.edge_id) AND (a.valid_from = v.valid_to) AND (a.recorded_to = 'infinity'::timestamp with time zone))))))
+UNION ALL
+ SELECT v.user_id,
+    v.recorded_from AS at,
+    'learnt'::text AS kind,
+    v.fact AS what,
+    NULL::uuid AS source_id,
+    NULL::uuid AS passage_id,
+    v.version_id,
+    v.edge_id,
+    v.from_node AS node_id,
+    v.to_node AS other_node_id
+   FROM memsvc.edge_versions v
+  WHERE ((v.derived_from IS NULL) AND (v.recorded_to > v.recorded_from))
+UNION ALL
+ SELECT m.user_id,
+    m.at,
+    m.kind,
+    concat_ws(': '::text, format('%s %s %s'::text, COALESCE(( SELECT n.label
+           FROM memsvc.node_versions n
+          WHERE ((n.user_id = m.user_id) AND (n.node_id = m.node_id) AND (n.recorded_to = 'infinity'::timestamp with time zone))
+          ORDER BY n.valid_from DESC
+         LIMIT 1), (m.node_id)::text), m.verb, COALESCE(( SELECT n.label
+           FROM memsvc.node_versions n
+          WHERE ((n.user_id = m.user_id) AND (n.node_id = m.canonical_id) AND (n.recorded_to = 'infinity'::timestamp with time zone))
+          ORDER BY n.valid_from DESC
+         LIMIT 1), (m.canonical_id)::text)), NULLIF(m.reason, ''::text)) AS what,
+    NULL::uuid AS source_id,
+    NULL::uuid AS passage_id,
+    NULL::uuid AS version_id,
+    NULL::uuid AS edge_id,
+    m.node_id,
+    m.canonical_id AS other_node_id
+   FROM ( SELECT o.user_id,
+            o.recorded_from AS at,
+            'merged'::text AS kind,
+            'is'::text AS verb,
+            o.node_id,
+            o.canonical_id,
+            o.reason
+           FROM memsvc.merges o
+          WHERE (o.recorded_to > o.recorded_from)
+        UNION ALL
+         SELECT o.user_id,
+            o.recorded_to,
+            'unmerged'::text,
+            'is not'::text,
+            o.node_id,
+            o.canonical_id,
+            o.reason
+           FROM memsvc.merges o
+          WHERE ((o.recorded_to > o.recorded_from) AND (o.recorded_to < 'infinity'::timestamp with time zone))) m;
+
+ALTER VIEW memsvc.timeline OWNER TO memsvc_owner;
+
+COMMENT ON VIEW memsvc.timeline IS 'What happened: said, begun, ended, learnt, merged; one row for each.';
+
+COMMENT ON COLUMN memsvc.timeline.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.timeline.at IS 'When: of messages, begins and ends in the world; of learnt, merged and unmerged when memsvc recorded it.';
+
+COMMENT ON COLUMN memsvc.timeline.kind IS 'message, began, ended, learnt, merged or unmerged.';
+
+COMMENT ON COLUMN memsvc.timeline.what IS 'The message with its speaker (the first part of a long one), the fact as a sentence, or what is (not) the same and the reason.';
+
+COMMENT ON COLUMN memsvc.timeline.source_id IS 'The conversation of a message.';
+
+COMMENT ON COLUMN memsvc.timeline.passage_id IS 'The message.';
+
+COMMENT ON COLUMN memsvc.timeline.version_id IS 'The version of a fact.';
+
+COMMENT ON COLUMN memsvc.timeline.edge_id IS 'The relation of a fact.';
+
+COMMENT ON COLUMN memsvc.timeline.node_id IS 'The subject as it is stored; of a merge, the node that was merged.';
+
+COMMENT ON COLUMN memsvc.timeline.other_node_id IS 'The object as it is stored; of a merge, the node it was merged into.';
 
 CREATE TABLE memsvc.tombstones (
     user_id uuid NOT NULL,
@@ -4972,13 +8648,13 @@ ALTER TABLE ONLY memsvc.tombstones FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.tombstones OWNER TO memsvc_owner;
 
-COMMENT ON TABLE memsvc.tombstones IS 'What was erased and must not come back when a client sends it again. Holds no text.';
+COMMENT ON TABLE memsvc.tombstones IS 'What was erased and must not come back from texts that are older. Holds no text.';
 
 COMMENT ON COLUMN memsvc.tombstones.user_id IS 'Owner.';
 
-COMMENT ON COLUMN memsvc.tombstones.digest IS 'message_digest() of the erased message''s identity.';
+COMMENT ON COLUMN memsvc.tombstones.digest IS 'tombstone_digest() of what it was: a message''s identity, a fact''s ends, type and key, a name''s normal form.';
 
-COMMENT ON COLUMN memsvc.tombstones.recorded_at IS 'When it was erased.';
+COMMENT ON COLUMN memsvc.tombstones.recorded_at IS 'When it was erased last.';
 
 ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_0 FOR VALUES WITH (modulus 8, remainder 0);
 
@@ -5033,7 +8709,7 @@ ALTER TABLE ONLY memsvc.dramatiq_worker
     ADD CONSTRAINT dramatiq_worker_pkey PRIMARY KEY (worker_id);
 
 ALTER TABLE ONLY memsvc.edge_types
-    ADD CONSTRAINT edge_types_pkey PRIMARY KEY (name);
+    ADD CONSTRAINT edge_types_pkey PRIMARY KEY (user_id, name);
 
 ALTER TABLE ONLY memsvc.edge_versions
     ADD CONSTRAINT edge_versions_one_truth EXCLUDE USING gist (user_id WITH =, edge_id WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
@@ -5089,6 +8765,9 @@ ALTER TABLE ONLY memsvc.embeddings_6
 ALTER TABLE ONLY memsvc.embeddings_7
     ADD CONSTRAINT embeddings_7_pkey PRIMARY KEY (user_id, model_id, passage_id);
 
+ALTER TABLE ONLY memsvc.erasures
+    ADD CONSTRAINT erasures_pkey PRIMARY KEY (user_id, erasure_id);
+
 ALTER TABLE ONLY memsvc.identity_keys
     ADD CONSTRAINT identity_keys_pkey PRIMARY KEY (key_id);
 
@@ -5102,7 +8781,7 @@ ALTER TABLE ONLY memsvc.merges
     ADD CONSTRAINT merges_pkey PRIMARY KEY (user_id, merge_id);
 
 ALTER TABLE ONLY memsvc.node_types
-    ADD CONSTRAINT node_types_pkey PRIMARY KEY (name);
+    ADD CONSTRAINT node_types_pkey PRIMARY KEY (user_id, name);
 
 ALTER TABLE ONLY memsvc.node_versions
     ADD CONSTRAINT node_versions_one_truth EXCLUDE USING gist (user_id WITH =, node_id WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
@@ -5158,9 +8837,15 @@ ALTER TABLE ONLY memsvc.users
 ALTER TABLE ONLY memsvc.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (user_id);
 
+CREATE INDEX aliases_began ON memsvc.aliases USING btree (user_id, valid_from) WHERE ((recorded_to = 'infinity'::timestamp with time zone) AND (valid_from > '-infinity'::timestamp with time zone));
+
 CREATE INDEX aliases_closed ON memsvc.aliases USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
 CREATE INDEX aliases_current ON memsvc.aliases USING btree (user_id, normal_form) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX aliases_ended ON memsvc.aliases USING btree (user_id, valid_to) WHERE ((recorded_to = 'infinity'::timestamp with time zone) AND (valid_to < 'infinity'::timestamp with time zone));
+
+CREATE INDEX aliases_names ON memsvc.aliases USING btree (user_id, normal_form COLLATE "C", node_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
 
 CREATE INDEX aliases_of_node ON memsvc.aliases USING btree (user_id, node_id, normal_form);
 
@@ -5168,17 +8853,31 @@ CREATE INDEX aliases_past ON memsvc.aliases USING btree (user_id, normal_form) W
 
 CREATE INDEX aliases_recorded ON memsvc.aliases USING btree (user_id, recorded_from);
 
+CREATE INDEX audit_log_erasures ON memsvc.audit_log USING btree (user_id) WHERE (action = ANY (ARRAY['user.erase'::text, 'user.erased'::text]));
+
+CREATE INDEX changes_undone ON memsvc.changes USING btree (user_id, undoes) WHERE (undoes IS NOT NULL);
+
 CREATE INDEX dramatiq_queue_consumed ON memsvc.dramatiq_queue USING btree (worker_id) WHERE (state = 'consumed'::text);
 
 CREATE INDEX dramatiq_queue_rejected ON memsvc.dramatiq_queue USING btree (mtime) WHERE (state = 'rejected'::text);
 
 CREATE INDEX dramatiq_queue_waiting ON memsvc.dramatiq_queue USING btree (queue_name, user_id, available_at, "position") WHERE (state = 'queued'::text);
 
+CREATE UNIQUE INDEX edge_types_of_one_spelling ON memsvc.edge_types USING btree (user_id, lower(name));
+
+CREATE INDEX edge_types_owned ON memsvc.edge_types USING btree (own_user_id) WHERE (own_user_id IS NOT NULL);
+
+CREATE INDEX edge_versions_began ON memsvc.edge_versions USING btree (user_id, valid_from) WHERE ((recorded_to = 'infinity'::timestamp with time zone) AND (valid_from > '-infinity'::timestamp with time zone));
+
 CREATE INDEX edge_versions_closed ON memsvc.edge_versions USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
 CREATE INDEX edge_versions_current ON memsvc.edge_versions USING btree (user_id, edge_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
 
-CREATE INDEX edge_versions_from ON memsvc.edge_versions USING btree (user_id, from_node, type) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+CREATE INDEX edge_versions_ended ON memsvc.edge_versions USING btree (user_id, valid_to) WHERE ((recorded_to = 'infinity'::timestamp with time zone) AND (valid_to < 'infinity'::timestamp with time zone));
+
+CREATE INDEX edge_versions_from ON memsvc.edge_versions USING btree (user_id, from_node, type, valid_to, weight DESC, version_id DESC) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_of_edge ON memsvc.edge_versions USING btree (user_id, edge_id);
 
 CREATE INDEX edge_versions_past_from ON memsvc.edge_versions USING btree (user_id, from_node, type) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
@@ -5186,7 +8885,13 @@ CREATE INDEX edge_versions_past_to ON memsvc.edge_versions USING btree (user_id,
 
 CREATE INDEX edge_versions_recorded ON memsvc.edge_versions USING btree (user_id, recorded_from);
 
-CREATE INDEX edge_versions_to ON memsvc.edge_versions USING btree (user_id, to_node, type) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+CREATE INDEX edge_versions_to ON memsvc.edge_versions USING btree (user_id, to_node, type, valid_to, weight DESC, version_id DESC) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_walk_from ON memsvc.edge_versions USING btree (user_id, from_node, valid_to, weight DESC, version_id DESC) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX edge_versions_walk_to ON memsvc.edge_versions USING btree (user_id, to_node, valid_to, weight DESC, version_id DESC) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX edges_to ON memsvc.edges USING btree (user_id, to_node);
 
 CREATE UNIQUE INDEX embedding_models_one_each ON memsvc.embedding_models USING btree (state) WHERE (state <> 'retired'::text);
 
@@ -5198,15 +8903,29 @@ CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, 
 
 CREATE INDEX merges_closed ON memsvc.merges USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
+CREATE INDEX merges_current ON memsvc.merges USING btree (user_id, node_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
 CREATE INDEX merges_into ON memsvc.merges USING btree (user_id, canonical_id);
 
 CREATE INDEX merges_of_node ON memsvc.merges USING btree (user_id, node_id);
 
 CREATE INDEX merges_recorded ON memsvc.merges USING btree (user_id, recorded_from);
 
+CREATE UNIQUE INDEX node_types_of_one_spelling ON memsvc.node_types USING btree (user_id, lower(name));
+
+CREATE INDEX node_types_owned ON memsvc.node_types USING btree (own_user_id) WHERE (own_user_id IS NOT NULL);
+
+CREATE INDEX node_versions_began ON memsvc.node_versions USING btree (user_id, valid_from) WHERE ((recorded_to = 'infinity'::timestamp with time zone) AND (valid_from > '-infinity'::timestamp with time zone));
+
 CREATE INDEX node_versions_closed ON memsvc.node_versions USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
 CREATE INDEX node_versions_current ON memsvc.node_versions USING btree (user_id, node_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX node_versions_ended ON memsvc.node_versions USING btree (user_id, valid_to) WHERE ((recorded_to = 'infinity'::timestamp with time zone) AND (valid_to < 'infinity'::timestamp with time zone));
+
+CREATE INDEX node_versions_labels ON memsvc.node_versions USING btree (user_id, label_form, node_id) WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
+CREATE INDEX node_versions_of_type ON memsvc.node_versions USING btree (user_id, type, node_id) INCLUDE (valid_from, valid_to) WHERE (recorded_to = 'infinity'::timestamp with time zone);
 
 CREATE INDEX node_versions_past ON memsvc.node_versions USING btree (user_id, node_id) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
@@ -5233,6 +8952,8 @@ CREATE INDEX source_links_of_node_version ON memsvc.source_links USING btree (us
 CREATE INDEX source_links_of_passage ON memsvc.source_links USING btree (user_id, passage_id);
 
 CREATE INDEX source_links_recorded ON memsvc.source_links USING btree (user_id, recorded_from);
+
+CREATE INDEX users_erasing ON memsvc.users USING btree (erasing_since) WHERE (erasing_since IS NOT NULL);
 
 ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_0_pkey;
 
@@ -5268,11 +8989,21 @@ CREATE OR REPLACE VIEW memsvc.conversations WITH (security_invoker='true') AS
   WHERE (s.kind = 'conversation'::text)
   GROUP BY s.user_id, s.source_id;
 
+CREATE TRIGGER added AFTER INSERT ON memsvc.edge_types REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_added_types();
+
+CREATE TRIGGER added AFTER INSERT ON memsvc.node_types REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_added_types();
+
+CREATE TRIGGER formed BEFORE INSERT ON memsvc.node_versions FOR EACH ROW EXECUTE FUNCTION memsvc.form_label();
+
 CREATE TRIGGER moved AFTER UPDATE OF time_zone ON memsvc.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION memsvc.reschedule();
 
 CREATE TRIGGER resent AFTER UPDATE OF state, run_after ON memsvc.jobs FOR EACH ROW WHEN (((new.state IS DISTINCT FROM old.state) OR (new.run_after IS DISTINCT FROM old.run_after))) EXECUTE FUNCTION memsvc.send_job();
 
 CREATE TRIGGER sent AFTER INSERT ON memsvc.jobs FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION memsvc.send_job();
+
+CREATE TRIGGER typed AFTER INSERT ON memsvc.edges REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_written_edge_types();
+
+CREATE TRIGGER typed AFTER INSERT ON memsvc.node_versions REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_written_node_types();
 
 CREATE TRIGGER unsent AFTER DELETE ON memsvc.jobs FOR EACH ROW EXECUTE FUNCTION memsvc.send_job();
 
@@ -5294,11 +9025,11 @@ ALTER TABLE ONLY memsvc.changes
 ALTER TABLE ONLY memsvc.corpora
     ADD CONSTRAINT corpora_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
+ALTER TABLE ONLY memsvc.edge_types
+    ADD CONSTRAINT edge_types_user_id_fkey FOREIGN KEY (own_user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.edge_versions
     ADD CONSTRAINT edge_versions_user_id_edge_id_from_node_type_to_node_fkey FOREIGN KEY (user_id, edge_id, from_node, type, to_node) REFERENCES memsvc.edges(user_id, edge_id, from_node, type, to_node);
-
-ALTER TABLE ONLY memsvc.edges
-    ADD CONSTRAINT edges_type_fkey FOREIGN KEY (type) REFERENCES memsvc.edge_types(name);
 
 ALTER TABLE ONLY memsvc.edges
     ADD CONSTRAINT edges_user_id_from_node_fkey FOREIGN KEY (user_id, from_node) REFERENCES memsvc.nodes(user_id, node_id);
@@ -5312,6 +9043,9 @@ ALTER TABLE memsvc.embeddings
 ALTER TABLE memsvc.embeddings
     ADD CONSTRAINT embeddings_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
 
+ALTER TABLE ONLY memsvc.erasures
+    ADD CONSTRAINT erasures_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
@@ -5321,8 +9055,8 @@ ALTER TABLE ONLY memsvc.merges
 ALTER TABLE ONLY memsvc.merges
     ADD CONSTRAINT merges_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
 
-ALTER TABLE ONLY memsvc.node_versions
-    ADD CONSTRAINT node_versions_type_fkey FOREIGN KEY (type) REFERENCES memsvc.node_types(name);
+ALTER TABLE ONLY memsvc.node_types
+    ADD CONSTRAINT node_types_user_id_fkey FOREIGN KEY (own_user_id) REFERENCES memsvc.users(user_id);
 
 ALTER TABLE ONLY memsvc.node_versions
     ADD CONSTRAINT node_versions_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
@@ -5444,17 +9178,27 @@ ALTER TABLE memsvc.embeddings_6 ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.embeddings_7 ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY everybody_reads ON memsvc.edge_types FOR SELECT USING (true);
+CREATE POLICY erased_rows ON memsvc.api_keys TO memsvc_eraser USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY erased_rows ON memsvc.dramatiq_queue TO memsvc_eraser USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+ALTER TABLE memsvc.erasures ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY everybody_reads ON memsvc.edge_types FOR SELECT USING ((user_id = '00000000-0000-0000-0000-000000000000'::uuid));
 
 CREATE POLICY everybody_reads ON memsvc.embedding_models FOR SELECT USING (true);
 
-CREATE POLICY everybody_reads ON memsvc.node_types FOR SELECT USING (true);
+CREATE POLICY everybody_reads ON memsvc.node_types FOR SELECT USING ((user_id = '00000000-0000-0000-0000-000000000000'::uuid));
 
 ALTER TABLE memsvc.identity_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.jobs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.merges ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY never_approved ON memsvc.edge_types AS RESTRICTIVE FOR DELETE TO memsvc_app USING ((status = ANY (ARRAY['proposed'::text, 'rejected'::text])));
+
+CREATE POLICY never_approved ON memsvc.node_types AS RESTRICTIVE FOR DELETE TO memsvc_app USING ((status = ANY (ARRAY['proposed'::text, 'rejected'::text])));
 
 ALTER TABLE memsvc.node_types ENABLE ROW LEVEL SECURITY;
 
@@ -5464,43 +9208,49 @@ ALTER TABLE memsvc.nodes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY own_rows ON memsvc.aliases TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.aliases TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.changes TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.changes TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.corpora TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.corpora TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.edge_versions TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.edge_types TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.edges TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.edge_versions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.embeddings TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.edges TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.jobs TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.embeddings TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.merges TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.erasures TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.node_versions TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.nodes TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.merges TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.outbox TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.node_types TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.passages TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.node_versions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.schedules TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.nodes TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.source_links TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.outbox TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.sources TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.passages TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.term_deltas TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.schedules TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.terms TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.source_links TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.sources TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.users TO memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.term_deltas TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.terms TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.users TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 ALTER TABLE memsvc.passages ENABLE ROW LEVEL SECURITY;
 
@@ -5531,12 +9281,30 @@ ALTER TABLE memsvc.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.users ENABLE ROW LEVEL SECURITY;
 
 GRANT ALL ON SCHEMA memsvc TO memsvc_recall;
+GRANT ALL ON SCHEMA memsvc TO memsvc_eraser;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_app;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_reader;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_cypher;
 
+REVOKE ALL ON FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.all_edges(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) TO memsvc_app;
@@ -5559,8 +9327,11 @@ REVOKE ALL ON FUNCTION memsvc.ask_vectors(p_model_id smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) FROM PUBLIC;
 
+GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
+
 GRANT SELECT ON TABLE memsvc.users TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.users TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.users TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) TO memsvc_app;
@@ -5569,6 +9340,7 @@ REVOKE ALL ON FUNCTION memsvc.job_queue(p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.job_queue(p_kind text) TO memsvc_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE memsvc.dramatiq_queue TO memsvc_app;
+GRANT SELECT,DELETE ON TABLE memsvc.dramatiq_queue TO memsvc_eraser;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE memsvc.dramatiq_worker TO memsvc_app;
 
@@ -5577,6 +9349,7 @@ GRANT ALL ON FUNCTION memsvc.work_hands() TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.jobs TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.jobs TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.jobs TO memsvc_eraser;
 
 GRANT UPDATE(state) ON TABLE memsvc.jobs TO memsvc_app;
 
@@ -5600,23 +9373,106 @@ GRANT ALL ON FUNCTION memsvc.work_now() TO memsvc_app;
 GRANT SELECT,INSERT,DELETE ON TABLE memsvc.term_deltas TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.term_deltas TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.term_deltas TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.term_deltas TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.backlog() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.backlog() TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.changes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.changes TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.changes TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_change(p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid) TO memsvc_app;
 
+GRANT SELECT ON TABLE memsvc.erasures TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.erasures TO memsvc_reader;
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.erasures TO memsvc_eraser;
+
+GRANT UPDATE(state) ON TABLE memsvc.erasures TO memsvc_eraser;
+
+GRANT UPDATE(counts) ON TABLE memsvc.erasures TO memsvc_eraser;
+
+GRANT UPDATE(ids) ON TABLE memsvc.erasures TO memsvc_eraser;
+
+GRANT UPDATE(finished_at) ON TABLE memsvc.erasures TO memsvc_eraser;
+
+GRANT UPDATE(verified_at) ON TABLE memsvc.erasures TO memsvc_app;
+
+GRANT UPDATE(leftovers) ON TABLE memsvc.erasures TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.merges TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.merges TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.merges TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.merges TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.aliases TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.node_versions TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.node_versions TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.change_models() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.check_added_types() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.check_added_types() TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.check_closes(p_user_id uuid, p_steps jsonb) TO memsvc_app;
@@ -5627,16 +9483,20 @@ GRANT ALL ON FUNCTION memsvc.check_endpoints(p_user_id uuid, p_operations jsonb)
 REVOKE ALL ON FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.check_operations(p_user_id uuid, p_operations jsonb) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.check_written_edge_types() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.check_written_edge_types() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.check_written_node_types() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.check_written_node_types() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
-
-GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;
@@ -5645,6 +9505,7 @@ GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reca
 
 GRANT SELECT,INSERT ON TABLE memsvc.edge_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.edge_versions TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.edge_versions TO memsvc_app;
 
@@ -5653,15 +9514,28 @@ GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsv
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_recall;
 
-GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
-
-GRANT UPDATE(recorded_to) ON TABLE memsvc.node_versions TO memsvc_app;
-
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.core_user_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) TO memsvc_app;
@@ -5670,10 +9544,14 @@ REVOKE ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_n
 GRANT ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.current_user_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+
+REVOKE ALL ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) TO memsvc_app;
@@ -5690,6 +9568,7 @@ GRANT ALL ON FUNCTION memsvc.drop_model_index(p_model_id smallint) TO memsvc_app
 GRANT SELECT,INSERT ON TABLE memsvc.embeddings TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.embeddings TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) TO memsvc_app;
@@ -5699,6 +9578,7 @@ GRANT ALL ON FUNCTION memsvc.due_jobs(p_limit integer) TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.schedules TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.schedules TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.schedules TO memsvc_eraser;
 
 GRANT UPDATE(at_local) ON TABLE memsvc.schedules TO memsvc_app;
 
@@ -5713,6 +9593,11 @@ GRANT UPDATE(last_at) ON TABLE memsvc.schedules TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.due_schedules(p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.due_schedules(p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -5724,6 +9609,9 @@ GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
 GRANT SELECT,INSERT ON TABLE memsvc.passages TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.passages TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.passages TO memsvc_eraser;
+
+GRANT UPDATE(part) ON TABLE memsvc.passages TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_app;
@@ -5739,23 +9627,31 @@ GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_model(p_name text, p_dimensions integer) TO memsvc_app;
 
-GRANT SELECT,INSERT ON TABLE memsvc.merges TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.merges TO memsvc_reader;
+REVOKE ALL ON FUNCTION memsvc.erase(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erase(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) TO memsvc_app;
 
-GRANT UPDATE(recorded_to) ON TABLE memsvc.merges TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.erase_batch(p_user_id uuid, p_erasure_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erase_batch(p_user_id uuid, p_erasure_id uuid, p_limit integer) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.erase_user(p_user_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erase_user(p_user_id uuid, p_limit integer) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.erase_user_rows(p_user_id uuid, p_limit integer, p_last boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erase_user_rows(p_user_id uuid, p_limit integer, p_last boolean) TO memsvc_owner;
+
+REVOKE ALL ON FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.edges TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edges TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.edges TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_app;
@@ -5763,6 +9659,7 @@ GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[
 GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) FROM PUBLIC;
@@ -5774,6 +9671,56 @@ GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.form_label() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.form_label() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.graph_around(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.graph_around(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.graph_around(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.graph_around(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.versions_turning(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.versions_turning(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.versions_turning(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.versions_turning(p_user_id uuid, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.graph_paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.graph_paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.graph_paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.graph_paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.graph_shown(p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.graph_shown(p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.graph_shown(p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.graph_shown(p_user_id uuid, p_nodes uuid[], p_hops integer[], p_versions uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) TO memsvc_reader;
@@ -5782,8 +9729,16 @@ GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before ti
 REVOKE ALL ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.keep_memories(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.keep_memories(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.keep_queue(p_silence interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_queue(p_silence interval) TO memsvc_app;
@@ -5798,13 +9753,17 @@ GRANT ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at ti
 
 GRANT SELECT,INSERT ON TABLE memsvc.source_links TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.source_links TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.source_links TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.source_links TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
 
@@ -5816,40 +9775,117 @@ REVOKE ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit 
 GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_reader;
 
+REVOKE ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_weekdays smallint[], p_after timestamp with time zone) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
-REVOKE ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
-REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[], p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[], p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[], p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reached integer, p_left_over integer, p_steps integer[], p_starts uuid[], p_ends uuid[], p_versions uuid[], p_weights real[], p_limit integer) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.terms TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.terms TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.terms TO memsvc_recall;
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.terms TO memsvc_eraser;
+
+GRANT UPDATE(passages) ON TABLE memsvc.terms TO memsvc_app;
+GRANT UPDATE(passages) ON TABLE memsvc.terms TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.set_signs_apart(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_app;
@@ -5868,14 +9904,19 @@ GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language 
 
 GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(identifier) ON TABLE memsvc.sources TO memsvc_eraser;
 
 GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_eraser;
 
 GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_app;
@@ -5885,10 +9926,14 @@ GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit intege
 REVOKE ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_recall;
@@ -5904,8 +9949,16 @@ GRANT ALL ON FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.rows_of_user(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.rows_of_user(p_user_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.run_schedule(p_user_id uuid, p_kind text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.search_nodes(p_user_id uuid, p_query text, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_tier integer, p_after_form text, p_after_node uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.search_nodes(p_user_id uuid, p_query text, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_tier integer, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.search_nodes(p_user_id uuid, p_query text, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_tier integer, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.search_nodes(p_user_id uuid, p_query text, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_tier integer, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_caption text) TO memsvc_app;
@@ -5918,8 +9971,22 @@ GRANT ALL ON FUNCTION memsvc.seed_schedules(p_user_id uuid) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.send_job() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.send_job() TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) TO memsvc_app;
@@ -5933,6 +10000,23 @@ GRANT ALL ON FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_
 REVOKE ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.user_tables() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.user_tables() TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.users_erasing(p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_erasing(p_limit integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.users_lacking(p_model_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_lacking(p_model_id smallint) TO memsvc_owner;
 
@@ -5945,8 +10029,19 @@ GRANT ALL ON FUNCTION memsvc.users_with_failed_jobs() TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) TO memsvc_owner;
 
+REVOKE ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.word_count(p_words tsvector) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_app;
@@ -5964,40 +10059,87 @@ GRANT ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at t
 
 GRANT SELECT ON TABLE memsvc.applied_sql TO memsvc_app;
 
+GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.nodes TO memsvc_eraser;
+
+GRANT UPDATE(lockable) ON TABLE memsvc.nodes TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.canonical_nodes TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.canonical_nodes TO memsvc_reader;
+
 GRANT SELECT ON TABLE memsvc.conversations TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.conversations TO memsvc_reader;
 
 GRANT SELECT,INSERT ON TABLE memsvc.corpora TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.corpora TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.corpora TO memsvc_recall;
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.corpora TO memsvc_eraser;
 
 GRANT UPDATE(passages) ON TABLE memsvc.corpora TO memsvc_app;
+GRANT UPDATE(passages) ON TABLE memsvc.corpora TO memsvc_eraser;
 
 GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_app;
+GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_eraser;
 
-GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_reader;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.edge_types TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.edge_types TO memsvc_eraser;
+
+GRANT UPDATE(description) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_reader;
+
+GRANT SELECT ON TABLE memsvc.node_labels TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_labels TO memsvc_reader;
+
+GRANT SELECT ON TABLE memsvc.facts_current TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.facts_current TO memsvc_reader;
+
+GRANT SELECT ON TABLE memsvc.facts_history TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.facts_history TO memsvc_reader;
 
 GRANT SELECT ON TABLE memsvc.messages TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.messages TO memsvc_reader;
 
-GRANT SELECT ON TABLE memsvc.node_types TO memsvc_app;
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
 
-GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
+GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
 
-GRANT UPDATE(lockable) ON TABLE memsvc.nodes TO memsvc_app;
+GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.outbox TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.outbox TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.outbox TO memsvc_eraser;
+
+GRANT SELECT ON TABLE memsvc.people TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.people TO memsvc_reader;
 
 GRANT SELECT ON TABLE memsvc.schema_version TO memsvc_app;
 
-GRANT SELECT,INSERT ON TABLE memsvc.terms TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.terms TO memsvc_reader;
-GRANT SELECT ON TABLE memsvc.terms TO memsvc_recall;
+GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_reader;
 
-GRANT UPDATE(passages) ON TABLE memsvc.terms TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.timeline TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.timeline TO memsvc_reader;
 
-GRANT SELECT ON TABLE memsvc.tombstones TO memsvc_app;
+GRANT SELECT,INSERT ON TABLE memsvc.tombstones TO memsvc_app;
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.tombstones TO memsvc_eraser;
+
+GRANT UPDATE(recorded_at) ON TABLE memsvc.tombstones TO memsvc_eraser;

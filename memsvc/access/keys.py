@@ -29,8 +29,8 @@ from memsvc.errors import (
     UserUnknownError,
 )
 
-Scope = Literal["read", "write", "admin"]
-SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
+Scope = Literal["read", "write", "forget", "admin"]
+SCOPES: tuple[Scope, ...] = ("read", "write", "forget", "admin")
 KEY_PREFIX = "mk_"
 JWT_ALGORITHM = "HS256"
 
@@ -98,7 +98,7 @@ async def create_key(
     Args:
         db: the database.
         app: the app whose users it may act for.
-        scopes: any of read, write, admin.
+        scopes: any of read, write, forget, admin.
         user_id: the only user it may act for; None: every user of the app.
         label: what it is for.
         ttl: how long it works; None: until it is revoked.
@@ -108,7 +108,7 @@ async def create_key(
     """
     chosen = sorted(set(scopes))
     if not chosen or not set(chosen) <= set(SCOPES):
-        raise InvalidRequestError("Scopes are read, write and admin; at least one.", field="scopes")
+        raise InvalidRequestError("Scopes are read, write, forget and admin; at least one.", field="scopes")
     if ttl is not None and ttl <= timedelta(0):
         raise InvalidRequestError("The key's life must be longer than nothing.", field="ttl")
     key_id, secret = KEY_PREFIX + secrets.token_hex(8), secrets.token_urlsafe(16)

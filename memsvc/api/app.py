@@ -21,12 +21,20 @@ from memsvc import observe
 from memsvc.api.bodies import JsonRequest
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
+from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
+from memsvc.api.controllers.erasures import ErasuresController, ForgetController, ForgetUserController
+from memsvc.api.controllers.export import ExportController
+from memsvc.api.controllers.facts import FactsController
 from memsvc.api.controllers.jobs import JobsController
 from memsvc.api.controllers.messages import MessagesController
+from memsvc.api.controllers.nodes import AliasesController, NodesController
+from memsvc.api.controllers.notes import LinksController, NotesController
+from memsvc.api.controllers.ontology import OntologyController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
+from memsvc.api.controllers.walks import WalksController
 from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.db.engine import Database, role_url
@@ -40,10 +48,23 @@ V1 = (
     RecallController,
     ConversationsController,
     SourcesController,
+    NotesController,
+    LinksController,
+    OntologyController,
+    WalksController,
+    ForgetController,
+    ErasuresController,
+    NodesController,
+    AliasesController,
+    FactsController,
+    ChangesController,
+    DiffController,
     JobsController,
     SchedulesController,
     AccountController,
+    ExportController,
     UsersController,
+    ForgetUserController,
     KeysController,
 )
 GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -1,7 +1,8 @@
 """Who calls: the guard that checks the key, and the dependencies by which each handler says what it needs.
 
 The guard stands before all of ``/v1`` and runs before a body is read. A handler then asks for a ``reader``, a
-``writer``, an ``administrator`` or a ``keyholder``; it gets the user to act for and cannot act for another.
+``writer``, a ``forgetter``, an ``administrator`` or a ``keyholder``; it gets the user to act for and cannot act for
+another.
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ class Caller:
     embedder: QueryEmbedder | None
     principal: Principal
     owner: Owner
+
+    @property
+    def asserted_by(self) -> str:
+        """Who says what is written: user, with a token or a key of one user; else app."""
+        return "app" if self.principal.bound_user_id is None else "user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,11 @@ async def provide_writer(request: Request[Any, Any, Any], user: UserHeader = Non
     return _caller(request, _principal(request).require_owner("write"))
 
 
+async def provide_forgetter(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
+    """A caller with the scope forget."""
+    return _caller(request, _principal(request).require_owner("forget"))
+
+
 async def provide_keyholder(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
     """A caller with a key (a token must not prolong its own life) that may read or write for a user."""
     if not _credential(request).startswith(keys.KEY_PREFIX):
@@ -138,5 +149,6 @@ async def provide_administrator(request: Request[Any, Any, Any]) -> Administrato
 
 READER = {"reader": Provide(provide_reader)}
 WRITER = {"writer": Provide(provide_writer)}
+FORGETTER = {"forgetter": Provide(provide_forgetter)}
 KEYHOLDER = {"keyholder": Provide(provide_keyholder)}
 ADMINISTRATOR = {"administrator": Provide(provide_administrator)}

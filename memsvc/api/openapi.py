@@ -47,7 +47,12 @@ CONFIG = OpenAPIConfig(
     tags=[
         Tag(name="messages", description="Text comes in."),
         Tag(name="recall", description="Memories come out."),
+        Tag(name="graph", description="Facts, nodes and names, with their history."),
         Tag(name="conversations", description="What is stored, as it came."),
+        Tag(name="notes", description="What is written by hand, and how it hangs together."),
+        Tag(name="ontology", description="What nodes and edges can be."),
+        Tag(name="graph", description="Facts that change: walking from node to node, and drawing it."),
+        Tag(name="forgetting", description="What must not be kept; for good."),
         Tag(name="jobs", description="Background work, once and recurring."),
         Tag(name="account", description="Who asks."),
         Tag(name="administration", description="Users and keys of an app; needs the scope admin."),

@@ -44,7 +44,7 @@ class Problem(msgspec.Struct, kw_only=True, omit_defaults=True):
     request_id: str | None = None
     """Also in the X-Request-Id header and in the service's log."""
     row: int | None = None
-    """Which message of a batch, from 0."""
+    """Which message or operation of a batch, from 0."""
     field: str | None = None
     """Which field or parameter."""
 
@@ -70,7 +70,7 @@ OF_STATUS = {
 OTHER = Meaning("invalid_request", "The request cannot be answered.", InvalidRequestError.hint)
 VALUE_AT = re.compile(r"^(?P<message>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 NAMED_FIELD = re.compile(r"(?:unknown|required) field `(?P<name>.+?)`")
-IN_BATCH = re.compile(r"^messages\[(?P<row>\d+)\]\.?(?P<field>.*)$")
+IN_BATCH = re.compile(r"^(?:messages|operations)\[(?P<row>\d+)\]\.?(?P<field>.*)$")
 MAX_DETAIL_CHARS = 500
 
 
@@ -167,8 +167,9 @@ MEANINGS_FOR_DOCS = {
     400: "The request does not have the expected form (invalid_request, invalid_text, invalid_time, user_required, …).",
     401: "The key or token is missing, wrong, expired or revoked (unauthenticated).",
     403: "The key's scopes do not allow that (forbidden).",
-    404: "There is no such thing for this user (not_found, conversation_unknown, user_unknown).",
-    409: "It contradicts what is stored (message_conflict, already_exists, job_state).",
+    404: "There is no such thing for this user (not_found, conversation_unknown, node_unknown, user_unknown, …).",
+    409: "It contradicts what is stored or fits several things (message_conflict, already_exists, node_ambiguous, "
+    "version_superseded, job_state, …).",
     413: "Too much at once (text_too_long, batch_too_large, body_too_large).",
     415: "The body is not JSON (unsupported_media_type).",
     500: "Something unexpected happened; the log has the rest under the request's id (internal).",

@@ -80,7 +80,9 @@ def list_all(
 
 @keys.command("create")
 def create(
-    scope: list[str] = typer.Option(["read", "write"], help="read, write or admin; may be given several times."),
+    scope: list[str] = typer.Option(
+        ["read", "write"], help="read, write, forget or admin; may be given several times."
+    ),
     user: str | None = typer.Option(
         None, "--user", "-u", help="The only user it may act for; all of the app otherwise."
     ),

@@ -4,7 +4,24 @@ from __future__ import annotations
 
 import typer
 
-from memsvc.cli import accounts, database, demo, jobs, memories, models, relay, schedule, service
+from memsvc.cli import (
+    accounts,
+    console,
+    database,
+    demo,
+    forget,
+    graph,
+    jobs,
+    memories,
+    models,
+    notes,
+    ontology,
+    relay,
+    schedule,
+    service,
+    transfer,
+    walks,
+)
 
 app = typer.Typer(
     name="memsvc",
@@ -41,6 +58,22 @@ app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)
 app.command("recall")(memories.recall)
+app.command("sql")(console.sql)
+app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
+app.add_typer(notes.notes, name="note")
+app.add_typer(ontology.ontology, name="ontology")
+app.command("graph")(walks.graph)
+app.command("forget")(forget.forget)
+app.command("facts")(graph.facts)
+app.command("nodes")(graph.nodes)
+app.command("node")(graph.node)
+app.command("changes")(graph.changes)
+app.command("undo")(graph.undo)
+app.command("assert")(graph.assert_fact)
+app.command("merge")(graph.merge)
+app.command("unmerge")(graph.unmerge)
+app.command("export")(transfer.export)
+app.command("import")(transfer.import_)
 app.add_typer(database.app, name="db")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from memsvc.access.users import User
+    from memsvc.access.users import Owner, User
     from memsvc.db.engine import Database
     from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
@@ -32,25 +32,38 @@ def note(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def with_database(work: Callable[[Database, Settings], Awaitable[T]]) -> T:
-    """Run work on the configured database as the application's login; the embedded server runs meanwhile."""
-    from memsvc.db.engine import Database
-    from memsvc.db.locate import app_url, ready
+@contextmanager
+def opened() -> Iterator[tuple[str, Settings]]:
+    """The administrator's URL of the configured database, and the settings; the embedded server runs meanwhile."""
+    from memsvc.db.locate import ready
     from memsvc.observe import configure_logging
     from memsvc.settings import settings
 
     chosen = settings()
     configure_logging(chosen)  # to standard error: standard output is for what was asked for
+    with ready(chosen, note) as admin_url:
+        yield admin_url, chosen
 
-    async def run(admin_url: str) -> T:
+
+def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Settings], Awaitable[T]]) -> T:
+    """Run work on a database as the application's login."""
+    from memsvc.db.engine import Database
+    from memsvc.db.locate import app_url
+
+    async def run() -> T:
         db = Database(app_url(admin_url, chosen), chosen, pool_size=2)
         try:
             return await work(db, chosen)
         finally:
             await db.close()
 
-    with ready(chosen, note) as admin_url:
-        return asyncio.run(run(admin_url))
+    return asyncio.run(run())
+
+
+def with_database(work: Callable[[Database, Settings], Awaitable[T]]) -> T:
+    """Run work on the configured database as the application's login; the embedded server runs meanwhile."""
+    with opened() as (admin_url, chosen):
+        return on_database(admin_url, chosen, work)
 
 
 @contextmanager
@@ -88,6 +101,17 @@ async def chosen_user(db: Database, app: UUID, ref: str | None) -> User:
     return users[0]
 
 
+def for_owner(user: str | None, app: str, act: Callable[[Database, Owner], Awaitable[T]]) -> T:
+    """Run work for the user meant, on the configured database."""
+
+    async def work(db: Database, _settings: Settings) -> T:
+        from memsvc.access.users import find_app
+
+        return await act(db, (await chosen_user(db, await find_app(db, app), user)).owner)
+
+    return with_database(work)
+
+
 def as_uuid(value: str, what: str) -> UUID:
     """The id that an argument names.
 
@@ -111,9 +135,14 @@ def print_json(value: Any) -> None:
     print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
+def plain(text: str) -> str:
+    """A text without signs that could steer a terminal; lines stay."""
+    return "".join(sign if sign == "\n" or sign.isprintable() else " " for sign in text)
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A plain table, readable in any width and by scripts."""
-    texts = [[str("" if cell is None else cell) for cell in row] for row in rows]
+    texts = [[plain("" if cell is None else str(cell)).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(len(name), *(len(row[i]) for row in texts)) if texts else len(name) for i, name in enumerate(columns)]
     for line in ([*columns], *texts):
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

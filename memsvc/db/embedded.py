@@ -42,6 +42,7 @@ PORT = 5432
 SOCKET_PATH_BYTES = 107
 START_SECONDS = 120  # after a crash the server first replays its log since the last checkpoint
 ORPHAN_SECONDS = 5.0
+LOG_BYTES = 10 * 2**20  # of server.log; where it is longer, the newer half of this is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +302,7 @@ def _serve(folder: Path, options: Mapping[str, str]) -> Server:
             raise EmbeddedVersionError(f"PostgreSQL {found} made {data}; the embedded server is PostgreSQL {wanted}.")
         if not (folder / "superuser.secret").exists():
             _fail(f"{folder} holds data, but not superuser.secret, the password to it.", "", "Restore it from backup.")
+    _bound_log(folder / "server.log")
     if server := _await(folder):
         return server
     _install(folder)
@@ -329,6 +331,19 @@ def _start(folder: Path, options: Mapping[str, str]) -> None:
     if done.returncode:
         said = log.read_bytes()[before:].decode(errors="replace")
         _fail(f"PostgreSQL did not start in {folder}:", said or done.stderr)
+
+
+def _bound_log(log: Path) -> None:
+    """Forget the older lines of a long log, in place: the server appends to the file and may go on meanwhile."""
+    # PostgreSQL's own rotation would need its collector: another process to outlive a crash, and no log of a bad start.
+    with contextlib.suppress(FileNotFoundError), log.open("r+b") as file:
+        if file.seek(0, os.SEEK_END) > LOG_BYTES:
+            file.seek(-LOG_BYTES // 2, os.SEEK_END)
+            file.readline()
+            kept = file.read(LOG_BYTES)
+            file.seek(0)
+            file.write(kept)
+            file.truncate()
 
 
 def _stop(folder: Path) -> bool:

@@ -35,7 +35,10 @@ from memsvc.errors import (
 from memsvc.settings import Settings
 
 # Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
-BIND = text("SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed")
+BIND = text(
+    "SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed, "
+    "memsvc.user_is_here(:user_id) AS here"
+)
 
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
@@ -68,6 +71,14 @@ def _refused() -> MemsvcError:
     )
 
 
+def unbelieved() -> ConfigurationError:
+    """The error of a token that proved nobody."""
+    return ConfigurationError(
+        "The database does not believe this process's identity tokens.",
+        hint="Its clock differs, or MEMSVC_IDENTITY_SECRET is not the database's: see 'memsvc doctor'.",
+    )
+
+
 MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MemsvcError]], ...] = (
     ((pg.DiskFull,), StorageFullError),
     (
@@ -93,6 +104,8 @@ def plain_error(error: Exception) -> MemsvcError | None:
             return meaning()
     if isinstance(cause, pg.ForeignKeyViolation) and (cause.diag.constraint_name or "").endswith("user_id_fkey"):
         return UserUnknownError("This user does not exist any more.")
+    if isinstance(cause, pg.ForeignKeyViolation):
+        return ContendedError("What this belongs to was erased meanwhile.")
     if isinstance(cause, (psycopg.OperationalError, psycopg.InterfaceError)):
         # A refused connection has no SQLSTATE, only the server's words.
         said = str(cause)
@@ -153,6 +166,7 @@ class Database:
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """
         with plainly():
@@ -250,14 +264,23 @@ class Database:
 
             yield heard
 
-    async def bind(self, connection: AsyncConnection, user_id: UUID) -> None:
-        """Act for this user until the end of the running transaction."""
-        row = (await connection.execute(BIND, {"token": self.signer.token(user_id)})).one()
+    async def bind(self, connection: AsyncConnection, user_id: UUID, *, erasing: bool = False) -> None:
+        """Act for this user until the end of the running transaction.
+
+        Args:
+            connection: in a transaction.
+            user_id: for whom.
+            erasing: also for one who is being erased, or was: for those who erase.
+
+        Raises:
+            UserUnknownError: there is no such user, or not any more.
+            ConfigurationError: the database does not believe our signature.
+        """
+        row = (await connection.execute(BIND, {"token": self.signer.token(user_id), "user_id": user_id})).one()
         if row.believed != user_id:
-            raise ConfigurationError(
-                "The database does not believe this process's identity tokens.",
-                hint="Its clock differs, or MEMSVC_IDENTITY_SECRET is not the database's: see 'memsvc doctor'.",
-            )
+            raise unbelieved()
+        if not row.here and not erasing:
+            raise UserUnknownError("This user does not exist any more.")
 
     async def close(self) -> None:
         """Close all connections."""

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 from memsvc.db.files import folder
 
 FOLDERS = ("functions", "views", "policies")
-OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall)$", re.MULTILINE)
+OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall|memsvc_eraser)$", re.MULTILINE)
 # PostgreSQL names the function whose result or parameters changed; SQL words are not translated.
 DROP_FIRST = re.compile(r"DROP FUNCTION (.+\))")
 # All tables and views at once, or none: a lock that does not come soon gives the others back (the inner block is a

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, valid_name
 from memsvc.db.engine import Database
 from memsvc.errors import (
+    AlreadyExistsError,
     AlreadyMergedError,
     ChangeBuiltUponError,
     ChangeUnknownError,
@@ -27,11 +28,16 @@ from memsvc.errors import (
     FactUnknownError,
     InvalidAliasError,
     InvalidIntervalError,
+    InvalidRequestError,
     InvalidSpanError,
     MemsvcError,
     MergeCycleError,
     NodeUnknownError,
+    NotFoundError,
     PassageUnknownError,
+    TypeDeprecatedError,
+    TypeProposedError,
+    TypeStateError,
     TypeUnknownError,
     VersionSupersededError,
 )
@@ -50,11 +56,12 @@ from memsvc.graph.operations import (
     as_rows,
 )
 
-Outcome = Literal["written", "known", "superseded", "closed", "unchanged"]
+Outcome = Literal["written", "known", "superseded", "closed", "unchanged", "erased"]
 REFUSED = "MS002"
 ERRORS: dict[str, type[MemsvcError]] = {
     error.code: error
     for error in (
+        AlreadyExistsError,
         AlreadyMergedError,
         ChangeBuiltUponError,
         ChangeUnknownError,
@@ -62,10 +69,15 @@ ERRORS: dict[str, type[MemsvcError]] = {
         FactUnknownError,
         InvalidAliasError,
         InvalidIntervalError,
+        InvalidRequestError,
         InvalidSpanError,
         MergeCycleError,
         NodeUnknownError,
+        NotFoundError,
         PassageUnknownError,
+        TypeDeprecatedError,
+        TypeProposedError,
+        TypeStateError,
         TypeUnknownError,
         VersionSupersededError,
     )
@@ -80,7 +92,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     index: int
     outcome: Outcome
     """written; known: it was so already, evidence was added; superseded: a later operation of the batch says otherwise;
-    closed: something ended or was taken back; unchanged: there was nothing to end."""
+    closed: something ended or was taken back; unchanged: there was nothing to end; erased: it was forgotten, and the
+    evidence is older than that, so nothing was written."""
     node_id: UUID | None
     """The node, of operations on nodes, names and merges."""
     edge_id: UUID | None

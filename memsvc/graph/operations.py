@@ -69,6 +69,8 @@ class Node(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
     type: str
     label: str
     node: UUID | None = None
+    make: bool = False
+    """Make it under the given id where it is not there, so that the same request can be sent again."""
     description: str = ""
     data: Mapping[str, Any] = {}
     importance: float = 5.0
@@ -169,9 +171,9 @@ def as_rows(operations: Sequence[Operation]) -> list[Row]:
             hint="Send them in several batches.",
         )
     made = {
-        place: new_id()
+        place: operation.node or new_id()
         for place, operation in enumerate(operations)
-        if isinstance(operation, Node) and operation.node is None
+        if isinstance(operation, Node) and (operation.node is None or operation.make)
     }
     rows: list[Row] = []
     for place, operation in enumerate(operations):
@@ -222,8 +224,8 @@ def _row(operation: Operation, place: int, made: Mapping[int, UUID]) -> Row:
 def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
     return {
         "op": "node",
-        "node_id": operation.node or made[place],
-        "fresh": operation.node is None,
+        "node_id": made.get(place, operation.node),
+        "fresh": operation.node is None or operation.make,
         "type": _text(operation.type, "type"),
         "label": _text(operation.label, "label"),
         "description": _text(operation.description, "description", empty=True),

@@ -125,7 +125,12 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     recorded_from: datetime
 
 
-def _times(as_of: AsOf, known_at: datetime | None) -> dict[str, datetime | None]:
+def times(as_of: AsOf, known_at: datetime | None) -> dict[str, datetime | None]:
+    """Both times as parameters of a statement.
+
+    Raises:
+        InvalidTimeError: one of them has no offset.
+    """
     for field, given in (("as_of", as_of), ("known_at", known_at)):
         if isinstance(given, datetime) and given.utcoffset() is None:
             raise InvalidTimeError(f"{field} has no offset.", field=field)
@@ -151,7 +156,7 @@ async def facts(
 ) -> list[Fact]:
     """Facts about nodes and all that are the same, newest valid time first; none for unknown nodes."""
     parameters = {"nodes": list(about), "types": None if types is None else list(types), "side": side}
-    rows = await _rows(db, owner, "facts", parameters | _times(as_of, known_at))
+    rows = await _rows(db, owner, "facts", parameters | times(as_of, known_at))
     return [Fact(**row) for row in rows]
 
 
@@ -159,15 +164,39 @@ async def node_states(
     db: Database, owner: Owner, nodes: Sequence[UUID], *, as_of: AsOf = None, known_at: datetime | None = None
 ) -> list[NodeState]:
     """Properties of nodes and of all that are the same; those of the node that stands for them first."""
-    rows = await _rows(db, owner, "node_states", {"nodes": list(nodes)} | _times(as_of, known_at))
+    rows = await _rows(db, owner, "node_states", {"nodes": list(nodes)} | times(as_of, known_at))
     return [NodeState(**row) for row in rows]
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """How a node is shown."""
+
+    node_id: UUID
+    """As it was asked for."""
+    canonical_id: UUID
+    type: str | None
+    """None: nothing is known of it but that it is there."""
+    label: str | None
+    description: str | None
+    data: dict[str, Any] | None
+    importance: float | None
+    holds: bool
+    """False: this is not so at the time asked for, but the nearest that is known."""
+
+
+async def cards(
+    db: Database, owner: Owner, nodes: Sequence[UUID], *, as_of: AsOf = None, known_at: datetime | None = None
+) -> dict[UUID, Card]:
+    """One label, type and description for each node, merges resolved; unknown nodes have a card without them."""
+    rows = await _rows(db, owner, "node_cards", {"nodes": list(nodes)} | times(as_of, known_at))
+    return {row["node_id"]: Card(**row) for row in rows}
 
 
 async def names(
     db: Database, owner: Owner, nodes: Sequence[UUID], *, as_of: AsOf = None, known_at: datetime | None = None
 ) -> list[Name]:
     """Names of nodes and of all that are the same, in the order in which they were learnt."""
-    rows = await _rows(db, owner, "node_names", {"nodes": list(nodes)} | _times(as_of, known_at))
+    rows = await _rows(db, owner, "node_names", {"nodes": list(nodes)} | times(as_of, known_at))
     return [Name(**row) for row in rows]
 
 
@@ -177,7 +206,7 @@ async def called(
     """Nodes that have one of these names; several where a name is ambiguous."""
     for name in wanted:
         check_storable(name, "name")
-    rows = await _rows(db, owner, "nodes_called", {"names": list(wanted)} | _times(as_of, known_at))
+    rows = await _rows(db, owner, "nodes_called", {"names": list(wanted)} | times(as_of, known_at))
     return [Called(**row) for row in rows]
 
 
@@ -196,7 +225,7 @@ async def resolve(
         for node in wanted:
             if node not in known:
                 raise NodeUnknownError(f"There is no node {node}.")
-        found = await connection.execute(query("resolve_nodes"), {**parameters, **_times(None, known_at)})
+        found = await connection.execute(query("resolve_nodes"), {**parameters, **times(None, known_at)})
         return {row.node_id: row.canonical_id for row in found}
 
 

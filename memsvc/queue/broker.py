@@ -223,7 +223,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
             for message_id, user_id, payload in rows:
                 self._after = max(self._after, user_id)
                 try:
-                    self.buffer.append(_readable(str(message_id), self.queue_name, payload))
+                    self.buffer.append(read_message(str(message_id), self.queue_name, payload))
                 except NotUnderstoodError as error:
                     log.warning("message rejected", message_id=str(message_id), error=str(error))
                     cursor.execute(REJECT, (str(error), message_id, self.broker.worker_id))
@@ -275,7 +275,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
                     cursor.execute(LATER, (1, 0, message.message_id, self.broker.worker_id))
 
 
-def _readable(message_id: str, queue_name: str, payload: str | None) -> Message[Any]:
+def read_message(message_id: str, queue_name: str, payload: str | None) -> Message[Any]:
     """A message as Dramatiq knows it.
 
     Raises:

@@ -29,7 +29,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     job_id: UUID
     kind: str
     subject_id: UUID
-    """The source that it is about; the user, where it is about all."""
+    """The source or erasure that it is about; the user, where it is about all."""
     state: State
     attempts: int
     error_code: str | None

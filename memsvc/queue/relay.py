@@ -17,14 +17,13 @@ from typing import Any, TypeVar
 
 import structlog
 from dramatiq import Message
-from dramatiq.errors import DecodeError
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import MemsvcError
-from memsvc.queue.broker import NOBODY, SILENCE_S
+from memsvc.queue.broker import NOBODY, SILENCE_S, NotUnderstoodError, read_message
 from memsvc.queue.jobs import QUEUES, channel
 from memsvc.queue.targets import Target
 
@@ -35,7 +34,6 @@ FULL_S = 0.2
 """How soon a server that holds as much as it may is asked again."""
 LONGEST_WAIT_S = 10.0
 UPKEEP_S = 5.0
-FIELDS: dict[str, type] = {"actor_name": str, "message_id": str, "kwargs": dict, "options": dict}
 TAKE = text("SELECT * FROM memsvc.relay_messages(:queue, :after, :limit)")
 KEEP = text("SELECT memsvc.keep_queue(make_interval(secs => :silence))")
 log = structlog.get_logger()
@@ -127,27 +125,16 @@ async def _sorted_out(connection: AsyncConnection, queue: str, rows: Iterable[Ro
     """The messages that can be read; the others go back as dead letters."""
     readable = []
     for row in rows:
-        message = decoded(row.message, queue)
-        if message is not None and message.message_id == str(row.message_id):
-            readable.append(message)
-            continue
-        log.warning("message rejected", code="message_rejected", message_id=str(row.message_id), queue=queue)
-        values = {
-            "message_id": row.message_id, "user_id": row.user_id, "queue_name": queue, "message": row.message
-        }  # fmt: skip
-        await connection.execute(query("reject_message"), values)
+        try:
+            readable.append(read_message(str(row.message_id), queue, row.message))
+        except NotUnderstoodError as error:
+            told = {"message_id": str(row.message_id), "queue": queue, "error": str(error)}
+            log.warning("message rejected", code="message_rejected", **told)
+            values = {
+                "message_id": row.message_id, "user_id": row.user_id, "queue_name": queue, "message": row.message
+            }  # fmt: skip
+            await connection.execute(query("reject_message"), values)
     return readable
-
-
-def decoded(data: str | None, queue: str) -> Message[Any] | None:
-    """A message as Dramatiq reads it; None where it cannot, or where it names another queue than it stands in."""
-    try:
-        message: Message[Any] = Message.decode((data or "").encode())
-    except DecodeError:
-        return None
-    fields: dict[str, Any] = message.asdict()  # of whatever types the JSON had
-    sound = all(isinstance(fields[name], kind) for name, kind in FIELDS.items())
-    return message if sound and message.queue_name == queue else None
 
 
 async def _first(*waits: Awaitable[Any]) -> None:

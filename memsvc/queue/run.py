@@ -28,6 +28,7 @@ from memsvc.errors import (
     MemsvcError,
     OverloadedError,
     StorageFullError,
+    UserUnknownError,
 )
 from memsvc.observe import JOB_SECONDS, JOBS_RUN
 
@@ -75,11 +76,15 @@ async def run_job(db: Database, kind: str, user_id: UUID, job_id: UUID, steps: S
         MemsvcError: it is the database that fails; the job stays pending.
     """
     began = asyncio.get_running_loop().time()
-    if steps:
-        async with db.holding(f"memsvc.work {job_id}") as mine:
-            outcome = await _take(db, user_id, job_id, steps) if mine else "busy"
-    else:
-        outcome = await _finish(db, user_id, job_id, None, more=False)
+    outcome: Outcome
+    try:
+        if steps:
+            async with db.holding(f"memsvc.work {job_id}") as mine:
+                outcome = await _take(db, user_id, job_id, steps) if mine else "busy"
+        else:
+            outcome = await _finish(db, user_id, job_id, None, more=False)
+    except UserUnknownError:  # the user is being erased, and the job with the user
+        outcome = "gone"
     JOB_SECONDS.labels(kind).observe(asyncio.get_running_loop().time() - began)
     JOBS_RUN.labels(kind, outcome).inc()
     return outcome

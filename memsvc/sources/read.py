@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -16,19 +14,9 @@ from memsvc.access.users import Owner
 from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
 from memsvc.db.storable import check_storable
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, NotFoundError
-
-T = TypeVar("T")
-MAX_PAGE = 1_000
-
-
-class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """One page of a longer list."""
-
-    items: list[T]
-    next_cursor: str | None
-    """Send it as the cursor of the next page; None: this was the last."""
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,16 +65,6 @@ class OpenedSource(msgspec.Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any]
     around: UUID | None
     messages: list[Message]
-
-
-def check_page(limit: int) -> None:
-    """Refuse a page size outside 1 to 1,000.
-
-    Raises:
-        InvalidRequestError: it is.
-    """
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
 
 
 def _message(row: Row[Any]) -> Message:
@@ -161,20 +139,10 @@ async def list_conversations(
     return Page(items=items, next_cursor=str(items[-1].conversation_id) if len(rows) > limit else None)
 
 
-def _cursor(message: Message) -> str:
-    place = (message.said_at.isoformat(), message.session, message.ordinal)
-    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")
-
-
 def _place(cursor: str | None) -> tuple[datetime | None, str | None, int | None]:
     if cursor is None:
         return None, None, None
-    try:
-        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        place = msgspec.json.decode(raw, type=tuple[datetime, str, int])
-    except (ValueError, binascii.Error, msgspec.MsgspecError) as error:
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.") from error
-    check_storable(place[1], "cursor")
+    place = read_cursor(cursor, tuple[datetime, str, int])
     if place[0].tzinfo is None or not -1 <= place[2] < 2**31:
         raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.")
     return place
@@ -214,7 +182,11 @@ async def list_messages(
             )
         ).all()
     items = [_message(row) for row in rows[:limit]]
-    return Page(items=items, next_cursor=_cursor(items[-1]) if len(rows) > limit else None)
+    last = items[-1] if len(rows) > limit else None
+    return Page(
+        items=items,
+        next_cursor=write_cursor((last.said_at, last.session, last.ordinal)) if last is not None else None,
+    )
 
 
 async def open_source(

@@ -62,7 +62,7 @@ $$;
 COMMENT ON FUNCTION memsvc.create_user(uuid, text, text, text, text) IS
   'A new user of the app, or null where the external id is taken.';
 
--- Users of one app, in the order of their ids; p_ref picks one by id or external id.
+-- Users of one app, in the order of their ids, but those who are being erased; p_ref picks one by id or external id.
 CREATE OR REPLACE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer)
 RETURNS TABLE (user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamptz)
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -70,7 +70,7 @@ SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   SELECT u.user_id, u.external_id, u.name, u.time_zone, u.language, u.created_at
   FROM memsvc.users AS u
-  WHERE u.app_id = p_app_id
+  WHERE u.app_id = p_app_id AND u.erasing_since IS NULL
     AND (p_ref IS NULL OR u.external_id = p_ref OR u.user_id::text = p_ref)
     AND (p_after IS NULL OR u.user_id > p_after)
   ORDER BY u.user_id
@@ -128,7 +128,8 @@ $$;
 COMMENT ON FUNCTION memsvc.revoke_key(uuid, text) IS 'Ends a key of the app; false where there is none that works.';
 
 -- What a key may do and for whom, in one look-up. No row: the key or its secret is wrong, expired or revoked.
--- user_id is null where the key may act for several users and p_user_ref names none, or names nobody of that app.
+-- user_id is null where the key may act for several users and p_user_ref names none, or names nobody of that app,
+-- or somebody who is being erased.
 CREATE OR REPLACE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text)
 RETURNS TABLE (
   app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text
@@ -139,7 +140,7 @@ BEGIN ATOMIC
   SELECT k.app_id, k.scopes, k.user_id, u.user_id, u.name, u.time_zone, u.language
   FROM memsvc.api_keys AS k
   LEFT JOIN memsvc.users AS u
-    ON u.app_id = k.app_id
+    ON u.app_id = k.app_id AND u.erasing_since IS NULL
     AND (k.user_id IS NULL OR u.user_id = k.user_id)
     AND (u.external_id = p_user_ref OR u.user_id::text = p_user_ref
       OR (p_user_ref IS NULL AND u.user_id = k.user_id))

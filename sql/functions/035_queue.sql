@@ -62,11 +62,11 @@ AS $$
 $$;
 COMMENT ON FUNCTION memsvc.ask_job(uuid, text, uuid) IS 'Asks for a job in the caller''s transaction; its id.';
 
--- Hands messages of one queue to a worker, users taking turns: from the user behind p_after on, a fair share each, the
--- oldest first. Others' claims are stepped over. What cannot be read is returned as well; the worker rejects it.
-CREATE OR REPLACE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer)
-RETURNS TABLE (message_id uuid, user_id uuid, message text)
-LANGUAGE sql
+-- Due messages of one queue, locked for the caller: users take turns, from the user behind p_after on, a fair share each,
+-- the oldest first. What others have locked is stepped over.
+CREATE OR REPLACE FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer)
+RETURNS TABLE (message_id uuid)
+LANGUAGE sql ROWS 100
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   WITH RECURSIVE turn AS (
@@ -88,25 +88,33 @@ BEGIN ATOMIC
       LIMIT 1
     ) AS n
     WHERE t.place < p_limit
-  ),
-  chosen AS MATERIALIZED (
-    SELECT c.message_id
-    FROM turn AS t
-    CROSS JOIN LATERAL (
-      SELECT q.message_id FROM memsvc.dramatiq_queue AS q
-      WHERE q.queue_name = p_queue AND q.state = 'queued' AND q.available_at <= now()
-        AND q.user_id = t.user_id
-      ORDER BY q.available_at, q.position
-      LIMIT ceil(p_limit::numeric / (SELECT count(*) FROM turn))::integer
-      FOR UPDATE SKIP LOCKED
-    ) AS c
-    LIMIT p_limit
   )
+  SELECT c.message_id
+  FROM turn AS t
+  CROSS JOIN LATERAL (
+    SELECT q.message_id FROM memsvc.dramatiq_queue AS q
+    WHERE q.queue_name = p_queue AND q.state = 'queued' AND q.available_at <= now()
+      AND q.user_id = t.user_id
+    ORDER BY q.available_at, q.position
+    LIMIT ceil(p_limit::numeric / (SELECT count(*) FROM turn))::integer
+    FOR UPDATE SKIP LOCKED
+  ) AS c
+  LIMIT p_limit;
+END;
+COMMENT ON FUNCTION memsvc.due_messages(text, uuid, integer) IS
+  'Due messages of a queue, locked for the caller; users take turns.';
+
+-- Hands messages of one queue to a worker. What cannot be read is returned as well; the worker rejects it. As an array
+-- their ids are looked up by key; joined, the whole queue is read (3.7 ms instead of 0.7 with 6,000 waiting).
+CREATE OR REPLACE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uuid, p_limit integer)
+RETURNS TABLE (message_id uuid, user_id uuid, message text)
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
   UPDATE memsvc.dramatiq_queue AS q
   SET state = 'consumed', worker_id = p_worker_id, consumed_at = clock_timestamp(), mtime = clock_timestamp(),
     deliveries = q.deliveries + 1
-  FROM chosen AS c
-  WHERE q.message_id = c.message_id
+  WHERE q.message_id = ANY (ARRAY(SELECT d.message_id FROM memsvc.due_messages(p_queue, p_after, p_limit) AS d))
   RETURNING q.message_id, q.user_id, q.message::text;
 END;
 COMMENT ON FUNCTION memsvc.claim_messages(text, uuid, uuid, integer) IS

@@ -1,13 +1,19 @@
 -- Messages in: the write path.
 
--- What a tombstone remembers of an erased message: its identity, never its text.
+-- What a tombstone remembers of what was erased: its identity, never its text. An export takes tombstones along, so
+-- nothing of one place goes into a digest.
+CREATE OR REPLACE FUNCTION memsvc.tombstone_digest(p_what jsonb) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN sha256(convert_to(p_what::text, 'UTF8'));
+COMMENT ON FUNCTION memsvc.tombstone_digest(jsonb) IS 'Digest of what was erased, for tombstones.';
+
 CREATE OR REPLACE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text)
 RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN sha256(convert_to(jsonb_build_array(
+RETURN memsvc.tombstone_digest(jsonb_build_array(
   p_source, CASE WHEN p_client_id IS NULL THEN p_session END,
   CASE WHEN p_client_id IS NULL THEN p_ordinal END, p_client_id
-)::text, 'UTF8'));
+));
 COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS
   'Digest of a message''s identity, for tombstones.';
 
@@ -38,27 +44,38 @@ SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-  today timestamptz := clock_timestamp();
+  today timestamptz;
   conversations uuid[];
+  names CONSTANT text[] := ARRAY(
+    SELECT DISTINCT r.conversation FROM jsonb_to_recordset(p_rows) AS r (conversation text) ORDER BY r.conversation
+  );
+  held bigint := -1;
 BEGIN
-  INSERT INTO sources AS s (user_id, kind, identifier)
-  SELECT DISTINCT p_user_id, 'conversation', r.conversation
-  FROM jsonb_to_recordset(p_rows) AS r (conversation text)
-  ORDER BY r.conversation
-  ON CONFLICT (user_id, kind, identifier) DO NOTHING;
+  -- Again, where a source was erased between being found and being locked.
+  WHILE held < cardinality(names) LOOP
+    INSERT INTO sources AS s (user_id, kind, identifier)
+    SELECT p_user_id, 'conversation', n.name FROM unnest(names) AS n (name)
+    ORDER BY n.name
+    ON CONFLICT (user_id, kind, identifier) DO NOTHING;
 
-  SELECT array_agg((
-    SELECT s.source_id FROM sources AS s
-    WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
-    ORDER BY s.kind, s.identifier
-    LIMIT 1
-  )) INTO conversations
-  FROM (SELECT DISTINCT d.conversation FROM jsonb_to_recordset(p_rows) AS d (conversation text)) AS r;
+    SELECT array_agg((
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', n.name)
+      ORDER BY s.kind, s.identifier
+      LIMIT 1
+    )) INTO conversations
+    FROM unnest(names) AS n (name);
 
-  PERFORM FROM sources AS s
-  WHERE s.user_id = p_user_id AND s.source_id = ANY (conversations)
-  ORDER BY s.source_id
-  FOR NO KEY UPDATE;
+    SELECT count(*) INTO held
+    FROM (
+      SELECT s.identifier FROM sources AS s
+      WHERE s.user_id = p_user_id AND s.source_id = ANY (conversations)
+      ORDER BY s.source_id
+      FOR NO KEY UPDATE
+    ) AS l
+    WHERE l.identifier = ANY (names);
+  END LOOP;
+  today := clock_timestamp();
 
   RETURN QUERY
   WITH part AS MATERIALIZED (
@@ -84,7 +101,7 @@ BEGIN
     SELECT i.*, coalesce(k.passage_id, o.passage_id) AS known_id, k.ordinal AS known_ordinal,
       k.session AS known_session,
       k.said_at AS known_said_at, k.said_offset AS known_said_offset,
-      coalesce(k.outcome, t.outcome, o.outcome) AS outcome
+      coalesce(t.outcome, k.outcome, o.outcome) AS outcome
     FROM incoming AS i
     LEFT JOIN LATERAL (
       SELECT f.passage_id, f.session, f.ordinal, f.said_at, f.said_offset, CASE

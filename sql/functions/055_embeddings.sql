@@ -75,7 +75,7 @@ COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer) IS
   'Messages that lack a model''s vector, newest first.';
 
 -- Stores vectors, given as pgvector's text; a passage that has one keeps it, one that is gone gets none, and a model
--- that was retired meanwhile gets none: it is locked against that, before any table is. How many were new.
+-- that was retired meanwhile gets none: both are locked against that, before any table is. How many were new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
   p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]
 ) RETURNS bigint
@@ -86,6 +86,7 @@ DECLARE
   new_ones bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
+  PERFORM memsvc.keep_memories(p_user_id);
   INSERT INTO embeddings (user_id, model_id, passage_id, vector)
   SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
   FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)

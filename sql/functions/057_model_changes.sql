@@ -17,7 +17,10 @@ SET search_path = memsvc, pg_temp
 AS $$
   WITH asked AS (
     INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id)
-    SELECT u.user_id, 'embed', u.user_id FROM memsvc.users_lacking(p_model_id) AS u (user_id) ORDER BY u.user_id
+    SELECT l.user_id, 'embed', l.user_id
+    FROM memsvc.users_lacking(p_model_id) AS l (user_id)
+    INNER JOIN memsvc.users AS u ON u.user_id = l.user_id AND u.erasing_since IS NULL
+    ORDER BY l.user_id
     ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
     DO UPDATE SET requests = j.requests + 1, run_after = least(j.run_after, clock_timestamp())
     RETURNING 1

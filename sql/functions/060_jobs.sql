@@ -1,6 +1,7 @@
 -- Background work: which jobs wait, and what a job of each kind does.
 
--- Ids of due jobs of all users, oldest first, for who drains them without the queue ('memsvc jobs run').
+-- Ids of due jobs of all users, oldest first, for who drains them without the queue ('memsvc jobs run'). Nobody works
+-- for a user who is being erased.
 CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer)
 RETURNS TABLE (user_id uuid, job_id uuid, kind text)
 LANGUAGE sql STABLE SECURITY DEFINER
@@ -9,6 +10,7 @@ BEGIN ATOMIC
   SELECT j.user_id, j.job_id, j.kind
   FROM memsvc.jobs AS j
   WHERE j.state = 'pending' AND j.run_after <= clock_timestamp()
+    AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = j.user_id AND u.erasing_since IS NOT NULL)
   ORDER BY j.run_after
   LIMIT p_limit;
 END;
@@ -23,7 +25,8 @@ SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   SELECT j.subject_id, j.requests, clock_timestamp()
   FROM memsvc.jobs AS j
-  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
+    AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NOT NULL);
 END;
 COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS 'What a pending job is about; no row where it is not pending.';
 

@@ -91,7 +91,7 @@ BEGIN
     SELECT time '03:00' + make_interval(mins => (hashtextextended(u.user_id::text, 0) & 65535)::integer % 120)
       AS at_local
   ) AS t
-  WHERE (p_user_id IS NULL OR u.user_id = p_user_id)
+  WHERE (p_user_id IS NULL OR u.user_id = p_user_id) AND u.erasing_since IS NULL
     AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = 'tidy')
   ON CONFLICT (user_id, kind) DO NOTHING;
   RETURN (SELECT count(*) FROM schedules AS s WHERE p_user_id IS NULL OR s.user_id = p_user_id);

@@ -104,7 +104,7 @@ BEGIN
     SELECT i.from_node, i.type, i.to_node FROM edges AS i
     WHERE i.user_id = p_user_id AND i.edge_id = w.subject OFFSET 0
   ) AS e
-  INNER JOIN edge_types AS t ON t.name = e.type
+  INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = e.type
   WHERE w.kind = 'edge' AND w.action IN ('write', 'past');
 END
 $$;

@@ -11,6 +11,17 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.refuse_change(text, integer, text) IS 'Refuses a batch of changes, with a stable code.';
 
+-- What the caller cites and builds upon stays until it has committed: who erases takes this lock alone.
+CREATE OR REPLACE FUNCTION memsvc.keep_memories(p_user_id uuid) RETURNS void
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc memories of ' || p_user_id, 0));
+END
+$$;
+COMMENT ON FUNCTION memsvc.keep_memories(uuid) IS 'Keeps others from erasing memories of a user until the commit.';
+
 -- Locks nodes in the order of their ids, so that writers to one node take turns and never wait for each other in a
 -- circle, and gives the change its time: now() would be the begin of the transaction, before others that we waited for.
 -- Later than each change of the user that is seen, so that closed and open never touch, even when a clock goes back.
@@ -26,6 +37,7 @@ DECLARE
   made changes;
   floor timestamptz;
 BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
   IF p_operations && '{merge,unmerge,undo}' THEN
     -- Two merges far apart can close a circle together: they take turns over all of a user's nodes.
     PERFORM pg_advisory_xact_lock(hashtextextended('memsvc merges of ' || p_user_id, 0));

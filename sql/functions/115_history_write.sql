@@ -2,7 +2,7 @@
 --
 -- An operation: {"position": 0, "op": …, "evidence": [{"passage_id": …, "span_from": n, "span_to": n,
 -- "confidence": 0.9}], …}, with valid_from and valid_to where it speaks of a time (absent: without bound):
---   node     node_id, fresh (true: make it), type, label, description, data, importance
+--   node     node_id, fresh (true: make it where it is not there), type, label, description, data, importance
 --   edge     from_node, type, to_node, key, fact, data, weight, confidence
 --   alias    node_id, alias, confidence
 --   retract  one of: edge_id; node_id and alias; node_id (its properties)
@@ -44,12 +44,29 @@ BEGIN
     FROM (SELECT max(k.recorded_to) AS recorded_to FROM memsvc.version_of(p_user_id, o.version_id) AS k) AS v
     WHERE o.version_id IS NOT NULL AND v.recorded_to IS DISTINCT FROM 'infinity'
     UNION ALL
-    SELECT 'type_unknown', format('The ontology has no node type %s.', coalesce(o.content ->> 'type', o.type))
-    WHERE (o.op = 'node' OR (o.op = 'correct' AND o.content ? 'type'))
-      AND NOT EXISTS (SELECT FROM node_types AS t WHERE t.name = coalesce(o.content ->> 'type', o.type))
+    SELECT 'invalid_request', format('What version %s describes has no %s.', o.version_id, f.name)
+    FROM memsvc.version_of(p_user_id, o.version_id) AS k CROSS JOIN jsonb_object_keys(o.content) AS f (name)
+    WHERE o.op = 'correct' AND NOT k.content ? f.name
     UNION ALL
-    SELECT 'type_unknown', format('The ontology has no edge type %s.', o.type)
-    WHERE o.op = 'edge' AND NOT EXISTS (SELECT FROM edge_types AS t WHERE t.name = o.type)
+    SELECT CASE k.status WHEN 'proposed' THEN 'type_proposed' WHEN 'deprecated' THEN 'type_deprecated'
+        ELSE 'type_unknown' END,
+      format(CASE k.status WHEN 'proposed' THEN 'The %s type %s is a proposal that waits for approval.'
+        WHEN 'deprecated' THEN 'The %s type %s is deprecated: nothing new gets it.'
+        ELSE 'The ontology has no %s type %s.' END, k.kind, k.name)
+    FROM (
+      SELECT 'node' AS kind, coalesce(o.content ->> 'type', o.type) AS name, (
+        SELECT t.status FROM node_types AS t
+        WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = coalesce(o.content ->> 'type', o.type)
+      ) AS status
+      WHERE o.op = 'node' OR (o.op = 'correct' AND o.content ? 'type')
+      UNION ALL
+      SELECT 'edge', o.type, (
+        SELECT t.status FROM edge_types AS t
+        WHERE t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = o.type
+      )
+      WHERE o.op = 'edge'
+    ) AS k
+    WHERE coalesce(k.status NOT IN ('core', 'approved'), true)
     UNION ALL
     SELECT 'invalid_interval', 'The time span ends before it begins.' WHERE o.valid_to <= o.valid_from
     UNION ALL
@@ -74,6 +91,59 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.check_operations(uuid, jsonb) IS 'The first thing that is wrong with a batch of changes.';
 
+-- Places of operations that would bring back what was erased: they have evidence, and all of it is older than the
+-- tombstone of their edge or name. So a job that reads old texts again brings nothing back; what people say by hand, or
+-- in newer texts, is new knowledge. With a node that is not made goes whatever the batch says about it. Evidence that
+-- does not exist is left to check_operations.
+CREATE OR REPLACE FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) RETURNS integer[]
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  erased integer[];
+  unmade uuid[];
+BEGIN
+  IF NOT EXISTS (SELECT FROM tombstones AS t WHERE t.user_id = p_user_id) THEN
+    RETURN '{}';
+  END IF;
+  SELECT coalesce(array_agg(o.position), '{}'), coalesce(array_agg(o.node_id) FILTER (WHERE o.op = 'node'), '{}')
+  INTO erased, unmade
+  FROM jsonb_to_recordset(p_operations) AS o (
+    position integer, op text, node_id uuid, fresh boolean, from_node uuid, type text, to_node uuid, key text,
+    label text, alias text, evidence jsonb
+  )
+  CROSS JOIN LATERAL (
+    SELECT t.recorded_at FROM tombstones AS t
+    WHERE t.user_id = p_user_id AND t.digest = memsvc.tombstone_digest(CASE
+      WHEN o.op = 'edge' THEN jsonb_build_array('edge', o.from_node, o.type, o.to_node, coalesce(o.key, ''))
+      WHEN o.op = 'node' AND o.fresh THEN jsonb_build_array('name', memsvc.normal_form(o.label))
+      WHEN o.op = 'alias' THEN jsonb_build_array('name', memsvc.normal_form(o.alias))
+    END)
+    OFFSET 0
+  ) AS t
+  WHERE jsonb_array_length(coalesce(o.evidence, '[]')) > 0 AND NOT EXISTS (
+    SELECT FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid)
+    LEFT JOIN LATERAL (
+      SELECT p.recorded_at FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = e.passage_id OFFSET 0
+    ) AS p ON true
+    WHERE (p.recorded_at < t.recorded_at) IS NOT TRUE
+  );
+  IF unmade <> '{}' THEN
+    SELECT array_agg(o.position) INTO erased
+    FROM jsonb_to_recordset(p_operations) AS o (
+      position integer, node_id uuid, from_node uuid, to_node uuid, canonical_id uuid
+    )
+    WHERE o.position = ANY (erased) OR o.node_id = ANY (unmade) OR o.from_node = ANY (unmade)
+      OR o.to_node = ANY (unmade) OR o.canonical_id = ANY (unmade);
+  END IF;
+  RETURN erased;
+END
+$$;
+COMMENT ON FUNCTION memsvc.erased_operations(uuid, jsonb) IS
+  'Places of operations that would only bring back what was erased.';
+
 -- A version by its id, whatever it describes: node (the one to lock), subject and line as plan_history has them.
 CREATE OR REPLACE FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid)
 RETURNS TABLE (
@@ -96,7 +166,8 @@ BEGIN
   UNION ALL
   SELECT 'edge', v.from_node, v.edge_id, CASE WHEN t.functional THEN v.from_node ELSE v.edge_id END,
     CASE WHEN t.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
-  FROM edge_versions AS v INNER JOIN edge_types AS t ON t.name = v.type
+  FROM edge_versions AS v
+  INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = v.type
   WHERE v.user_id = p_user_id AND v.version_id = p_version_id;
 END
 $$;
@@ -131,7 +202,9 @@ BEGIN
         )
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
-      'evidence', coalesce(o.evidence, '[]')
+      'evidence', coalesce(o.evidence, '[]'),
+      -- A correction that brings no evidence of its own stands on what the corrected version stood on.
+      'derived_from', CASE WHEN o.op = 'correct' AND coalesce(o.evidence, '[]') = '[]' THEN o.version_id END
     )), '[]')
     FROM (
       SELECT p.*, CASE
@@ -155,7 +228,7 @@ BEGIN
         SELECT k.edge_id, k.from_node, k.type FROM edges AS k
         WHERE k.user_id = p_user_id AND k.edge_id = o.edge_id
       ) AS i
-      INNER JOIN edge_types AS t ON t.name = i.type
+      INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = i.type
       OFFSET 0
     ) AS e ON o.kind = 'edge'
   );
@@ -254,7 +327,7 @@ BEGIN
   WITH asserted AS MATERIALIZED (
     SELECT o.position, o.type, n.node_id, n.allowed, n.place
     FROM jsonb_to_recordset(p_operations) AS o (position integer, op text, from_node uuid, type text, to_node uuid)
-    INNER JOIN edge_types AS t ON t.name = o.type
+    INNER JOIN edge_types AS t ON t.user_id IN (memsvc.core_user_id(), p_user_id) AND t.name = o.type
     CROSS JOIN LATERAL (
       VALUES (o.from_node, t.from_types, 'start'), (o.to_node, t.to_types, 'end')
     ) AS n (node_id, allowed, place)
@@ -267,6 +340,8 @@ BEGIN
   INNER JOIN memsvc.types_now(p_user_id, ARRAY(SELECT DISTINCT d.node_id FROM asserted AS d)) AS n
     ON n.node_id = a.node_id
   WHERE coalesce(n.type <> ALL (a.allowed), true)
+    AND NOT EXISTS (SELECT FROM node_types AS t -- a type of the user that refines one which is allowed
+      WHERE t.user_id = p_user_id AND t.name = n.type AND t.parent = ANY (a.allowed))
   ORDER BY a.position LIMIT 1;
   IF FOUND THEN
     PERFORM memsvc.refuse_change('endpoint_forbidden', wrong.position, wrong.message);
@@ -275,7 +350,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.check_endpoints(uuid, jsonb) IS 'Refuses edges between types that the ontology forbids.';
 
--- The history API: all operations of a batch at one recorded time, in their order, all of them or none.
+-- The history API: all operations of a batch at one recorded time, in their order, all of them or none. What would only
+-- bring back what was erased is left out (erased_operations).
 CREATE OR REPLACE FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_operations jsonb)
 RETURNS TABLE (
   nth integer, outcome text, node_id uuid, edge_id uuid, versions uuid[], change_id uuid, recorded_at timestamptz
@@ -290,10 +366,22 @@ DECLARE
   change changes;
   steps jsonb;
   wrong record;
+  erased integer[];
+  kept jsonb := p_operations;
 BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
+  erased := memsvc.erased_operations(p_user_id, p_operations);
+  IF erased <> '{}' THEN
+    SELECT coalesce(jsonb_agg(o.value ORDER BY o.nth), '[]') INTO kept
+    FROM jsonb_array_elements(p_operations) WITH ORDINALITY AS o (value, nth)
+    WHERE (o.value ->> 'position')::integer <> ALL (erased);
+  END IF;
+  -- Before the change has its time: who makes the same node at once waits here, and is later.
   INSERT INTO nodes (user_id, node_id)
   SELECT DISTINCT p_user_id, o.node_id
-  FROM jsonb_to_recordset(p_operations) AS o (op text, node_id uuid, fresh boolean) WHERE o.op = 'node' AND o.fresh;
+  FROM jsonb_to_recordset(kept) AS o (op text, node_id uuid, fresh boolean) WHERE o.op = 'node' AND o.fresh
+  ORDER BY 2
+  ON CONFLICT (user_id, node_id) DO NOTHING;
 
   change := memsvc.begin_change(
     p_user_id, p_actor,
@@ -314,37 +402,39 @@ BEGIN
       WHERE n.node_id IS NOT NULL
     )
   );
-  SELECT * INTO wrong FROM memsvc.check_operations(p_user_id, p_operations) AS w;
+  SELECT * INTO wrong FROM memsvc.check_operations(p_user_id, kept) AS w;
   IF FOUND THEN
     PERFORM memsvc.refuse_change(wrong.code, wrong.nth, wrong.message);
   END IF;
 
   INSERT INTO edges (user_id, from_node, type, to_node, key)
   SELECT DISTINCT p_user_id, o.from_node, o.type, o.to_node, coalesce(o.key, '')
-  FROM jsonb_to_recordset(p_operations) AS o (op text, from_node uuid, type text, to_node uuid, key text)
+  FROM jsonb_to_recordset(kept) AS o (op text, from_node uuid, type text, to_node uuid, key text)
   WHERE o.op = 'edge'
   ON CONFLICT (user_id, from_node, type, to_node, key) DO NOTHING;
 
-  steps := memsvc.history_steps(p_user_id, p_operations);
+  steps := memsvc.history_steps(p_user_id, kept);
   PERFORM memsvc.check_closes(p_user_id, steps);
 
   RETURN QUERY
   WITH done AS MATERIALIZED (
     SELECT a.* FROM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps) AS a
     UNION ALL
-    SELECT a.* FROM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, p_operations) AS a
+    SELECT a.* FROM memsvc.apply_merges(p_user_id, p_actor, change.recorded_at, kept) AS a
   )
   SELECT d.nth, d.outcome, CASE WHEN s.kind IS DISTINCT FROM 'edge' THEN coalesce(s.subject, o.node_id) END,
     CASE WHEN s.kind = 'edge' THEN s.subject END, coalesce(d.versions, '{}'), change.change_id, change.recorded_at
   FROM done AS d
   INNER JOIN (
-    SELECT p.* FROM jsonb_to_recordset(p_operations) AS p (position integer, node_id uuid)
+    SELECT p.* FROM jsonb_to_recordset(kept) AS p (position integer, node_id uuid)
   ) AS o ON o.position = d.nth
   LEFT JOIN (
     SELECT p.* FROM jsonb_to_recordset(steps) AS p (position integer, kind text, subject uuid)
   ) AS s ON s.position = d.nth
-  ORDER BY d.nth;
-  PERFORM memsvc.check_endpoints(p_user_id, p_operations);
+  UNION ALL
+  SELECT e.nth, 'erased', NULL, NULL, '{}', change.change_id, change.recorded_at FROM unnest(erased) AS e (nth)
+  ORDER BY nth;
+  PERFORM memsvc.check_endpoints(p_user_id, kept);
 END
 $$;
 COMMENT ON FUNCTION memsvc.write_history(uuid, text, jsonb) IS

@@ -1,6 +1,7 @@
 -- Reads of the graph at two times: as_of, when it was true (null: at any time), and known_at, when memsvc knew it
 -- (null: now). What is known now stands in the partial indexes of open versions; what was known, in these and those of
 -- closed ones. Under row security, as the caller.
+-- ORDER BY with enable_sort off names the index, as in 130_traverse.sql.
 
 -- Versions of edges at some nodes as they are stored, as known at a time. p_side: from, to or both (an edge between two
 -- of the nodes comes once).
@@ -10,17 +11,21 @@ LANGUAGE plpgsql STABLE ROWS 50
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
 AS $$
 BEGIN
   IF p_side <> 'to' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.from_node = ANY (p_nodes) AND v.recorded_to = 'infinity'
-      AND v.recorded_from <= coalesce(p_known_at, 'infinity');
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    ORDER BY v.from_node;
   END IF;
   IF p_side <> 'from' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.to_node = ANY (p_nodes) AND v.recorded_to = 'infinity'
-      AND v.recorded_from <= coalesce(p_known_at, 'infinity') AND (p_side = 'to' OR v.from_node <> ALL (p_nodes));
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity') AND (p_side = 'to' OR v.from_node <> ALL (p_nodes))
+    ORDER BY v.to_node;
   END IF;
   IF p_known_at IS NULL THEN
     RETURN;
@@ -28,13 +33,15 @@ BEGIN
   IF p_side <> 'to' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.from_node = ANY (p_nodes) AND v.recorded_to < 'infinity'
-      AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at;
+      AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+    ORDER BY v.from_node;
   END IF;
   IF p_side <> 'from' THEN
     RETURN QUERY SELECT v.* FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.to_node = ANY (p_nodes) AND v.recorded_to < 'infinity'
       AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
-      AND (p_side = 'to' OR v.from_node <> ALL (p_nodes));
+      AND (p_side = 'to' OR v.from_node <> ALL (p_nodes))
+    ORDER BY v.to_node;
   END IF;
 END
 $$;
@@ -123,18 +130,22 @@ LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
 BEGIN ATOMIC
   SELECT s.canonical_id, v.node_id, v.version_id, v.type, v.label, v.description, v.data, v.importance, v.asserted_by,
     v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
   FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s
   CROSS JOIN LATERAL (
-    SELECT o.* FROM memsvc.node_versions AS o
-    WHERE o.user_id = p_user_id AND o.node_id = s.node_id AND o.recorded_to = 'infinity'
+    (SELECT o.* FROM memsvc.node_versions AS o
+    WHERE o.user_id = p_user_id AND o.node_id = ANY (ARRAY[s.node_id]) AND o.recorded_to = 'infinity'
       AND o.recorded_from <= coalesce(p_known_at, 'infinity')
+    ORDER BY o.node_id OFFSET 0)
     UNION ALL
-    SELECT o.* FROM memsvc.node_versions AS o
-    WHERE p_known_at IS NOT NULL AND o.user_id = p_user_id AND o.node_id = s.node_id AND o.recorded_to < 'infinity'
-      AND o.recorded_from <= p_known_at AND o.recorded_to > p_known_at
+    (SELECT o.* FROM memsvc.node_versions AS o
+    WHERE p_known_at IS NOT NULL AND o.user_id = p_user_id AND o.node_id = ANY (ARRAY[s.node_id])
+      AND o.recorded_to < 'infinity' AND o.recorded_from <= p_known_at AND o.recorded_to > p_known_at
+    ORDER BY o.node_id OFFSET 0)
   ) AS v
   WHERE p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of)
   ORDER BY s.canonical_id, v.node_id = s.canonical_id DESC, v.valid_from DESC, v.version_id;
@@ -153,6 +164,8 @@ LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
 BEGIN ATOMIC
   SELECT s.canonical_id, v.node_id, v.alias_id, v.alias, v.normal_form, v.confidence, v.asserted_by, v.valid_from,
     v.valid_to, v.recorded_from, v.recorded_to
@@ -163,7 +176,7 @@ BEGIN ATOMIC
       AND o.recorded_from <= coalesce(p_known_at, 'infinity')
       AND (o.recorded_to = 'infinity' OR o.recorded_to > p_known_at)
       AND (p_as_of IS NULL OR (o.valid_from <= p_as_of AND o.valid_to > p_as_of))
-    OFFSET 0
+    ORDER BY o.normal_form OFFSET 0
   ) AS v
   ORDER BY v.recorded_from, v.alias_id;
 END;
@@ -178,18 +191,23 @@ LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
 BEGIN ATOMIC
   WITH called AS MATERIALIZED (
     SELECT n.name, v.node_id, v.alias, v.confidence
     FROM unnest(p_names) AS n (name)
     CROSS JOIN LATERAL (
-      SELECT o.* FROM memsvc.aliases AS o
-      WHERE o.user_id = p_user_id AND o.normal_form = memsvc.normal_form(n.name) AND o.recorded_to = 'infinity'
-        AND o.recorded_from <= coalesce(p_known_at, 'infinity')
+      (SELECT o.* FROM memsvc.aliases AS o
+      WHERE o.user_id = p_user_id AND o.normal_form = ANY (ARRAY[memsvc.normal_form(n.name)])
+        AND o.recorded_to = 'infinity' AND o.recorded_from <= coalesce(p_known_at, 'infinity')
+      ORDER BY o.normal_form OFFSET 0)
       UNION ALL
-      SELECT o.* FROM memsvc.aliases AS o
-      WHERE p_known_at IS NOT NULL AND o.user_id = p_user_id AND o.normal_form = memsvc.normal_form(n.name)
-        AND o.recorded_to < 'infinity' AND o.recorded_from <= p_known_at AND o.recorded_to > p_known_at
+      (SELECT o.* FROM memsvc.aliases AS o
+      WHERE p_known_at IS NOT NULL AND o.user_id = p_user_id
+        AND o.normal_form = ANY (ARRAY[memsvc.normal_form(n.name)]) AND o.recorded_to < 'infinity'
+        AND o.recorded_from <= p_known_at AND o.recorded_to > p_known_at
+      ORDER BY o.normal_form OFFSET 0)
     ) AS v
     WHERE p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of)
   )
@@ -203,7 +221,7 @@ COMMENT ON FUNCTION memsvc.nodes_called(uuid, text[], timestamptz, timestamptz) 
   'Nodes that have one of these names, at a valid and a recorded time.';
 
 -- Everything that was ever recorded of a node and of all that are the same now, newest first: what was written, what
--- was closed, and merges.
+-- was closed, and merges. What was recorded at one time is never divided, so there can be more rows than p_limit.
 CREATE OR REPLACE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamptz, p_limit integer)
 RETURNS TABLE (
   at timestamptz, event text, kind text, id uuid, subject uuid, content jsonb, asserted_by text,
@@ -256,11 +274,12 @@ BEGIN ATOMIC
   )
   SELECT e.at, e.event, e.kind, e.id, e.subject, e.content, e.asserted_by, e.valid_from, e.valid_to, c.change_id,
     c.asserted_by
-  FROM event AS e
+  FROM (
+    SELECT d.* FROM event AS d WHERE p_before IS NULL OR d.at < p_before
+    ORDER BY d.at DESC FETCH FIRST p_limit ROWS WITH TIES
+  ) AS e
   LEFT JOIN memsvc.changes AS c ON c.user_id = p_user_id AND c.recorded_at = e.at
-  WHERE p_before IS NULL OR e.at < p_before
-  ORDER BY e.at DESC, e.event, e.id
-  LIMIT p_limit;
+  ORDER BY e.at DESC, e.event, e.id;
 END;
 COMMENT ON FUNCTION memsvc.history_of(uuid, uuid, timestamptz, integer) IS
   'What was ever recorded of a node and all that are the same now, newest first.';

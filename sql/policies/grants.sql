@@ -4,7 +4,8 @@
 REVOKE ALL ON SCHEMA memsvc FROM PUBLIC;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_app, memsvc_reader, memsvc_cypher;
 
-REVOKE ALL ON ALL TABLES IN SCHEMA memsvc FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall;
+REVOKE ALL ON ALL TABLES IN SCHEMA memsvc FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall,
+memsvc_eraser;
 DO $functions$
 DECLARE
   owned regprocedure;
@@ -13,7 +14,8 @@ BEGIN
     SELECT p.oid FROM pg_proc AS p WHERE p.pronamespace = 'memsvc'::regnamespace AND p.proowner = current_user::regrole
   LOOP
     EXECUTE format(
-      'REVOKE ALL ON FUNCTION %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall', owned
+      'REVOKE ALL ON FUNCTION %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall, memsvc_eraser',
+      owned
     );
   END LOOP;
 END
@@ -23,7 +25,9 @@ GRANT SELECT ON
 memsvc.users, memsvc.node_types, memsvc.edge_types, memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources,
 memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.messages,
 memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
-memsvc.edge_versions, memsvc.merges, memsvc.source_links
+memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes, memsvc.nodes_current,
+memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
+memsvc.sources_status, memsvc.erasures
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings TO memsvc_recall;
@@ -31,7 +35,8 @@ GRANT SELECT ON memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_delta
 GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
 memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
-memsvc.edge_versions, memsvc.merges, memsvc.source_links
+memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
+memsvc.tombstones
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -44,8 +49,43 @@ GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
 GRANT UPDATE (state, requests, attempts, error_code, error, run_after, started_at, finished_at) ON memsvc.jobs
 TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
-GRANT DELETE ON memsvc.term_deltas TO memsvc_app;
+-- What a type means once it was proposed is fixed: functional, ends and parent.
+GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types, memsvc.edge_types TO memsvc_app;
+GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types TO memsvc_app;
+GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
+
+-- Who erases: memsvc_eraser's functions, for the user that the token proves. A whole user has rows in all tables that
+-- there are.
+DO $erased$
+DECLARE
+  owned text;
+BEGIN
+  FOR owned IN SELECT t.name FROM memsvc.user_tables() AS t LOOP
+    EXECUTE format('GRANT SELECT, DELETE ON memsvc.%I TO memsvc_eraser', owned);
+  END LOOP;
+END
+$erased$;
+GRANT SELECT, DELETE ON
+memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.edges, memsvc.edge_versions, memsvc.merges,
+memsvc.source_links, memsvc.sources, memsvc.passages, memsvc.embeddings, memsvc.corpora, memsvc.terms,
+memsvc.term_deltas
+TO memsvc_eraser;
+GRANT SELECT, INSERT ON memsvc.tombstones, memsvc.erasures TO memsvc_eraser;
+GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
+GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
+GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
+GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
+GRANT UPDATE (part) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;
+GRANT UPDATE (passages) ON memsvc.terms TO memsvc_eraser;
+GRANT EXECUTE ON FUNCTION
+memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.user_tables(), memsvc.normal_form(text),
+memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text),
+memsvc.fold_statistics(uuid), memsvc.links_of(uuid, text, uuid, timestamptz),
+memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
+memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[])
+TO memsvc_eraser;
 
 -- The read-only logins get what reading needs; nothing that writes, folds or keeps accounts.
 GRANT EXECUTE ON FUNCTION
@@ -60,6 +100,41 @@ memsvc.facts(uuid, uuid[], text[], timestamptz, timestamptz, text),
 memsvc.node_states(uuid, uuid[], timestamptz, timestamptz), memsvc.node_names(uuid, uuid[], timestamptz, timestamptz),
 memsvc.nodes_called(uuid, text[], timestamptz, timestamptz),
 memsvc.history_of(uuid, uuid, timestamptz, integer),
+memsvc.node_cards(uuid, uuid[], timestamptz, timestamptz),
+memsvc.core_user_id(), memsvc.count_nodes(uuid), memsvc.count_facts(uuid),
+memsvc.neighbourhood(uuid, uuid[], integer, text[], text, integer, integer, timestamptz, timestamptz),
+memsvc.any_merges(uuid, timestamptz), memsvc.standing_for(uuid, uuid[], timestamptz),
+memsvc.open_edges(uuid, uuid[], uuid[], text, integer, integer, timestamptz, timestamptz),
+memsvc.open_edges_typed(uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz),
+memsvc.past_edges(uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz),
+memsvc.stored_hop(uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz),
+memsvc.hop(uuid, uuid[], text[], text, integer, integer, timestamptz, timestamptz, boolean),
+memsvc.unknown_nodes(uuid, uuid[]),
+memsvc.graph_shown(uuid, uuid[], integer[], uuid[], timestamptz, timestamptz),
+memsvc.graph_around(uuid, uuid[], integer, text[], text, integer, integer, timestamptz, timestamptz),
+memsvc.paths(uuid, uuid, uuid, integer, text[], text, integer, integer, timestamptz, timestamptz),
+memsvc.next_level(uuid, uuid[], uuid[], text[], text, integer, timestamptz, timestamptz, boolean),
+memsvc.paths_through(
+  uuid[], uuid[], integer, integer, integer[], uuid[], uuid[], uuid[], real[], integer
+),
+memsvc.graph_paths(uuid, uuid, uuid, integer, text[], text, integer, integer, timestamptz, timestamptz),
+memsvc.edges_between(uuid, uuid[], text[], integer, timestamptz, timestamptz),
+memsvc.graph_among(uuid, uuid[], integer, text[], integer, integer, timestamptz, timestamptz),
+memsvc.all_edges(uuid, timestamptz, timestamptz), memsvc.all_nodes(uuid, timestamptz),
+memsvc.graph_stats(uuid, timestamptz, timestamptz), memsvc.other_counts(uuid, timestamptz, timestamptz),
+memsvc.graph_page(uuid, text, uuid, uuid, integer, text[], timestamptz, timestamptz),
+memsvc.page_of_edges(uuid, uuid, uuid, integer, text[], timestamptz, timestamptz),
+memsvc.page_of_nodes(uuid, uuid, integer, timestamptz, timestamptz),
+memsvc.merges_among(uuid, uuid[], timestamptz), memsvc.name_tier(text, text),
+memsvc.names_matching(uuid, text, integer, text, timestamptz, timestamptz, text, uuid, integer),
+memsvc.best_names(uuid, text, integer, text[], uuid[], timestamptz, timestamptz),
+memsvc.search_nodes(uuid, text, text, timestamptz, timestamptz, integer, text, uuid, integer),
+memsvc.versions_touched(uuid, timestamptz, timestamptz),
+memsvc.versions_turning(uuid, timestamptz, timestamptz, timestamptz),
+memsvc.graph_diff(
+  uuid, text, timestamptz, timestamptz, timestamptz, text[], timestamptz, text, uuid, text, integer
+),
+memsvc.version_shown(uuid, text, uuid),
 memsvc.recall(
   uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, smallint, public.halfvec,
   double precision, smallint, public.halfvec
@@ -68,27 +143,37 @@ TO memsvc_app, memsvc_reader, memsvc_recall;
 GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 
 GRANT EXECUTE ON FUNCTION
-memsvc.message_digest(text, text, integer, text), memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
+memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text),
+memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
+memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
+memsvc.preview_erasure(uuid, text, uuid), memsvc.erase(uuid, text, uuid, text, integer),
+memsvc.continue_erasure(uuid, uuid, integer, boolean), memsvc.erasure_leftovers(uuid, uuid),
+memsvc.verify_erasure(uuid, uuid), memsvc.erased_operations(uuid, jsonb),
+memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
 memsvc.due_jobs(integer), memsvc.backlog(), memsvc.begin_job(uuid, uuid),
 memsvc.finish_job(uuid, uuid, integer, boolean, timestamptz),
 memsvc.fail_job(uuid, uuid, text, text, boolean, timestamptz),
 memsvc.job_queue(text), memsvc.job_message(uuid, uuid, text), memsvc.send_job(), memsvc.ask_job(uuid, text, uuid),
-memsvc.claim_messages(text, uuid, uuid, integer), memsvc.relay_messages(text, uuid, integer),
+memsvc.due_messages(text, uuid, integer), memsvc.claim_messages(text, uuid, uuid, integer),
+memsvc.relay_messages(text, uuid, integer),
 memsvc.keep_queue(interval),
 memsvc.clock_reaches(text, timestamp), memsvc.next_run(text, time, smallint[], timestamptz),
 memsvc.seed_schedules(uuid), memsvc.due_schedules(integer), memsvc.run_schedule(uuid, text),
 memsvc.delete_ended(uuid, interval, interval, integer),
 memsvc.work_now(), memsvc.work_errors(), memsvc.work_hands(), memsvc.users_with_failed_jobs(),
 memsvc.retry_failed_jobs(uuid),
-memsvc.open_versions(uuid, text, uuid, text), memsvc.plan_history(uuid, jsonb),
+memsvc.form_label(), memsvc.open_versions(uuid, text, uuid, text), memsvc.plan_history(uuid, jsonb),
 memsvc.apply_steps(uuid, text, timestamptz, jsonb), memsvc.write_versions(uuid, text, timestamptz, jsonb),
 memsvc.link_evidence(uuid, text, timestamptz, jsonb, jsonb), memsvc.refuse_change(text, integer, text),
-memsvc.begin_change(uuid, text, text[], uuid[], uuid), memsvc.check_operations(uuid, jsonb),
+memsvc.keep_memories(uuid), memsvc.begin_change(uuid, text, text[], uuid[], uuid), memsvc.check_operations(uuid, jsonb),
 memsvc.version_of(uuid, uuid), memsvc.history_steps(uuid, jsonb),
 memsvc.apply_merges(uuid, text, timestamptz, jsonb), memsvc.types_now(uuid, uuid[]),
 memsvc.check_endpoints(uuid, jsonb), memsvc.check_closes(uuid, jsonb), memsvc.write_history(uuid, text, jsonb),
 memsvc.altered_by(uuid, timestamptz), memsvc.differs_now(uuid, text, uuid, text, timestamptz, timestamptz, jsonb),
 memsvc.merges_back(uuid, timestamptz), memsvc.undo_change(uuid, text, uuid),
+memsvc.check_written_node_types(), memsvc.check_written_edge_types(), memsvc.check_added_types(),
+memsvc.propose_type(uuid, text, jsonb, text), memsvc.decide_type(uuid, text, text, text, text),
+memsvc.refuse_undecidable(text, text, text), memsvc.withdraw_type(uuid, text, text),
 memsvc.ensure_app(text), memsvc.find_app(text), memsvc.ensure_model(text, integer),
 memsvc.unembedded(uuid, smallint, uuid, uuid, integer), memsvc.store_embeddings(uuid, smallint, uuid[], text[]),
 memsvc.build_model(text, integer), memsvc.pause_model(text, boolean), memsvc.switch_model(text, boolean),
@@ -96,5 +181,7 @@ memsvc.retire_model(text), memsvc.drop_model_index(smallint), memsvc.drop_vector
 memsvc.create_user(uuid, text, text, text, text),
 memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
-memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text)
+memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text), memsvc.user_is_here(uuid),
+memsvc.begin_user_erasure(uuid, text, text), memsvc.erase_user(uuid, integer), memsvc.user_erasure(uuid, uuid),
+memsvc.users_erasing(integer)
 TO memsvc_app;

@@ -1,12 +1,16 @@
 -- Who sees which rows. Row security is enabled and forced in the migration that makes a table; no policy = no rows.
--- Five kinds of policy, and everybody_reads for what is nobody's (ontology, embedding models). The partitions of
+-- Six kinds of policy, and everybody_reads for what is nobody's (core ontology, embedding models). The partitions of
 -- embeddings have none: they are reached through their parent, whose policies count.
---   own_rows        the logins see and write the rows of the user that the identity token proves;
+--   own_rows        the logins, and memsvc_eraser's functions, see and write the rows of the user that the identity
+--                   token proves;
 --   account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys, audit) and the list of embedding
 --                   models, read ids of due jobs and schedules, keep jobs and queue in step, and delete old jobs and
 --                   events of the user that the token proves;
+--   never_approved  own types of the ontology are deleted only where nothing can have them;
 --   queue_rows      workers, which act for all users, take ids of jobs from the queue;
 --   retired_seen, retired_dropped  memsvc_owner sees and deletes vectors of retired models, no others;
+--   erased_rows     memsvc_eraser's functions see and delete rows of that user in whatever tables logins have none of
+--                   their own (keys, the queue);
 --   candidate_rows  memsvc_recall's candidate functions read what they search, and bind the user themselves.
 
 DO $policies$
@@ -15,11 +19,12 @@ DECLARE
 BEGIN
   FOREACH owned IN ARRAY ARRAY[
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
-    'outbox', 'users', 'embeddings', 'schedules', 'changes', 'edges', 'edge_versions', 'merges', 'source_links'
+    'outbox', 'users', 'embeddings', 'schedules', 'changes', 'edges', 'edge_versions', 'merges', 'source_links',
+    'node_types', 'edge_types', 'erasures'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
-      'CREATE POLICY own_rows ON memsvc.%I TO memsvc_app, memsvc_reader, memsvc_cypher '
+      'CREATE POLICY own_rows ON memsvc.%I TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser '
       'USING (user_id = (SELECT memsvc.current_user_id())) WITH CHECK (user_id = (SELECT memsvc.current_user_id()))',
       owned
     );
@@ -48,9 +53,30 @@ BEGIN
     EXECUTE format('DROP POLICY IF EXISTS candidate_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY candidate_rows ON memsvc.%I FOR SELECT TO memsvc_recall USING (true)', owned);
   END LOOP;
-  FOREACH owned IN ARRAY ARRAY['node_types', 'edge_types', 'embedding_models'] LOOP
+  FOR owned IN SELECT t.name FROM memsvc.user_tables() AS t LOOP
+    EXECUTE format('DROP POLICY IF EXISTS erased_rows ON memsvc.%I', owned);
+    CONTINUE WHEN EXISTS (
+      SELECT FROM pg_policy AS p
+      WHERE p.polrelid = format('memsvc.%I', owned)::regclass AND p.polname = 'own_rows'
+    );
+    EXECUTE format(
+      'CREATE POLICY erased_rows ON memsvc.%I TO memsvc_eraser USING (user_id = (SELECT memsvc.current_user_id()))',
+      owned
+    );
+  END LOOP;
+  DROP POLICY IF EXISTS everybody_reads ON memsvc.embedding_models;
+  CREATE POLICY everybody_reads ON memsvc.embedding_models FOR SELECT USING (true);
+  FOREACH owned IN ARRAY ARRAY['node_types', 'edge_types'] LOOP
     EXECUTE format('DROP POLICY IF EXISTS everybody_reads ON memsvc.%I', owned);
-    EXECUTE format('CREATE POLICY everybody_reads ON memsvc.%I FOR SELECT USING (true)', owned);
+    EXECUTE format(
+      'CREATE POLICY everybody_reads ON memsvc.%I FOR SELECT '
+      'USING (user_id = ''00000000-0000-0000-0000-000000000000'')', owned
+    );
+    EXECUTE format('DROP POLICY IF EXISTS never_approved ON memsvc.%I', owned);
+    EXECUTE format(
+      'CREATE POLICY never_approved ON memsvc.%I AS RESTRICTIVE FOR DELETE TO memsvc_app '
+      'USING (status IN (''proposed'', ''rejected''))', owned
+    );
   END LOOP;
 END
 $policies$;

@@ -28,3 +28,13 @@ INNER JOIN memsvc.aliases AS a
 WHERE n.user_id = :user_id AND v.data @> '{"self"\: true}'
 GROUP BY n.node_id, v.label
 LIMIT 1;
+
+-- name: list_erasures
+-- Receipts, newest first; erasure_id is time-ordered and serves as the cursor.
+SELECT
+  e.erasure_id, e.kind, e.subject_id, e.state, e.counts, e.requested_by, e.created_at, e.finished_at, e.verified_at,
+  e.leftovers
+FROM memsvc.erasures AS e
+WHERE e.user_id = :user_id AND (CAST(:after AS uuid) IS NULL OR e.erasure_id < :after)
+ORDER BY e.erasure_id DESC
+LIMIT :limit;

@@ -56,3 +56,234 @@ SELECT
 FROM unnest(CAST(:versions AS uuid [])) AS v (version_id)
 CROSS JOIN LATERAL memsvc.links_of(:user_id, :kind, v.version_id, :known_at) AS l
 ORDER BY v.version_id, l.link_id;
+
+-- name: node_cards
+-- How nodes are shown.
+SELECT c.node_id, c.canonical_id, c.type, c.label, c.description, c.data, c.importance, c.holds
+FROM memsvc.node_cards(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS c;
+
+-- name: graph_around
+-- Nodes within some hops, with the facts that lead to them.
+SELECT g.unknown, CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.truncated
+FROM memsvc.graph_around(
+  :user_id, CAST(:nodes AS uuid []), :hops, CAST(:types AS text []), :side, :fan_out, :most, :as_of, :known_at
+) AS g;
+
+-- name: graph_among
+-- Nodes, what is near them, and all facts among them.
+SELECT g.unknown, CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.truncated
+FROM memsvc.graph_among(
+  :user_id, CAST(:nodes AS uuid []), :hops, CAST(:types AS text []), :fan_out, :most, :as_of, :known_at
+) AS g;
+
+-- name: graph_paths
+-- Shortest paths between two nodes.
+SELECT
+  g.unknown, CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, CAST(g.paths AS text) AS paths, g.complete,
+  g.truncated
+FROM memsvc.graph_paths(
+  :user_id, :from_node, :to_node, :max_hops, CAST(:types AS text []), :side, :most, :work, :as_of, :known_at
+) AS g;
+
+-- name: graph_stats
+-- Sizes of the graph.
+SELECT
+  s.nodes, s.facts, s.names, s.merges, s.evidence, s.isolated, CAST(s.types AS text) AS types,
+  CAST(s.edge_types AS text) AS edge_types, CAST(s.most_connected AS text) AS most_connected,
+  CAST(s.degrees AS text) AS degrees
+FROM memsvc.graph_stats(:user_id, :as_of, :known_at) AS s;
+
+-- name: graph_page
+-- A page of the whole graph.
+SELECT CAST(g.nodes AS text) AS nodes, CAST(g.edges AS text) AS edges, g.next_part, g.next_edge, g.next_id
+FROM memsvc.graph_page(
+  :user_id, :part, :after_edge, :after_id, :most, CAST(:types AS text []), :as_of, :known_at
+) AS g;
+
+-- name: facts_page
+-- Facts about nodes and all that are the same, behind a place; asked_at: what is known now, for the pages that follow.
+SELECT
+  f.version_id, f.edge_id, f.from_node, f.type, f.to_node, f.key, f.fact, f.data, f.weight, f.confidence, f.asserted_by,
+  nullif(f.valid_from, '-infinity') AS valid_from, nullif(f.valid_to, 'infinity') AS valid_to, f.recorded_from,
+  nullif(f.recorded_to, 'infinity') AS recorded_to, f.contested, f.stored_from, f.stored_to, (
+    SELECT greatest(clock_timestamp(), max(c.recorded_at))
+    FROM memsvc.changes AS c
+    WHERE c.user_id = :user_id
+  ) AS asked_at
+FROM memsvc.facts(
+  :user_id, CAST(:nodes AS uuid []), CAST(:types AS text []), :as_of, :known_at, :side
+) AS f
+WHERE
+  CAST(:after_id AS uuid) IS NULL
+  OR (f.valid_from, f.recorded_from)
+  < (coalesce(CAST(:after_valid AS timestamptz), '-infinity'), CAST(:after_recorded AS timestamptz))
+  OR (
+    (f.valid_from, f.recorded_from)
+    = (coalesce(CAST(:after_valid AS timestamptz), '-infinity'), CAST(:after_recorded AS timestamptz))
+    AND f.version_id > CAST(:after_id AS uuid)
+  )
+ORDER BY f.valid_from DESC, f.recorded_from DESC, f.version_id ASC
+LIMIT :limit;
+
+-- name: edge_versions
+-- Versions of an edge, newest first: all that were ever recorded, or those known at a time.
+SELECT
+  v.version_id, v.edge_id, v.from_node, v.type, v.to_node, e.key, v.fact, v.data, v.weight, v.confidence, v.asserted_by,
+  nullif(v.valid_from, '-infinity') AS valid_from, nullif(v.valid_to, 'infinity') AS valid_to, v.recorded_from,
+  nullif(v.recorded_to, 'infinity') AS recorded_to
+FROM memsvc.edges AS e
+CROSS JOIN LATERAL (
+  SELECT o.*
+  FROM memsvc.edge_versions AS o
+  WHERE o.user_id = :user_id AND o.edge_id = e.edge_id AND o.recorded_to = 'infinity'
+  UNION ALL
+  SELECT o.*
+  FROM memsvc.edge_versions AS o
+  WHERE o.user_id = :user_id AND o.edge_id = e.edge_id AND o.recorded_to < 'infinity'
+) AS v
+WHERE e.user_id = :user_id AND e.edge_id = :edge_id
+  AND (
+    CAST(:known_at AS timestamptz) IS NULL
+    OR (v.recorded_from <= CAST(:known_at AS timestamptz) AND v.recorded_to > CAST(:known_at AS timestamptz))
+  )
+ORDER BY v.recorded_from DESC, v.valid_from DESC, v.version_id ASC
+LIMIT :limit;
+
+-- name: known_edge
+-- An edge, if there is one with this id.
+SELECT e.edge_id
+FROM memsvc.edges AS e
+WHERE e.user_id = :user_id AND e.edge_id = :edge_id;
+
+-- name: quotes
+-- The first few passages behind each of some versions of one kind, with the words that speak for it.
+SELECT
+  v.version_id, l.passage_id, p.source_id, l.span_from, l.span_to, l.stance, l.confidence, l.asserted_by,
+  l.recorded_from, l.total,
+  CASE
+    WHEN l.span_from IS NULL THEN left(p.text, :chars)
+    ELSE substr(p.text, l.span_from + 1, least(l.span_to - l.span_from, :chars))
+  END AS quote
+FROM unnest(CAST(:versions AS uuid [])) AS v (version_id)
+CROSS JOIN LATERAL (
+  SELECT k.*, row_number() OVER (ORDER BY k.link_id) AS place, count(*) OVER () AS total
+  FROM memsvc.links_of(:user_id, :kind, v.version_id, :known_at) AS k
+) AS l
+CROSS JOIN LATERAL (
+  SELECT o.source_id, o.text
+  FROM memsvc.passages AS o
+  WHERE o.user_id = :user_id AND o.passage_id = l.passage_id OFFSET 0
+) AS p
+WHERE l.place <= :most
+ORDER BY v.version_id, l.place;
+
+-- name: moment
+-- Now, and not before what was recorded last: clocks may go back.
+SELECT greatest(clock_timestamp(), max(c.recorded_at)) AS moment
+FROM memsvc.changes AS c
+WHERE c.user_id = :user_id;
+
+-- name: search_nodes
+-- Nodes by what they are called, best names first.
+SELECT s.canonical_id, s.tier, s.form, s.node_id, s.name
+FROM memsvc.search_nodes(
+  :user_id, :wanted, :type, :as_of, :known_at, :after_tier, :after_form, :after_node, :limit
+) AS s;
+
+-- name: nodes_named
+-- Nodes that have one of these as their label or name, whenever that was so.
+SELECT DISTINCT w.name, r.canonical_id
+FROM unnest(CAST(:names AS text [])) AS w (name)
+CROSS JOIN LATERAL memsvc.names_matching(
+  :user_id, memsvc.normal_form(w.name), 0, NULL, NULL, :known_at, '', NULL, :limit
+) AS m
+CROSS JOIN LATERAL memsvc.resolve_nodes(:user_id, ARRAY[m.node_id], :known_at) AS r
+WHERE memsvc.normal_form(w.name) <> ''
+ORDER BY w.name, r.canonical_id;
+
+-- name: merges_among
+-- By which merges nodes are one.
+SELECT m.merge_id, m.node_id, m.canonical_id, m.reason, m.confidence, m.asserted_by, m.recorded_from
+FROM memsvc.merges_among(:user_id, CAST(:nodes AS uuid []), :known_at) AS m;
+
+-- name: list_changes
+-- Batches of changes, newest first, before a time.
+SELECT
+  c.change_id, c.recorded_at, c.asserted_by, c.operations, c.undoes, (
+    SELECT u.change_id
+    FROM memsvc.changes AS u
+    WHERE u.user_id = :user_id AND u.undoes = c.change_id
+    ORDER BY u.recorded_at DESC
+    LIMIT 1
+  ) AS undone_by
+FROM memsvc.changes AS c
+WHERE c.user_id = :user_id AND (CAST(:before AS timestamptz) IS NULL OR c.recorded_at < CAST(:before AS timestamptz))
+ORDER BY c.recorded_at DESC
+LIMIT :limit;
+
+-- name: get_change
+-- One batch of changes.
+SELECT
+  c.change_id, c.recorded_at, c.asserted_by, c.operations, c.undoes, (
+    SELECT u.change_id
+    FROM memsvc.changes AS u
+    WHERE u.user_id = :user_id AND u.undoes = c.change_id
+    ORDER BY u.recorded_at DESC
+    LIMIT 1
+  ) AS undone_by
+FROM memsvc.changes AS c
+WHERE c.user_id = :user_id AND c.change_id = :change_id;
+
+-- name: events_of_change
+-- What a change wrote and closed, behind a place. No two changes of a user have the same time.
+SELECT
+  t.kind, t.id, s.subject, t.recorded_from = :at AS written, t.recorded_to = :at AS closed, s.asserted_by,
+  s.content || jsonb_strip_nulls(
+    jsonb_build_object('from_node', s.from_node, 'type', s.type, 'to_node', s.to_node)
+  ) AS content,
+  nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to
+FROM memsvc.versions_touched(:user_id, CAST(:at AS timestamptz) - interval '1 microsecond', :at) AS t
+CROSS JOIN LATERAL memsvc.version_shown(:user_id, t.kind, t.id) AS s
+WHERE CAST(:after_kind AS text) IS NULL OR (t.kind, t.id) > (CAST(:after_kind AS text), CAST(:after_id AS uuid))
+ORDER BY t.kind, t.id
+LIMIT :limit;
+
+-- name: graph_diff
+-- What is different between two moments, thread by thread, newest first.
+SELECT d.at, d.kind, d.subject, d.form, d.before, d.after, d.between_them
+FROM memsvc.graph_diff(
+  :user_id, :axis, :from_, :to_, :known_at, CAST(:kinds AS text []), :after_at, :after_kind, :after_subject,
+  :after_form, :limit
+) AS d;
+
+-- name: versions_shown
+-- What versions, names and merges say.
+SELECT
+  w.kind, w.id, s.subject, s.content, s.from_node, s.type, s.to_node, s.asserted_by,
+  nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to, s.recorded_from,
+  nullif(s.recorded_to, 'infinity') AS recorded_to
+FROM unnest(CAST(:kinds AS text []), CAST(:ids AS uuid [])) AS w (kind, id)
+CROSS JOIN LATERAL memsvc.version_shown(:user_id, w.kind, w.id) AS s;
+
+-- name: known_node_type
+-- Whether the ontology has this type of nodes.
+SELECT count(*) > 0 AS known
+FROM memsvc.node_types AS t
+WHERE t.name = :name;
+
+-- name: known_edge_type
+-- Whether the ontology has this type of edges.
+SELECT count(*) > 0 AS known
+FROM memsvc.edge_types AS t
+WHERE t.name = :name;
+
+-- name: normal_form
+-- What spellings of a name have in common.
+SELECT memsvc.normal_form(:name) AS form;
+
+-- name: open_edge_versions
+-- Versions of an edge that are known now: the one that holds at a time first, then the latest.
+SELECT v.version_id
+FROM memsvc.edge_versions AS v
+WHERE v.user_id = :user_id AND v.edge_id = :edge_id AND v.recorded_to = 'infinity'
+ORDER BY (v.valid_from <= :at AND v.valid_to > :at) DESC, v.valid_from DESC;

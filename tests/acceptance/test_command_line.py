@@ -24,6 +24,14 @@ pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",),
+    ("sql",), ("psql",),
+    ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
+    ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
+    ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
+    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",), ("graph",),
+    ("forget",),
+    ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
+    ("export",), ("import",),
     ("db",), ("db", "upgrade"), ("db", "rotate-secret"),
     ("user",), ("user", "add"), ("user", "list"),
     ("key",), ("key", "create"), ("key", "list"), ("key", "revoke"),
@@ -198,7 +206,7 @@ def test_a_key_is_made_listed_and_revoked(rig: Rig) -> None:
     [revoked] = [e for e in json.loads(rig.ok("key", "list", "--app", "keys", "--json")) if e["revoked_at"]]
     assert revoked["key_id"] == key.split(".")[0]
     refused(rig, 3, "no such working key", "key", "revoke", "--app", "keys", key)
-    refused(rig, 2, "read, write and admin", "key", "create", "--app", "keys", "--scope", "everything")
+    refused(rig, 2, "read, write, forget and admin", "key", "create", "--app", "keys", "--scope", "everything")
     refused(rig, 2, "--days", "key", "create", "--app", "keys", "--days", "99999999")
 
 

@@ -53,6 +53,44 @@ QUERIES = st.fixed_dictionaries(
         "traces": st.booleans(),
     },
 )
+IDS = st.sampled_from(["01a200c9-0000-7000-8000-000000000001", "x", ""]) | st.integers(-1, 3)
+DATA = st.dictionaries(TEXT, ANY_JSON, max_size=2)
+OPERATIONS = st.fixed_dictionaries(
+    {"op": st.sampled_from(["node", "edge", "alias", "close", "retract", "correct", "merge", "unmerge", "x"])},
+    optional={
+        "type": st.sampled_from(["Person", "Place", "KNOWS", "LIVES_IN", "x"]),
+        "label": TEXT,
+        "fact": TEXT,
+        "alias": TEXT,
+        **dict.fromkeys(["from_node", "to_node", "node_id", "canonical_id", "edge_id", "version_id"], IDS),
+        "content": st.dictionaries(st.sampled_from(["label", "fact", "confidence", "x"]), ANY_JSON, max_size=2),
+        "data": DATA,
+        "confidence": st.floats() | st.integers(0, 1),
+        "importance": st.floats() | st.integers(0, 11),
+        "valid_from": st.none() | TIMES,
+        "valid_to": st.none() | TIMES,
+        "ended_at": TIMES,
+        "make": st.booleans(),
+    },
+)
+NODE = {"op": "node", "type": "Person", "label": "A"}
+NEARLY = st.one_of(
+    st.fixed_dictionaries({"op": st.just("node"), "type": st.just("Person"), "label": TEXT, "data": DATA}),
+    st.fixed_dictionaries({"op": st.just("alias"), "node_id": st.just(0), "alias": TEXT}),
+    st.fixed_dictionaries(
+        {"op": st.just("edge"), "from_node": st.just(0), "to_node": st.just(0), "type": st.just("KNOWS"), "fact": TEXT},
+        optional={"valid_from": TIMES, "valid_to": TIMES, "weight": st.floats(), "key": TEXT, "data": DATA},
+    ),
+    OPERATIONS,
+)
+QUESTIONS = {
+    "/v1/nodes": ("q", "type", "as_of", "known_at", "cursor", "limit"),
+    "/v1/facts": ("about", "type", "as_of", "known_at", "cursor", "side"),
+    "/v1/aliases": ("name", "node", "cursor"),
+    "/v1/changes": ("before", "limit"),
+    "/v1/graph/diff": ("from", "to", "axis", "known_at", "kind", "cursor"),
+}
+NEEDED = {"/v1/facts": {"about": "I"}, "/v1/graph/diff": {"from": "2020-01-01"}}
 fuzzed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -75,7 +113,13 @@ async def post(client: httpx.AsyncClient, path: str, body: bytes) -> httpx.Respo
 
 @fuzzed
 @given(body=ANY_JSON)
-@pytest.mark.parametrize("path", ["/v1/messages", "/v1/recall", "/v1/context"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/messages", "/v1/recall", "/v1/context", "/v1/notes", "/v1/links", "/v1/ontology/edge-types"),
+        *("/v1/changes", "/v1/nodes", "/v1/facts"),
+    ],
+)
 async def test_arbitrary_json_is_refused_politely(client: httpx.AsyncClient, path: str, body: Any) -> None:
     await post(client, path, json.dumps(body).encode())
 
@@ -110,6 +154,25 @@ async def test_queries_that_are_nearly_right_are_answered_or_refused(
 
 
 @fuzzed
+@given(batch=st.lists(NEARLY, max_size=4))
+async def test_operations_that_are_nearly_right_are_done_or_refused(
+    client: httpx.AsyncClient, batch: list[dict[str, Any]]
+) -> None:
+    answer = await post(client, "/v1/changes", json.dumps({"operations": [NODE, *batch]}).encode())
+    if answer.status_code == 201:
+        assert [result["index"] for result in answer.json()["results"]] == list(range(len(batch) + 1))
+
+
+@settings(fuzzed, max_examples=30)
+@given(value=st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+async def test_arbitrary_questions_to_the_graph_are_answered_or_refused(client: httpx.AsyncClient, value: str) -> None:
+    for path, names in QUESTIONS.items():
+        for name in names:
+            answer = await client.get(path, params=NEEDED.get(path, {}) | {name: value})
+            assert answer.status_code in {200, 400, 404}, answer.text
+
+
+@fuzzed
 @given(query=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), name=TEXT.filter(bool))
 async def test_arbitrary_parameters_are_answered_or_refused(client: httpx.AsyncClient, query: str, name: str) -> None:
     for path in ("/v1/conversations", "/v1/jobs", "/v1/schedules", "/v1/conversations/a/messages"):
@@ -117,4 +180,4 @@ async def test_arbitrary_parameters_are_answered_or_refused(client: httpx.AsyncC
         assert answer.status_code in {200, 400, 404}, answer.text
     raw = "".join(f"%{byte:02X}" for byte in name.encode("utf-8", "surrogatepass"))
     answer = await client.get(f"/v1/conversations/{raw}/messages")
-    assert answer.status_code in {200, 400, 404}, answer.text
+    assert answer.status_code in {200, 400, 404, 405}, answer.text  # 405: a slash makes it the address of another

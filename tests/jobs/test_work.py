@@ -18,7 +18,7 @@ from memsvc.access.users import Owner
 from memsvc.cli.watch import age, lines, picture, summary
 from memsvc.db.engine import Database
 from memsvc.errors import NotFoundError
-from memsvc.queue.broker import NotUnderstoodError, QueueConsumer, _readable
+from memsvc.queue.broker import NotUnderstoodError, QueueConsumer, read_message
 from memsvc.queue.dead import drop_dead, list_dead, retry_dead
 from memsvc.queue.jobs import list_jobs, retry_failed, retry_failed_of_all
 from memsvc.queue.run import run_due, run_job
@@ -302,9 +302,9 @@ LETTER = {
 def test_a_jobs_message_is_understood(owner: Owner, admin: psycopg.Connection) -> None:
     job_id = ask(admin, owner)
     payload = value(admin, "SELECT message::text FROM memsvc.dramatiq_queue WHERE message_id = %s", [job_id])
-    message = _readable(str(job_id), "models", payload)
+    message = read_message(str(job_id), "models", payload)
     assert (message.actor_name, message.args) == ("process", (str(owner.user_id), str(job_id)))
-    assert _readable(ID, "models", msgspec.json.encode(LETTER).decode()).message_id == ID
+    assert read_message(ID, "models", msgspec.json.encode(LETTER).decode()).message_id == ID
 
 
 @pytest.mark.parametrize(
@@ -318,13 +318,13 @@ def test_a_jobs_message_is_understood(owner: Owner, admin: psycopg.Connection) -
 )  # fmt: skip
 def test_a_message_of_another_shape_is_not_understood(change: dict[str, object]) -> None:
     with pytest.raises(NotUnderstoodError):
-        _readable(ID, "models", msgspec.json.encode({**LETTER, **change}).decode())
+        read_message(ID, "models", msgspec.json.encode({**LETTER, **change}).decode())
 
 
 @pytest.mark.parametrize("payload", [None, "", "null", "5", '"text"', "[]", "{}", "[1]", "{"])
 def test_what_is_no_message_is_not_understood(payload: str | None) -> None:
     with pytest.raises(NotUnderstoodError):
-        _readable(ID, "models", payload)
+        read_message(ID, "models", payload)
 
 
 # Taking and settling ------------------------------------------------------------------------------------------------

@@ -30,8 +30,9 @@ VALUES ('retired', decode(repeat('36', 64), 'hex'), decode(repeat('5c', 64), 'he
 INSERT INTO memsvc.applied_sql (path, sha256) VALUES ('functions/gone.sql', 'x');
 """,
     "0002": f"""
-INSERT INTO memsvc.node_types VALUES ('Sample', 'entity', 'A sample.');
-INSERT INTO memsvc.edge_types VALUES ('SAMPLES', 'general', '{{}}', '{{}}', false, 'A sample.');
+INSERT INTO memsvc.node_types (name, category, description) VALUES ('Sample', 'entity', 'A sample.');
+INSERT INTO memsvc.edge_types (name, category, from_types, to_types, functional, description)
+VALUES ('SAMPLES', 'general', '{{}}', '{{}}', false, 'A sample.');
 INSERT INTO memsvc.nodes (user_id, node_id) VALUES ('{USER}', '{THING}'), ('{OTHER}', '{THING}');
 INSERT INTO memsvc.node_versions (user_id, node_id, type, label, data, recorded_from, recorded_to) VALUES
   ('{USER}', '{THING}', 'Person', 'Ida', '{{}}', '2025-01-01', '2026-01-01'),
@@ -89,6 +90,17 @@ VALUES ('{USER}', '{OTHER}', '{THING}', 'user', '2026-01-02');
 INSERT INTO memsvc.source_links (user_id, passage_id, edge_version_id, asserted_by, recorded_from)
 SELECT '{USER}', min(passage_id::text)::uuid, '{THING}', 'user', '2026-01-02' FROM memsvc.passages
 WHERE user_id = '{USER}';
+""",
+    "0012": f"""
+INSERT INTO memsvc.erasures (user_id, erasure_id, kind, subject_id, requested_by, counts, ids)
+VALUES ('{USER}', '{THING}', 'source', '{THING}', 'user', '{{"passages": 3}}', '{{{THING}}}');
+""",
+    "0015": f"""
+INSERT INTO memsvc.node_types (user_id, name, category, description, parent, status, proposed_by, proposed_at)
+VALUES ('{USER}', 'Pet', 'entity', 'An animal that lives with people.', 'Person', 'approved', 'user', '2026-01-02');
+INSERT INTO memsvc.edge_types (user_id, name, category, from_types, to_types, functional, description, status,
+  proposed_by, proposed_at)
+VALUES ('{USER}', 'FEEDS', 'general', '{{Person}}', '{{Pet}}', false, 'A feeds B.', 'proposed', 'user', '2026-01-02');
 """,
 }
 

@@ -12,13 +12,15 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from alembic.script import ScriptDirectory
 
 from memsvc.db import files, objects
+from memsvc.db.migrations import alembic_config
 from memsvc.db.objects import object_files
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import THING, USER, insert_samples
-from tests.sql.world import APP, World, append_rows, login_url, make_world, message, recall_rows, value
+from tests.sql.world import APP, World, append_rows, history_rows, login_url, make_world, message, recall_rows, value
 
 LONGEST_WAIT = 5.0
 Step = Callable[[psycopg.Connection, int], None]
@@ -132,12 +134,33 @@ def _work(world: World) -> tuple[Step, ...]:
     return append, recall, work
 
 
+def _history(world: World) -> Step:
+    """Writes a node and a fact, as a worker does that knows nothing of the upgrade."""
+    user, ada = world.ada.user_id, world.ada.node_id
+
+    def write(connection: psycopg.Connection, turn: int) -> None:
+        with connection.transaction():
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(world.ada)])
+            node = value(connection, "SELECT uuidv7()")
+            written = history_rows(
+                connection,
+                user,
+                [
+                    {"op": "node", "node_id": node, "fresh": True, "type": "Place", "label": f"Place {turn}"},
+                    {"op": "edge", "from_node": ada, "type": "LIVES_IN", "to_node": node, "fact": f"Home {turn}"},
+                ],
+            )
+            assert [row[0] for row in written] == ["written", "written"]
+
+    return write
+
+
 @pytest.mark.usefixtures("everything_changed")
 def test_an_upgrade_of_all_functions_views_and_policies_beside_the_service(
     at_head: str, run_upgrade: Upgrader, settings: Settings
 ) -> None:
     world = make_world(at_head, settings, "busy")
-    with busy(login_url(at_head, APP, settings), *_work(world)) as running:
+    with busy(login_url(at_head, APP, settings), *_work(world), _history(world)) as running:
         assert set(run_upgrade(at_head).applied) == set(object_files())
         with psycopg.connect(at_head, autocommit=True) as admin:
             admin.execute("UPDATE memsvc.applied_sql SET sha256 = 'another'")
@@ -191,3 +214,57 @@ def test_a_writer_in_the_upgrades_way_is_not_the_victim_of_a_deadlock(
             assert value(writer, "SELECT count(*) FROM memsvc.aliases") == 1
         writer.commit()
         assert set(upgraded.result(timeout=60).applied) == set(object_files())
+
+
+def test_types_become_everybodys_own_beside_writers_of_the_graph(empty: str, run_upgrade: Upgrader) -> None:
+    """Foreign keys to names of types go, and triggers come: nobody waits long, and no unknown type slips in."""
+    before = ScriptDirectory.from_config(alembic_config()).get_revision("0015").down_revision
+    assert isinstance(before, str)
+    run_upgrade(empty, before)
+    insert = """
+        WITH n AS (
+          INSERT INTO memsvc.nodes (user_id) SELECT %(user)s FROM generate_series(1, %(many)s) RETURNING node_id
+        ),
+        v AS (INSERT INTO memsvc.node_versions (user_id, node_id, type, label, asserted_by)
+          SELECT %(user)s, n.node_id, 'Place', %(label)s, 'busy' FROM n),
+        e AS (INSERT INTO memsvc.edges (user_id, from_node, type, to_node)
+          SELECT %(user)s, n.node_id, 'RELATED_TO', n.node_id FROM n RETURNING edge_id, from_node, type, to_node)
+        INSERT INTO memsvc.edge_versions (user_id, edge_id, from_node, type, to_node, functional, fact, asserted_by,
+          recorded_from)
+        SELECT %(user)s, e.edge_id, e.from_node, e.type, e.to_node, t.functional, %(label)s, 'busy', clock_timestamp()
+        FROM e INNER JOIN memsvc.edge_types AS t ON t.name = e.type
+    """
+
+    def write(connection: psycopg.Connection, turn: int) -> None:
+        with connection.transaction():
+            connection.execute(insert.encode(), {"user": USER, "label": f"turn {turn}", "many": 3})
+
+    def read(connection: psycopg.Connection, turn: int) -> None:
+        with_types = (
+            "SELECT count(*) FROM memsvc.edge_versions AS v INNER JOIN memsvc.edge_types AS t ON t.name = v.type "
+            "INNER JOIN memsvc.node_versions AS n ON n.user_id = v.user_id AND n.node_id = v.from_node "
+            "INNER JOIN memsvc.node_types AS m ON m.name = n.type WHERE v.fact = 'before'"
+        )
+        assert value(connection, with_types) == 5_000
+
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, before)
+        admin.execute(insert.encode(), {"user": USER, "label": "before", "many": 5_000})
+        with busy(empty, write, write, read) as running:
+            assert run_upgrade(empty).from_revision == before
+        done = [each.result() for each in running]
+        assert min(times for times, _ in done) > 3
+        assert max(longest for _, longest in done) < LONGEST_WAIT
+        for table in ("node_versions", "edge_versions"):
+            kept = f"SELECT count(*) FROM memsvc.{table} WHERE asserted_by = 'busy'"
+            assert value(admin, kept) == 5_000 + 3 * sum(times + 1 for times, _ in done[:2])
+        valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'memsvc.node_versions_of_type'::regclass"
+        assert value(admin, valid) is True
+        edge = "INSERT INTO memsvc.edges (user_id, from_node, type, to_node) VALUES (%s, %s, 'NOTHING', %s)"
+        node = (
+            "INSERT INTO memsvc.node_versions (user_id, node_id, type, label, recorded_from, recorded_to) "
+            "VALUES (%s, %s, 'Nothing', %s, '2000-01-01', '2000-01-02')"
+        )
+        for statement in (edge, node):
+            with pytest.raises(psycopg.errors.ForeignKeyViolation, match="the ontology has no"):
+                admin.execute(statement.encode(), [USER, THING, THING])

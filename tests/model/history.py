@@ -8,7 +8,7 @@ is the time that the database gave to the entry. ``tests/sql/test_history.py`` c
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
@@ -98,6 +98,10 @@ class History:
     endpoints: Mapping[str, tuple[frozenset[str], frozenset[str]]]
     """For each edge type the node types at which it may start and end; empty: any."""
     log: list[tuple[datetime, Entry]] = field(default_factory=list)
+    erasures: list[tuple[datetime, str]] = field(default_factory=list)
+    """When which passages were erased, by the name of what they all say."""
+    said_by: Callable[[Content], str] = lambda _: ""
+    """For histories with erasures: the one name of the passages that speak for a content, whoever asserts it."""
 
     # Writing
 
@@ -162,6 +166,15 @@ class History:
             self.log.pop()
             raise RefusedError("merge_cycle")
 
+    def erase(self, at: datetime, name: str) -> None:
+        """Nobody knows any more, or ever did, what these passages said up to now."""
+        self.erasures.append((at, name))
+
+    def _unless_erased(self, said_at: datetime, content: Content | None) -> Content | None:
+        if content is None or any(at >= said_at and name == self.said_by(content) for at, name in self.erasures):
+            return None
+        return content
+
     def _rivals_at(self, thread: Thread, moment: int) -> bool:
         return any(
             self.content(other, moment) is not None for other in self.threads() if self.are_rivals(thread, other)
@@ -197,17 +210,17 @@ class History:
         self, thread: Thread, moment: int, known: datetime | None = None, before: datetime | None = None
     ) -> Content | None:
         """What held then, as it was known."""
-        for _, entry in reversed(self.entries(known, before)):
+        for at, entry in reversed(self.entries(known, before)):
             match entry:
                 case Assert() if covers(entry, moment):
                     if entry.thread == thread:
-                        return entry.content
+                        return self._unless_erased(at, entry.content)
                     if self.are_rivals(thread, entry.thread):
                         return None
                 case Cut() if covers(entry, moment) and entry.thread == thread:
                     return None
                 case Restored() if (thread, moment) in entry.cells:
-                    return entry.cells[thread, moment]
+                    return self._unless_erased(at, entry.cells[thread, moment])
                 case _:
                     pass
         return None
@@ -291,3 +304,48 @@ class History:
             for thread, content in held.items()
             if resolve(about) in ends[thread]
         }
+
+    # Walking
+
+    def links(self, moment: int, known: datetime, types: frozenset[str] | None = None) -> set[tuple[Node, Node]]:
+        """Which nodes are joined by a fact, merges resolved; from start to end."""
+        merged = self.merges(known)
+
+        def resolve(node: Node) -> Node:
+            while node in merged:
+                node = merged[node]
+            return node
+
+        return {
+            (resolve(thread[1]), resolve(thread[3]))
+            for thread in self.threads()
+            if thread[0] == "edge"
+            and (types is None or thread[2] in types)
+            and self.content(thread, moment, known) is not None
+        }
+
+
+def walked(links: Iterable[tuple[Node, Node]], side: str) -> set[tuple[Node, Node]]:
+    """Steps that one may take: along the links, against them, or both."""
+    there = set(links)
+    back = {(end, start) for start, end in there}
+    return {"from": there, "to": back, "both": there | back}[side]
+
+
+def distances(steps: set[tuple[Node, Node]], start: Node, hops: int) -> dict[Node, int]:
+    """How many steps the nodes are away, up to some."""
+    found = {start: 0}
+    for hop in range(1, hops + 1):
+        for node in {end for begin, end in steps if found.get(begin) == hop - 1} - found.keys():
+            found[node] = hop
+    return found
+
+
+def shortest(steps: set[tuple[Node, Node]], start: Node, end: Node, hops: int) -> set[tuple[Node, ...]]:
+    """All shortest ways with at most so many steps, as the nodes on them."""
+    ways: set[tuple[Node, ...]] = {(start,)}
+    for _ in range(hops + 1):
+        if arrived := {way for way in ways if way[-1] == end}:
+            return arrived
+        ways = {(*way, onward) for way in ways for begin, onward in steps if begin == way[-1] and onward not in way}
+    return set()

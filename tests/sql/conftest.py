@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 from psycopg import sql
 
+from tests.sql.exports import Travel
 from tests.sql.world import Logins, World, make_world
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from memsvc.db.engine import Database
     from memsvc.settings import Settings
     from tests.conftest import Cluster
 
@@ -41,6 +45,12 @@ def scratch(cluster: Cluster, template: str, worker_id: str, folder: Path) -> It
 def logins(cluster: Cluster, database_name: str, settings: Settings) -> Logins:
     """The real logins of this worker's database."""
     return Logins(cluster.admin_url(database_name), settings)
+
+
+@pytest.fixture
+def travel(db: Database, app: UUID, settings: Settings, tmp_path: Path) -> Travel:
+    """What an export and an import need, with a folder of their own."""
+    return Travel(db, app, settings, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -43,8 +43,26 @@ PASSAGES = 3
 Raw = tuple[int, ...]
 MAKE_TYPE = (
     "INSERT INTO memsvc.edge_types (name, category, from_types, to_types, functional, description) "
-    f"VALUES ('{ONE}', 'general', '{{}}', '{{}}', true, 'For tests.') ON CONFLICT (name) DO NOTHING"
+    f"VALUES ('{ONE}', 'general', '{{}}', '{{}}', true, 'For tests.') ON CONFLICT DO NOTHING"
 )
+
+WALKS = """
+SELECT n.place, w.node_id, w.hop, w.truncated
+FROM unnest(%(nodes)s::uuid[], %(hops)s::integer[], %(sides)s::text[]) WITH ORDINALITY AS n (node_id, hops, side, place)
+CROSS JOIN LATERAL memsvc.neighbourhood(
+  %(user)s, ARRAY[n.node_id], n.hops, %(types)s::text[], n.side, NULL, NULL, %(as_of)s, %(known)s
+) AS w
+"""
+PATHS = """
+SELECT p.nodes, p.complete, p.truncated FROM memsvc.paths(
+  %(user)s, %(start)s, %(end)s, 4, %(types)s::text[], %(side)s, NULL, NULL, %(as_of)s, %(known)s
+) AS p
+"""
+AMONG = """
+SELECT b.from_node, b.to_node FROM memsvc.edges_between(
+  %(user)s, (%(nodes)s::uuid[])[:3], %(types)s::text[], NULL, %(as_of)s, %(known)s
+) AS b
+"""
 
 
 def day(tick: int | None) -> datetime | None:
@@ -264,7 +282,12 @@ class Player:
         said = fact[:-1] + str(rest[1] % 3)
         operation = ops.Correct(version=version, content={"fact": said})
         if current:
-            mirrored = plain.Assert(self.edges[edge], start, end, {"fact": said}, correction=True)
+            links = self.connection.execute(
+                "SELECT passage_id FROM memsvc.links_of(%s, 'edge', %s) WHERE stance = 'supports'",
+                [self.user_id, version],
+            )
+            kept = frozenset(str(self.passages.index(row[0])) for row in links)
+            mirrored = plain.Assert(self.edges[edge], start, end, {"fact": said}, kept, correction=True)
             self.both([operation], [mirrored])
         else:
             assert self.call(self.connection, [operation]) == "version_superseded"
@@ -338,6 +361,7 @@ class Player:
                 asked["as_of"] = BEGIN - timedelta(days=30)
             where = f"as of tick {tick}, known at change {sum(at <= known for _, at in self.changes)}"
             self.compare_facts(asked, tick, known, where)
+            self.compare_walks(asked, tick, known, where)
             resolved = self.connection.execute(
                 "SELECT node_id, canonical_id FROM memsvc.resolve_nodes(%(user)s, %(nodes)s, %(known)s)", asked
             )
@@ -394,6 +418,37 @@ class Player:
                 must, may = self.model.evidence(thread, tick, known)
                 shown = {str(self.passages.index(passage)) for passage in row[6]}
                 assert must <= shown <= may, f"{thread} {where}: shows {shown}, must {must}, may {may}"
+
+    def compare_walks(self, asked: dict[str, Any], tick: int, known: datetime, where: str) -> None:
+        """Neighbourhoods, paths and facts among nodes; how far, which way and which types changes from time to time."""
+        turn = tick + len(self.log_until(known))
+        types = [EDGE_TYPES[:2], None, EDGE_TYPES[:1]][turn % 3]
+        sides = [("both", "from", "to")[(turn + place) % 3] for place in range(len(NODES))]
+        hops = [1 + (turn + place) % 4 for place in range(len(NODES))]
+        names = {node: name for name, node in self.nodes.items()}
+        asked = {**asked, "types": None if types is None else list(types), "sides": sides, "hops": hops}
+        links = self.model.links(tick, known, None if types is None else frozenset(types))
+        rows = self.connection.execute(WALKS, asked).fetchall()
+        for place, name in enumerate(NODES):
+            found = {names[row[1]]: row[2] for row in rows if row[0] == place + 1}
+            steps = plain.walked(links, sides[place])
+            assert found == plain.distances(steps, self.model.resolve(name, known), hops[place]), f"{name} {where}"
+        assert not any(row[3] for row in rows), where
+        asked |= {"start": self.nodes[NODES[turn % 5]], "end": self.nodes[NODES[(turn // 5 + 2) % 5]], "side": sides[0]}
+        ways = self.connection.execute(PATHS, asked).fetchall()
+        start, end = (self.model.resolve(names[asked[key]], known) for key in ("start", "end"))
+        expected = plain.shortest(plain.walked(links, sides[0]), start, end, 4)
+        assert {tuple(names[node] for node in row[0]) for row in ways if row[0]} == expected, f"{start} {end} {where}"
+        assert len(ways) == max(1, len(expected)), where
+        assert all(row[1] and not row[2] for row in ways), where
+        among = self.connection.execute(AMONG, asked).fetchall()
+        some = {self.model.resolve(name, known) for name in NODES[:3]}
+        joined = {(names[row[0]], names[row[1]]) for row in among}
+        assert joined == {link for link in links if some.issuperset(link)}, where
+
+    def log_until(self, known: datetime) -> list[datetime]:
+        """Times of the changes that are known."""
+        return [at for _, at in self.changes if at <= known]
 
 
 def make_user(admin: psycopg.Connection, name: str) -> UUID:

@@ -23,6 +23,7 @@ from tests.sql.world import (
     ACCOUNT_TABLES,
     APP,
     CYPHER,
+    ERASER,
     FOLDED,
     MODEL,
     OWNER,
@@ -70,6 +71,7 @@ INSERTS = {
     "VALUES (%(user)s, %(node)s, %(second)s, 'probe', '2000-01-01', '2000-01-02')",
     "source_links": "(user_id, passage_id, node_id, asserted_by, recorded_from) "
     "VALUES (%(user)s, %(passage)s, %(node)s, 'probe', '2000-01-01')",
+    "tombstones": "(user_id, digest) VALUES (%(user)s, sha256('probe'))",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
@@ -83,6 +85,7 @@ CHANGES = {
     "terms": "UPDATE memsvc.terms SET passages = passages + 1",
     "term_deltas": "DELETE FROM memsvc.term_deltas",
     "schedules": "UPDATE memsvc.schedules SET at_local = '05:00'",
+    "erasures": "UPDATE memsvc.erasures SET verified_at = clock_timestamp()",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.
 OWNER_CHANGES = {
@@ -460,7 +463,7 @@ def settings_and_roles_are_no_way_around(doors: Doors, world: World) -> None:
             connection.execute("SELECT set_config('memsvc.identity', %s, true)", [str(world.bob.user_id)])
             assert rows(connection, seen) == []
         refused(doors, role, world.token(world.ada), "SET LOCAL row_security = off; " + seen)
-        for other in (OWNER, "memsvc_recall"):
+        for other in (OWNER, "memsvc_recall", ERASER):
             refused(doors, role, world.token(world.ada), f"SET LOCAL ROLE {other}")
     refused(doors, CYPHER, world.token(world.ada), "SELECT * FROM ts_stat('SELECT tsv FROM memsvc.passages')")
 

@@ -14,7 +14,14 @@ READS = (
     "SELECT label FROM memsvc.node_states(%s, ARRAY[%s])",
     "SELECT normal_form FROM memsvc.node_names(%s, ARRAY[%s])",
     "SELECT id FROM memsvc.history_of(%s, %s, NULL, 100)",
+    "SELECT version_id FROM memsvc.neighbourhood(%s, ARRAY[%s], 2) WHERE hop > 0",
+    "SELECT version_id FROM memsvc.edges_between(%s, ARRAY[%s])",
 )
+
+VIEWS = (
+    "canonical_nodes", "nodes_current", "node_labels", "facts_current", "facts_history", "timeline", "people",
+    "daily_activity", "sources_status",
+)  # fmt: skip
 
 
 @probe
@@ -27,6 +34,7 @@ def facts_are_read_for_oneself(doors: Doors, world: World) -> None:
             assert len(rows(connection, READS[3], world.ada.user_id, ada)) == 5
             for call in READS:
                 assert rows(connection, call, world.bob.user_id, world.bob.node_id) == [], f"{role} reads Bob: {call}"
+            assert len(rows(connection, READS[5], world.ada.user_id, ada)) == 1
             called = "SELECT canonical_id FROM memsvc.nodes_called(%s, '{ADA}')"
             assert rows(connection, called, world.ada.user_id) == [(ada,)]
             assert rows(connection, called, world.bob.user_id) == []
@@ -65,3 +73,17 @@ def nobody_changes_the_graph_of_another_user(doors: Doors, world: World) -> None
             except psycopg.DatabaseError as error:
                 code = str(error.diag.message_detail or error)
         assert code in {"node_unknown", "fact_unknown"}, f"{across}: refused with {code}"
+
+
+@probe
+def views_show_ones_own_rows(doors: Doors, world: World) -> None:
+    for view in VIEWS:
+        for role in (APP, READER):
+            with doors.enter(role, world.token(world.ada)) as connection:
+                found = rows(connection, f"SELECT DISTINCT user_id FROM memsvc.{view}")
+                assert found == [(world.ada.user_id,)], f"{role} sees {found} in {view}"
+            with doors.enter(role) as connection:
+                assert rows(connection, f"SELECT user_id FROM memsvc.{view}") == [], f"{role} without token: {view}"
+        refused(doors, CYPHER, world.token(world.ada), f"SELECT * FROM memsvc.{view}")
+    with doors.enter(READER, world.token(world.ada)) as connection:
+        assert rows(connection, "SELECT facts FROM memsvc.people") == [(1,)]

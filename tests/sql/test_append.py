@@ -271,11 +271,11 @@ async def test_times_without_an_offset_are_read_on_the_users_clock(
 async def test_what_was_erased_does_not_come_back(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:
-    digests = "SELECT %s, memsvc.message_digest('talk', %s, %s::integer, %s)"
+    digests = "SELECT %(user)s, memsvc.message_digest('talk', %(session)s, %(ordinal)s::integer, %(id)s)"
     for session, ordinal, client_id in (("", None, "gone"), ("S", 3, None)):
         admin.execute(
             f"INSERT INTO memsvc.tombstones (user_id, digest) {digests}".encode(),
-            [owner.user_id, session, ordinal, client_id],
+            {"user": owner.user_id, "session": session, "ordinal": ordinal, "id": client_id},
         )
     batch = [said("secret", id="gone"), said("secret", session="S", ordinal=3), said("kept", session="S", ordinal=4)]
     stored = await append(db, owner, batch, settings)

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from memsvc.db.identity import Signer
 from memsvc.settings import Settings
+from tests.sql.erasing import ERASED_WORDS, Eraser
 from tests.sql.histories import EDGE_TYPES, MAKE_TYPE, NODES, Player, Raw, dump, make_user
+from tests.sql.traces import traces, words_in_tables
 from tests.sql.world import APP, Logins, login_url
 
 HISTORIES = int(os.environ.get("MEMSVC_TEST_HISTORIES", "60"))
@@ -40,13 +42,29 @@ def writers(logins: Logins, settings: Settings) -> Iterator[tuple[psycopg.Connec
         yield first, second
 
 
-def play(writers: tuple[psycopg.Connection, psycopg.Connection], settings: Settings, worker: str) -> Player:
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_is_left_of_what_was_erased(logins: Logins) -> Iterator[None]:
+    """After all histories of this process: no word that they erased is left in any table or in a dump."""
+    yield
+    if ERASED_WORDS:
+        with psycopg.connect(logins.admin_url, autocommit=True) as admin:
+            admin.execute("ANALYZE")
+            assert words_in_tables(admin)["memsvc.passages"], "there are words of what was not erased"
+            assert traces(admin, logins.admin_url, ERASED_WORDS) == {}
+
+
+def play(
+    writers: tuple[psycopg.Connection, psycopg.Connection],
+    settings: Settings,
+    worker: str,
+    kind: type[Player] = Player,
+) -> Player:
     """A player for a fresh user, with nodes and passages."""
     user_id = make_user(writers[0], f"history {worker} {next(_numbers)}")
     token = Signer(settings.secret("identity_secret").encode(), 36_000).token(user_id)
     for connection in writers:
         connection.execute("SELECT set_config('memsvc.identity', %s, false)", [token])
-    player = Player(*writers, user_id)
+    player = kind(*writers, user_id)
     player.begin()
     return player
 
@@ -66,6 +84,27 @@ def test_every_history_is_the_models(
     worker_id: str,
 ) -> None:
     player = play(writers, settings, worker_id)
+    for step in history:
+        player.step(step)
+    player.compare(picks)
+    OUTCOMES.update(player.outcomes)
+
+
+@hypothesis(
+    max_examples=HISTORIES,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(history=HISTORY, picks=PICKS)
+def test_every_history_with_erasures_is_the_models(
+    history: list[list[Raw]],
+    picks: list[Raw],
+    writers: tuple[psycopg.Connection, psycopg.Connection],
+    settings: Settings,
+    worker_id: str,
+) -> None:
+    player = play(writers, settings, worker_id, Eraser)
     for step in history:
         player.step(step)
     player.compare(picks)

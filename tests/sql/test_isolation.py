@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from memsvc.settings import Settings
-from tests.sql import probes_accounts, probes_graph
+from tests.sql import probes_accounts, probes_erase, probes_erase_users, probes_graph, probes_ontology
 from tests.sql.conftest import Scratch
 from tests.sql.probes import PROBES
 from tests.sql.world import Logins, World, make_world
 
 assert probes_accounts.AUTHENTICATE  # their import adds their probes to the list
 assert probes_graph.READS
+assert probes_ontology.TABLES
+assert probes_erase.BEGIN
+assert probes_erase_users.MARK
 
 
 @pytest.fixture(scope="module")

@@ -12,138 +12,22 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.sql.world import ACCOUNT_TABLES, APP, CYPHER, PARTITIONS, READER, USER_TABLES, Logins, value
-
-LOGINS = (APP, READER, CYPHER)
-EVERYBODYS = {"node_types", "edge_types", "embedding_models"}
-BOOKKEEPING = {"schema_version", "applied_sql"}  # revisions and digests of our own files: nobody's rows
-VIEWS = {"messages", "conversations"}
-QUEUE = {"dramatiq_queue", "dramatiq_worker"}  # ids of jobs on their way, which workers take for all users
-TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS, *QUEUE}
-
-# What each role may do with tables and views; a tuple names the only columns.
-READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
-INSERTED = {
-    "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
-    "embeddings", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
-}  # fmt: skip
-UPDATED = {
-    "nodes": {"lockable"},  # may be locked; it can hold one value only
-    "edge_versions": {"recorded_to"},
-    "merges": {"recorded_to"},
-    "source_links": {"recorded_to"},
-    "node_versions": {"recorded_to"},
-    "aliases": {"recorded_to"},
-    "sources": {"title", "status", "last_ingested_at", "metadata"},
-    "corpora": {"passages", "length"},
-    "terms": {"passages"},
-    "jobs": {"state", "requests", "attempts", "error_code", "error", "run_after", "started_at", "finished_at"},
-    "schedules": {"at_local", "weekdays", "enabled", "next_at", "last_at"},
-}
-TABLE_PRIVILEGES = {
-    *((APP, "SELECT", name) for name in READS | {"tombstones"} | BOOKKEEPING),
-    *((APP, "INSERT", name) for name in INSERTED),
-    (APP, "DELETE", "term_deltas"),
-    *((APP, may, name) for may in ("SELECT", "INSERT", "UPDATE", "DELETE") for name in QUEUE),
-    *((READER, "SELECT", name) for name in READS),
-    *(("memsvc_recall", "SELECT", name) for name in ("passages", "corpora", "terms", "term_deltas", "embeddings")),
-}
-
-# Functions that read past row security: each is an opening, so each has its owner here.
-DEFINERS = {
-    "current_user_id": "memsvc_owner",
-    "ensure_app": "memsvc_owner",
-    "find_app": "memsvc_owner",
-    "create_user": "memsvc_owner",
-    "users_of_app": "memsvc_owner",
-    "create_key": "memsvc_owner",
-    "keys_of_app": "memsvc_owner",
-    "revoke_key": "memsvc_owner",
-    "authenticate_key": "memsvc_owner",
-    "due_jobs": "memsvc_owner",
-    "begin_job": "memsvc_owner",
-    "keep_queue": "memsvc_owner",
-    "backlog": "memsvc_owner",
-    "work_now": "memsvc_owner",
-    "work_errors": "memsvc_owner",
-    "users_with_failed_jobs": "memsvc_owner",
-    "ensure_model": "memsvc_owner",
-    "seed_schedules": "memsvc_owner",
-    "due_schedules": "memsvc_owner",
-    "delete_ended": "memsvc_owner",
-    "build_model": "memsvc_owner",
-    "pause_model": "memsvc_owner",
-    "switch_model": "memsvc_owner",
-    "retire_model": "memsvc_owner",
-    "drop_model_index": "memsvc_owner",
-    "drop_vectors": "memsvc_owner",
-    "embedding_totals": "memsvc_recall",
-    "users_lacking": "memsvc_recall",
-    "vectors_behind": "memsvc_recall",
-    "match_words": "memsvc_recall",
-    "match_vectors": "memsvc_recall",
-}
-# Called by definer functions alone.
-INNER = {
-    "audit",
-    "reschedule",
-    "make_model_index",
-    "change_models",
-    "ask_vectors",
-    "known_model",
-    "users_lacking",
-    "vectors_behind",
-}
-READING = {
-    "current_user_id", "require_identity", "set_signs_apart", "to_words", "word_count", "searched_text", "as_tsquery",
-    "normal_form", "words_behind", "recall", "embedding_progress", "resolve_nodes", "same_nodes", "content_of",
-    "links_of", "edges_known", "facts", "node_states", "node_names", "nodes_called", "history_of",
-}  # fmt: skip
-WRITING = {
-    "message_digest",
-    "append_messages",
-    "fold_statistics",
-    "job_queue",
-    "job_message",
-    "send_job",
-    "ask_job",
-    "claim_messages",
-    "finish_job",
-    "fail_job",
-    "work_hands",
-    "retry_failed_jobs",
-    "unembedded",
-    "store_embeddings",
-    "relay_messages",
-    "clock_reaches",
-    "next_run",
-    "run_schedule",
-    "open_versions",
-    "plan_history",
-    "apply_steps",
-    "write_versions",
-    "link_evidence",
-    "refuse_change",
-    "begin_change",
-    "check_operations",
-    "version_of",
-    "history_steps",
-    "apply_merges",
-    "types_now",
-    "check_endpoints",
-    "check_closes",
-    "write_history",
-    "altered_by",
-    "differs_now",
-    "merges_back",
-    "undo_change",
-}
-EXECUTE = {
-    APP: READING | WRITING | (set(DEFINERS) - INNER),
-    READER: READING | {"match_words", "match_vectors"},
-    CYPHER: {"current_user_id"},
-    "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
-}
+from tests.sql.inventory import (
+    BOOKKEEPING,
+    DEFINERS,
+    ERASERS_UPDATES,
+    EXECUTE,
+    INNER,
+    LOGINS,
+    ONTOLOGY,
+    READING,
+    TABLE_PRIVILEGES,
+    TABLES,
+    UPDATED,
+    VIEWS,
+    WRITING,
+)
+from tests.sql.world import APP, CYPHER, ERASER, PARTITIONS, READER, USER_TABLES, Logins, value
 
 
 def table(admin: psycopg.Connection, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
@@ -177,7 +61,7 @@ def test_nothing_of_ours_belongs_to_a_superuser(admin: psycopg.Connection) -> No
             """,
         )
     )
-    assert owners == {"memsvc_owner", "memsvc_recall"}
+    assert owners == {"memsvc_owner", "memsvc_recall", ERASER}
 
 
 def test_row_security_is_enabled_and_forced_on_every_table(admin: psycopg.Connection) -> None:
@@ -200,6 +84,7 @@ def test_roles_have_no_power_of_their_own(admin: psycopg.Connection) -> None:
         *((login, True, False) for login in LOGINS),
         ("memsvc_owner", False, False),
         ("memsvc_recall", False, False),
+        (ERASER, False, False),
     }
     memberships = table(
         admin,
@@ -207,7 +92,7 @@ def test_roles_have_no_power_of_their_own(admin: psycopg.Connection) -> None:
         "FROM pg_auth_members AS m "
         "WHERE m.roleid::regrole::text LIKE 'memsvc\\_%' AND m.member <> current_user::regrole",
     )
-    assert memberships == [("memsvc_recall", "memsvc_owner", False, False)]
+    assert set(memberships) == {(role, "memsvc_owner", False, False) for role in ("memsvc_recall", ERASER)}
     assert table(admin, "SELECT 1 FROM pg_auth_members WHERE member::regrole::text = ANY (%s)", list(LOGINS)) == []
 
 
@@ -253,7 +138,7 @@ def test_public_has_nothing(admin: psycopg.Connection, template: str) -> None:
 
 
 def test_logins_may_connect_and_nothing_else_of_the_database(admin: psycopg.Connection, template: str) -> None:
-    for role in (*LOGINS, "memsvc_recall"):
+    for role in (*LOGINS, "memsvc_recall", ERASER):
         allowed = [
             privilege
             for privilege in ("CONNECT", "CREATE", "TEMPORARY")
@@ -279,7 +164,12 @@ def test_privileges_on_tables_and_columns(admin: psycopg.Connection) -> None:
         "FROM pg_attribute AS t INNER JOIN pg_class AS c ON c.oid = t.attrelid "
         "CROSS JOIN LATERAL aclexplode(t.attacl) AS a WHERE c.relnamespace = 'memsvc'::regnamespace",
     )
-    expected = {(APP, "UPDATE", name, column) for name, columns in UPDATED.items() for column in columns}
+    expected = {
+        (role, "UPDATE", name, column)
+        for role, updated in ((APP, UPDATED), (ERASER, ERASERS_UPDATES))
+        for name, columns in updated.items()
+        for column in columns
+    }
     assert {row[:4] for row in columns} == expected
     assert not any(row[-1] for row in (*whole, *columns))
     assert table(admin, RELATIONS + "= 'S' AND c.relacl IS NOT NULL") == []
@@ -312,7 +202,12 @@ def test_what_was_said_and_when_it_was_known_cannot_be_changed(logins: Logins) -
         "DELETE FROM memsvc.source_links",
         "UPDATE memsvc.changes SET asserted_by = ''",
         "DELETE FROM memsvc.changes",
+        "UPDATE memsvc.node_types SET parent = 'Place'",
+        "UPDATE memsvc.edge_types SET functional = true",
+        "UPDATE memsvc.edge_types SET from_types = '{}'",
         "DELETE FROM memsvc.tombstones",
+        "UPDATE memsvc.erasures SET counts = '{}'",
+        "DELETE FROM memsvc.erasures",
         "DELETE FROM memsvc.jobs",
         "UPDATE memsvc.outbox SET kind = ''",
         "DELETE FROM memsvc.outbox",
@@ -396,7 +291,7 @@ WITH owned AS (
 
 def test_user_id_leads_every_key(admin: psycopg.Connection) -> None:
     owned = WITH_USERS + "SELECT attrelid::regclass::text FROM owned"
-    led = {f"memsvc.{name}" for name in (*USER_TABLES, *PARTITIONS) if name != "users"}
+    led = {f"memsvc.{name}" for name in (*USER_TABLES, *PARTITIONS, *ONTOLOGY) if name != "users"}
     assert names(table(admin, owned)) == led
     unled = table(
         admin,
@@ -411,6 +306,7 @@ def test_user_id_leads_every_key(admin: psycopg.Connection) -> None:
         SELECT n.conname FROM owned AS o INNER JOIN pg_constraint AS n ON n.conrelid = o.attrelid
         INNER JOIN pg_attribute AS f ON f.attrelid = n.confrelid AND f.attname = 'user_id'
         WHERE n.contype = 'f' AND (n.conkey[1] <> o.attnum OR n.confkey[1] <> f.attnum)
+          AND n.conname NOT IN ('node_types_user_id_fkey', 'edge_types_user_id_fkey') -- by own_user_id
         UNION ALL
         SELECT o.attrelid::regclass::text || ' has no primary key' FROM owned AS o
         WHERE NOT EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = o.attrelid AND i.indisprimary)

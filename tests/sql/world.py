@@ -22,6 +22,7 @@ from memsvc.db.identity import Signer
 from memsvc.settings import Settings
 
 APP, READER, CYPHER, OWNER = "memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_owner"
+ERASER = "memsvc_eraser"
 PASSWORDS = {APP: "app_password", READER: "reader_password", CYPHER: "cypher_password"}
 Row = tuple[Any, ...]
 
@@ -29,7 +30,7 @@ Row = tuple[Any, ...]
 USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
     "term_deltas", "jobs", "outbox", "embeddings", "schedules", "changes", "edges", "edge_versions", "merges",
-    "source_links",
+    "source_links", "erasures",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -51,19 +52,19 @@ class Doors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Logins:
-    """Real connections, each role by its own password; the owner, who cannot log in, by the administrator."""
+    """Real connections, each role by its own password; those who cannot log in, by the administrator."""
 
     admin_url: str
     settings: Settings
 
     @contextmanager
     def enter(self, role: str, token: str = "") -> Iterator[psycopg.Connection]:
-        url = self.admin_url if role == OWNER else login_url(self.admin_url, role, self.settings)
+        url = login_url(self.admin_url, role, self.settings) if role in PASSWORDS else self.admin_url
         with psycopg.connect(url) as connection:
             # The read-only setting of a login is a courtesy that anybody may take off: privileges must do.
             connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
-            if role == OWNER:
-                connection.execute("SET ROLE memsvc_owner")
+            if role not in PASSWORDS:
+                connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
             connection.commit()
             connection.execute("SELECT set_config('memsvc.identity', %s, true)", [token])
             yield connection
@@ -192,7 +193,9 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             [user_id, node_id],
         )
         stored = append_rows(app, user_id, [message(text, i) for i, text in enumerate(FOLDED)])
-        app.execute("SELECT memsvc.fold_statistics(%s)", [user_id])
+        # One message is erased, which folds the statistics, too: a receipt, a tombstone, an event.
+        gone = append_rows(app, user_id, [message("Gone.", len(FOLDED) + len(UNFOLDED))])
+        app.execute("SELECT memsvc.erase(%s, 'message', %s, 'user', 10)", [user_id, gone[0][3]])
         append_rows(app, user_id, [message(text, i + len(FOLDED)) for i, text in enumerate(UNFOLDED)])
         model_id = value(app, "SELECT model_id FROM memsvc.ensure_model(%s, 3)", [MODEL])
         lacking = app.execute(

@@ -12,6 +12,7 @@ import pytest
 import typer.main
 
 from memsvc import errors
+from memsvc.access.archive import KINDS
 from memsvc.cli.app import app
 from memsvc.settings import Settings
 
@@ -94,6 +95,8 @@ def wrong_with(words: list[str]) -> str | None:
     """What does not exist in a command."""
     command: Any = typer.main.get_command(app)
     for position, word in enumerate(words):
+        if word == "--":  # what follows is another program's
+            break
         if word.startswith("-"):
             option = word.split("=")[0]
             known = {"--help", "-h", *(opt for param in command.params for opt in param.opts)}
@@ -115,6 +118,11 @@ def test_the_pages_mention_commands_at_all() -> None:
     assert sum(len(list(commands_in(page.read_text()))) for page in PAGES) > 20
     assert wrong_with(["db", "downgrade"]) == "there is no command db downgrade"
     assert wrong_with(["recall", "x", "--fast"]) == "recall x has no option --fast"
+
+
+def test_the_page_on_exports_names_every_file_in_its_order() -> None:
+    told = re.findall(r"^\| `(\w+)\.jsonl` \|", (TOP / "docs" / "export.md").read_text(), re.MULTILINE)
+    assert told == list(KINDS)
 
 
 def licences(package: str) -> str:

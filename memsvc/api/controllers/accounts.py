@@ -16,8 +16,8 @@ from memsvc.access.keys import Key, Scope, create_key, issue_jwt, list_keys, rev
 from memsvc.access.users import User, add_user, find_user, list_users, own_names
 from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, Administrator, Caller
 from memsvc.api.problems import documented
+from memsvc.db.paging import Page
 from memsvc.db.storable import check_storable
-from memsvc.sources.read import Page
 
 TEN_YEARS_S = 10 * 366 * 86_400
 
@@ -63,8 +63,8 @@ class UserIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class KeyIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A key to make."""
 
-    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=3)] = ("read", "write")
-    """Any of read, write and admin."""
+    scopes: Annotated[tuple[Scope, ...], msgspec.Meta(min_length=1, max_length=4)] = ("read", "write")
+    """Any of read, write, forget and admin."""
     user: str | None = None
     """Id or external id of the only user it may act for; every user of the app when not given."""
     label: Annotated[str, msgspec.Meta(max_length=200)] = ""

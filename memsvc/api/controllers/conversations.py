@@ -11,11 +11,11 @@ from litestar.params import FromPath, FromQuery, PathParameter, QueryParameter
 
 from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
+from memsvc.db.paging import Page
 from memsvc.sources.read import (
     Conversation,
     Message,
     OpenedSource,
-    Page,
     list_conversations,
     list_messages,
     open_source,

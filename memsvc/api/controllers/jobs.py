@@ -11,8 +11,8 @@ from litestar.params import FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.problems import documented
+from memsvc.db.paging import Page
 from memsvc.queue.jobs import MAX_PAGE, Job, State, cancel_job, get_job, list_jobs, retry_job
-from memsvc.sources.read import Page
 
 
 class JobsController(Controller):

@@ -12,8 +12,8 @@ from litestar.params import BodyKwarg, FromPath
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.problems import documented
+from memsvc.db.paging import Page
 from memsvc.queue.schedule import Schedule, list_schedules, set_schedule
-from memsvc.sources.read import Page
 
 
 class ScheduleIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -23,8 +23,8 @@ from structlog.testing import capture_logs
 from memsvc.db.engine import Database
 from memsvc.errors import QueueUnavailableError
 from memsvc.queue import relay
+from memsvc.queue.broker import NotUnderstoodError, read_message
 from memsvc.queue.jobs import channel
-from memsvc.queue.relay import decoded
 from memsvc.queue.targets import Target, target, target_broker
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import MEMSVC, PATIENCE_S
@@ -343,7 +343,7 @@ def lines(path: Path) -> list[str]:
 
 
 def test_a_message_of_ours_is_read_as_it_was_written() -> None:
-    message = decoded(json.dumps(SOUND), "models")
-    assert message is not None
+    message = read_message("x", "models", json.dumps(SOUND))
     assert (message.actor_name, message.args) == ("process", ())
-    assert decoded(json.dumps(SOUND), "upkeep") is None
+    with pytest.raises(NotUnderstoodError):
+        read_message("x", "upkeep", json.dumps(SOUND))

@@ -1,0 +1,178 @@
+"""Changes of the graph: batches by hand, what was recorded, undoing it, and what differs between two moments."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from litestar import Controller, get, post
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg, FromPath, QueryParameter
+
+from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.operations import OperationsIn
+from memsvc.api.parameters import (
+    CursorParameter,
+    KnownAtParameter,
+    PageSize,
+    known_parameters,
+    read_known_at,
+    read_moment,
+)
+from memsvc.api.problems import documented
+from memsvc.db.paging import Page
+from memsvc.errors import InvalidTimeError
+from memsvc.graph import history
+from memsvc.graph.changes import RecordedChange, ShownChange, get_change, list_changes
+from memsvc.graph.diff import Axis, Diff, diff
+from memsvc.graph.history import Change
+from memsvc.graph.read import Kind
+
+BATCH = {
+    "operations": [
+        {"op": "node", "type": "Person", "label": "Rui Tavares"},
+        {"op": "node", "type": "Place", "label": "Porto"},
+        {"op": "alias", "node_id": 0, "alias": "Rui"},
+        {
+            "op": "edge",
+            "from_node": 0,
+            "type": "LIVES_IN",
+            "to_node": 1,
+            "fact": "Rui lives in Porto.",
+            "valid_from": "2024-05-01",
+        },
+    ]
+}
+
+
+class ChangesController(Controller):
+    """Changes."""
+
+    path = "/changes"
+    tags = ("graph",)
+    guards = (known_parameters,)
+
+    @get(
+        operation_id="listChanges",
+        summary="List changes",
+        description="Batches of changes to the graph, newest first: who, when, and which kinds of operations.",
+        response_description="One page of changes; next_cursor is the next page's before.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def list(
+        self,
+        reader: NamedDependency[Caller],
+        before: Annotated[str | None, QueryParameter(description="Recorded before this time (ISO 8601).")] = None,
+        limit: PageSize = 50,
+    ) -> Page[RecordedChange]:
+        """One page of them."""
+        moment = read_moment(before, reader.owner, "before")
+        found = await list_changes(reader.db, reader.owner, before=moment, limit=limit)
+        return Page(items=found, next_cursor=found[-1].recorded_at.isoformat() if len(found) == limit else None)
+
+    @get(
+        "/{change_id:uuid}",
+        operation_id="describeChange",
+        summary="Look at a change",
+        description="A change, and page by page the versions, names and merges that it wrote and closed.",
+        response_description="The change.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def look(
+        self,
+        reader: NamedDependency[Caller],
+        change_id: FromPath[UUID],
+        cursor: CursorParameter = None,
+        limit: PageSize = 100,
+    ) -> ShownChange:
+        """Look at it."""
+        return await get_change(reader.db, reader.owner, change_id, cursor=cursor, limit=limit)
+
+    @post(
+        operation_id="writeChanges",
+        summary="Change the graph in one batch",
+        description="Up to 1,000 operations, done in their order, at one recorded time, all of them or none; an error "
+        "names the row. A node that the batch makes is named by the place of its operation, from 0. Facts, names and "
+        "merges can be sent again without harm; a node without a node_id is made anew each time: give it one of your "
+        "own and `make`.",
+        response_description="What became of each operation.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def write(
+        self,
+        data: Annotated[OperationsIn, BodyKwarg(examples=[Example(value=BATCH)])],
+        writer: NamedDependency[Caller],
+    ) -> Change:
+        """Do it."""
+        operations = data.read(writer.owner)
+        return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by)
+
+    @post(
+        "/{change_id:uuid}/undo",
+        status_code=200,
+        operation_id="undoChange",
+        summary="Undo a change",
+        description="Puts back what a change altered, by a new change, which can be undone as well. Refused where "
+        "something that it altered was altered again.",
+        response_description="The new change.",
+        responses=documented(400, 401, 403, 404, 409, 503),
+        dependencies=WRITER,
+    )
+    async def undo(self, writer: NamedDependency[Caller], change_id: FromPath[UUID]) -> Change:
+        """Undo it."""
+        return await history.undo(writer.db, writer.owner, change_id, asserted_by=writer.asserted_by)
+
+
+class DiffController(Controller):
+    """What differs between two moments."""
+
+    path = "/graph/diff"
+    tags = ("graph",)
+    guards = (known_parameters,)
+    dependencies = READER
+
+    @get(
+        operation_id="diffGraph",
+        summary="What differs between two moments",
+        description="Axis known: what memsvc learnt between them (added, ended, corrected, retracted). Axis valid: "
+        "what began, ended, changed or passed in the world between them, as known at known_at. By node, name, edge "
+        "and merge, newest first. A page can be shorter than its limit.",
+        response_description="One page of differences.",
+        responses=documented(400, 401, 403, 404, 503),
+    )
+    async def diff(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        since: Annotated[str, QueryParameter(name="from", description="What became different after it (ISO 8601).")],
+        until: Annotated[
+            str | None, QueryParameter(name="to", description="And then at the latest; now, where it is not given.")
+        ] = None,
+        axis: Annotated[Axis, QueryParameter(description="known: our knowledge; valid: the world.")] = "known",
+        known_at: KnownAtParameter = None,
+        kinds: Annotated[
+            list[Kind] | None, QueryParameter(name="kind", description="node, edge, alias, merge; may be repeated.")
+        ] = None,
+        cursor: CursorParameter = None,
+        limit: PageSize = 50,
+    ) -> Diff:
+        """One page of it."""
+        read = read_known_at if axis == "known" else read_moment
+        first = read(since, reader.owner, "from")
+        if first is None:
+            raise InvalidTimeError(field="from")
+        return await diff(
+            reader.db,
+            reader.owner,
+            first,
+            read(until, reader.owner, "to"),
+            axis=axis,
+            known_at=read_known_at(known_at, reader.owner),
+            kinds=kinds,
+            cursor=cursor,
+            limit=limit,
+        )

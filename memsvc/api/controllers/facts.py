@@ -1,0 +1,205 @@
+"""Facts: what is and was known about nodes, and facts by hand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from litestar import Controller, get, patch, post
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg, FromPath, QueryParameter
+from msgspec import UNSET, UnsetType
+
+from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.operations import FactFields, WithEvidence, WithSpan
+from memsvc.api.parameters import (
+    AsOfParameter,
+    CursorParameter,
+    KnownAtParameter,
+    PageSize,
+    known_parameters,
+    read_as_of,
+    read_known_at,
+    read_moment,
+)
+from memsvc.api.problems import documented
+from memsvc.graph import history
+from memsvc.graph.describe import FactsPage, ShownEdge, describe_edge, facts_about
+from memsvc.graph.edit import correct_fact
+from memsvc.graph.history import Change
+from memsvc.graph.operations import Retract, Thread
+from memsvc.graph.read import Side
+
+Several = list[str]
+FACT = {
+    "from_node": "01a200c9-0000-7000-8000-000000000001",
+    "type": "LIVES_IN",
+    "to_node": "01a200c9-0000-7000-8000-000000000003",
+    "fact": "Ines lives in Porto.",
+    "valid_from": "2026-03-01",
+}
+
+
+class FactIn(FactFields, kw_only=True, forbid_unknown_fields=True):
+    """A fact: two nodes are so related."""
+
+    from_node: UUID
+    to_node: UUID
+
+
+class FactPatch(WithEvidence, kw_only=True, forbid_unknown_fields=True):
+    """What should have been otherwise, or that it ended; what is left out stays."""
+
+    fact: str | UnsetType = UNSET
+    data: dict[str, Any] | UnsetType = UNSET
+    """All further properties: it replaces the whole."""
+    weight: float | UnsetType = UNSET
+    confidence: float | UnsetType = UNSET
+    version_id: UUID | None = None
+    """The version that you saw: refused where somebody knew better meanwhile."""
+    ended_at: str | None = None
+    """From then on it was not so."""
+
+
+class RetractIn(WithSpan, kw_only=True, forbid_unknown_fields=True):
+    """When it was not so; nothing for never."""
+
+
+class FactsController(Controller):
+    """Facts."""
+
+    path = "/facts"
+    tags = ("graph",)
+    guards = (known_parameters,)
+
+    @get(
+        operation_id="listFacts",
+        summary="Facts about nodes",
+        description="Facts about nodes and all that are the same, newest valid time first, each with the labels of "
+        "both ends, its four times and its sources. A name that fits several nodes means all of them; `ambiguous` "
+        "lists them.",
+        response_description="One page of facts.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def list(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        about: Annotated[Several, QueryParameter(description="An id, label or name; may be given up to 100 times.")],
+        types: Annotated[
+            Several | None, QueryParameter(name="type", description="Only facts of this type; may be repeated.")
+        ] = None,
+        as_of: AsOfParameter = None,
+        known_at: KnownAtParameter = None,
+        side: Annotated[
+            Side, QueryParameter(description="from: facts that start there; to: that end there; both.")
+        ] = "both",
+        cursor: CursorParameter = None,
+        limit: PageSize = 50,
+    ) -> FactsPage:
+        """One page of them."""
+        return await facts_about(
+            reader.db,
+            reader.owner,
+            about,
+            types=types,
+            as_of=read_as_of(as_of, reader.owner),
+            known_at=read_known_at(known_at, reader.owner),
+            side=side,
+            cursor=cursor,
+            limit=limit,
+        )
+
+    @get(
+        "/{edge_id:uuid}",
+        operation_id="describeFact",
+        summary="Look at a fact",
+        description="All versions of a fact that were ever recorded, newest first, or those known at a time, each with "
+        "its sources.",
+        response_description="The fact with its versions.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def look(
+        self,
+        reader: NamedDependency[Caller],
+        edge_id: FromPath[UUID],
+        known_at: KnownAtParameter = None,
+        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="Most versions.")] = 100,
+    ) -> ShownEdge:
+        """Look at it."""
+        moment = read_known_at(known_at, reader.owner)
+        return await describe_edge(reader.db, reader.owner, edge_id, known_at=moment, limit=limit)
+
+    @post(
+        operation_id="addFact",
+        summary="Assert a fact",
+        description="Two nodes are so related, over a span of time. What it contradicts in that time is superseded: "
+        "of a type that allows one value at a time (LIVES_IN, WORKS_AT …) the old value ends where the new one "
+        "begins. The same fact again changes nothing but adds its evidence.",
+        response_description="The change; results[0].edge_id is the fact.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def add(
+        self, data: Annotated[FactIn, BodyKwarg(examples=[Example(value=FACT)])], writer: NamedDependency[Caller]
+    ) -> Change:
+        """Assert it."""
+        edge = data.edge(writer.owner, data.from_node, data.to_node)
+        return await history.write(writer.db, writer.owner, [edge], asserted_by=writer.asserted_by)
+
+    @patch(
+        "/{edge_id:uuid}",
+        operation_id="correctFact",
+        summary="Correct or end a fact",
+        description="Its words should have been others over the same time, or it ended (ended_at), or both. Ends and "
+        "type are what it is: retract it and assert another.",
+        response_description="The change.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def correct(
+        self,
+        data: Annotated[FactPatch, BodyKwarg(examples=[Example(value={"ended_at": "2026-09-30"})])],
+        writer: NamedDependency[Caller],
+        edge_id: FromPath[UUID],
+    ) -> Change:
+        """Correct it."""
+        content = {
+            name: value
+            for name in ("fact", "data", "weight", "confidence")
+            if (value := getattr(data, name)) is not UNSET
+        }
+        return await correct_fact(
+            writer.db,
+            writer.owner,
+            edge_id,
+            content,
+            asserted_by=writer.asserted_by,
+            version_id=data.version_id,
+            ended_at=read_moment(data.ended_at, writer.owner, "ended_at"),
+            evidence=data.evidence,
+        )
+
+    @post(
+        "/{edge_id:uuid}/retract",
+        status_code=200,
+        operation_id="retractFact",
+        summary="Take a fact back",
+        description="It was never so, or not in this time. It stays in the history, with the time until which it was "
+        "believed.",
+        response_description="The change; outcome unchanged: it was not held true anyway.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def retract(
+        self,
+        data: Annotated[RetractIn, BodyKwarg(examples=[Example(value={})])],
+        writer: NamedDependency[Caller],
+        edge_id: FromPath[UUID],
+    ) -> Change:
+        """Take it back."""
+        operation = Retract(thread=Thread(edge=edge_id), **data.span(writer.owner))
+        return await history.write(writer.db, writer.owner, [operation], asserted_by=writer.asserted_by)

@@ -1,0 +1,279 @@
+"""Notes and links that are written by hand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from litestar import Controller, get, patch, post
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg, FromPath, QueryParameter
+
+from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.problems import documented
+from memsvc.db.paging import Page
+from memsvc.graph.links import Link, LinkedNote, Relation, create_link, get_linked_notes, unlink
+from memsvc.graph.notes import Note, NoteKind, create_note, note, notes, update_note
+from memsvc.graph.operations import Evidence
+
+PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]
+Relations = Annotated[list[Relation] | None, QueryParameter(description="Only links of these relations.")]
+
+
+class NoteIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A note to write."""
+
+    title: str
+    """1 to 200 characters."""
+    text: str = ""
+    """Up to 8,000 characters."""
+    kind: NoteKind = "fact"
+    """What sort of note it is."""
+    tags: list[str] = []
+    """Up to 50, with or without #."""
+    about: list[UUID] = []
+    """Nodes that it is about, up to 50."""
+    evidence: list[Evidence] = []
+    """Passages that it rests on."""
+    importance: float = 5.0
+    """1 (trivial) to 10 (life-changing)."""
+
+
+class NoteChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What is to change; what is left out stays."""
+
+    title: str | None = None
+    """1 to 200 characters."""
+    text: str | None = None
+    """Up to 8,000 characters."""
+    kind: NoteKind | None = None
+    """What sort of note it is."""
+    tags: list[str] | None = None
+    """All of them."""
+    importance: float | None = None
+    """1 (trivial) to 10 (life-changing)."""
+    evidence: list[Evidence] = []
+    """Passages that the change rests on."""
+
+
+class LinkIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A link to make; where it is there already, it gets this strength and reason."""
+
+    from_node: UUID
+    """A note, or any other node."""
+    to_node: UUID
+    relation: Relation
+    """How the first is related to the second."""
+    strength: float = 1.0
+    """Above 0, at most 1."""
+    reason: str = ""
+    """Why, as a sentence; one made of both titles where it is empty."""
+    evidence: list[Evidence] = []
+    """Passages that show it."""
+
+
+class LinkEnd(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A link to end."""
+
+    link_id: UUID
+    evidence: list[Evidence] = []
+    """Passages that say so."""
+
+
+class LinkEnded(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a link."""
+
+    link_id: UUID
+    ended: bool
+    """False: it had ended before."""
+
+
+class NotesController(Controller):
+    """Notes."""
+
+    path = "/notes"
+    tags = ("notes",)
+
+    @post(
+        operation_id="createNote",
+        summary="Write a note",
+        description="Stores a note: a node of type Note, with the nodes that it is about and its evidence.",
+        response_description="The note.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def create(
+        self,
+        data: Annotated[
+            NoteIn,
+            BodyKwarg(
+                examples=[
+                    Example(
+                        value={
+                            "title": "Oak for the worktop",
+                            "text": "Beech swells next to the sink; oak costs 80 more and lasts.",
+                            "kind": "decision",
+                            "tags": ["kitchen", "wood"],
+                            "importance": 6,
+                        }
+                    )
+                ]
+            ),
+        ],
+        writer: NamedDependency[Caller],
+    ) -> Note:
+        """Write it."""
+        fields = {name: getattr(data, name) for name in NoteIn.__struct_fields__}
+        return await create_note(writer.db, writer.owner, **fields)
+
+    @get(
+        operation_id="listNotes",
+        summary="List notes",
+        description="The user's notes as they are now, newest first. Merged notes are one.",
+        response_description="One page of notes.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def list(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        kind: Annotated[NoteKind | None, QueryParameter(description="Only notes of this kind.")] = None,
+        tag: Annotated[str | None, QueryParameter(description="Only notes with this tag.")] = None,
+        q: Annotated[
+            str | None, QueryParameter(max_length=1_000, description="Only notes with this in title or text.")
+        ] = None,
+        cursor: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        limit: PageSize = 50,
+    ) -> Page[Note]:
+        """One page of them."""
+        found, following = await notes(reader.db, reader.owner, kind=kind, tag=tag, q=q, cursor=cursor, limit=limit)
+        return Page(items=found, next_cursor=str(following) if following else None)
+
+    @get(
+        "/{note_id:uuid}",
+        operation_id="getNote",
+        summary="Read a note",
+        description="A note as it is now; also by the id of a note that is merged into it.",
+        response_description="The note.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def read(self, reader: NamedDependency[Caller], note_id: FromPath[UUID]) -> Note:
+        """Read it."""
+        return await note(reader.db, reader.owner, note_id)
+
+    @patch(
+        "/{note_id:uuid}",
+        operation_id="updateNote",
+        summary="Change a note",
+        description="Corrects what a note says. What it said before stays in its history, and can be put back.",
+        response_description="The note.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def update(
+        self,
+        data: Annotated[NoteChange, BodyKwarg(examples=[Example(value={"tags": ["kitchen"], "importance": 4})])],
+        writer: NamedDependency[Caller],
+        note_id: FromPath[UUID],
+    ) -> Note:
+        """Change it."""
+        fields = {name: getattr(data, name) for name in NoteChange.__struct_fields__}
+        return await update_note(writer.db, writer.owner, note_id, **fields)
+
+    @get(
+        "/{note_id:uuid}/linked",
+        operation_id="getLinkedNotes",
+        summary="Find linked notes",
+        description="Notes within some links of a note (or of any other node), nearest first, then strongest, each "
+        "with the links between. Links count from both sides.",
+        response_description="The notes.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def linked(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        note_id: FromPath[UUID],
+        radius: Annotated[int, QueryParameter(ge=1, le=4, description="Most links between.")] = 1,
+        relations: Relations = None,
+        min_strength: Annotated[
+            float, QueryParameter(ge=0, le=1, description="Least product of the strengths of the links between.")
+        ] = 0.0,
+        limit: PageSize = 50,
+    ) -> Page[LinkedNote]:
+        """Find them."""
+        found = await get_linked_notes(
+            reader.db,
+            reader.owner,
+            note_id,
+            radius=radius,
+            relations=relations,
+            min_strength=min_strength,
+            limit=limit,
+        )
+        return Page(items=found, next_cursor=None)
+
+
+class LinksController(Controller):
+    """Links."""
+
+    path = "/links"
+    tags = ("notes",)
+    dependencies = WRITER
+
+    @post(
+        operation_id="createLink",
+        summary="Link two notes",
+        description="Links two notes, or any nodes. Sent again, it changes nothing but strength and reason, as a new "
+        "version of the same link.",
+        response_description="The link.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+    )
+    async def create(
+        self,
+        data: Annotated[
+            LinkIn,
+            BodyKwarg(
+                examples=[
+                    Example(
+                        value={
+                            "from_node": "01a2007c-7ed4-7af6-abd2-0a5dd06857e7",
+                            "to_node": "01a2007c-7eda-79b5-9796-f9665ec27871",
+                            "relation": "supports",
+                            "strength": 0.8,
+                            "reason": "Oak lasts, so the higher price is right.",
+                        }
+                    )
+                ]
+            ),
+        ],
+        writer: NamedDependency[Caller],
+    ) -> Link:
+        """Link them."""
+        fields = {name: getattr(data, name) for name in LinkIn.__struct_fields__}
+        return await create_link(writer.db, writer.owner, **fields)
+
+    @post(
+        "/close",
+        status_code=200,
+        operation_id="closeLink",
+        summary="End a link",
+        description="From now on the link does not hold; that it did stays in the history.",
+        response_description="What became of it.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+    )
+    async def close(
+        self,
+        data: Annotated[
+            LinkEnd, BodyKwarg(examples=[Example(value={"link_id": "01a2007c-7eda-7cfc-8e66-461d27fa4b50"})])
+        ],
+        writer: NamedDependency[Caller],
+    ) -> LinkEnded:
+        """End it."""
+        ended = await unlink(writer.db, writer.owner, data.link_id, evidence=data.evidence)
+        return LinkEnded(link_id=data.link_id, ended=ended)

@@ -1,0 +1,140 @@
+"""``memsvc sql`` and ``memsvc psql``: looking at one user's memories with SQL, as a login that cannot write."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, note, on_database, opened, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memsvc.access.users import User
+    from memsvc.db.engine import Database
+    from memsvc.db.reader import Answer
+    from memsvc.settings import Settings
+
+UNSEEN = "\N{REPLACEMENT CHARACTER}"
+CELL = 100
+"""Characters of a value that a table shows; --json and --csv show all."""
+VIEWS = "facts_current, facts_history, timeline, people, daily_activity, sources_status, messages, conversations"
+NO_TERMINAL = ("-c", "--command", "-f", "--file", "-l", "--list", "-V", "--version", "-?", "--help")
+
+
+def sql(
+    statement: str = typer.Argument(help="One statement that reads; '-' reads it from standard input."),
+    user: str | None = UserRef,
+    limit: int = typer.Option(1_000, "--limit", "-k", min=1, max=1_000_000, help="At most so many rows."),
+    as_csv: bool = typer.Option(False, "--csv", help="Print CSV with a line of names."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Run one SQL statement over a user's memories and print its rows. It sees that user alone and cannot write.
+
+    'memsvc psql' opens a session; docs/sql.md has the views and questions with their answers.
+    """
+    from memsvc.db.reader import ask
+
+    text = sys.stdin.read() if statement == "-" else statement
+    with opened() as (admin_url, settings):
+        found = _user(admin_url, settings, app, user)
+        answer = ask(admin_url, settings, found.user_id, text, limit=limit, time_zone=found.time_zone)
+    if as_json:
+        print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
+    elif as_csv:
+        _print_csv(answer)
+    else:
+        print_table(answer.columns, [[shown(value) for value in row] for row in answer.rows])
+    if answer.cut:
+        note(f"There are more than these {limit:,} rows; --limit shows more.")
+
+
+def _user(admin_url: str, settings: Settings, app: str, ref: str | None) -> User:
+    """The user meant."""
+
+    async def work(db: Database, _settings: Settings) -> User:
+        from memsvc.access.users import find_app
+
+        return await chosen_user(db, await find_app(db, app), ref)
+
+    return on_database(admin_url, settings, work)
+
+
+def shown(value: Any) -> str:
+    """A value on one line of a terminal: what people wrote can neither break the table nor steer the terminal."""
+    import msgspec
+
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, list):
+        text = ", ".join(map(shown, value))
+    else:
+        text = msgspec.json.encode(value).decode() if isinstance(value, dict) else str(value)
+    line = "".join(sign if sign.isprintable() else " " if sign.isspace() else UNSEEN for sign in text)
+    return line if len(line) <= CELL else f"{line[: CELL - 1]}…"
+
+
+def _print_csv(answer: Answer) -> None:
+    """RFC 4180; null is an empty field, lists and objects are JSON."""
+    import csv
+
+    import msgspec
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(answer.columns)
+    for row in answer.rows:
+        writer.writerow(
+            [msgspec.json.encode(value).decode() if isinstance(value, (list, dict, bool)) else value for value in row]
+        )
+
+
+def psql(
+    arguments: list[str] = typer.Argument(None, help="For psql, after '--': -c, -f, --csv …", metavar="[ARGUMENT…]"),
+    user: str | None = UserRef,
+    minutes: int = typer.Option(60, min=1, max=480, help="How long the session sees anything."),
+    app: str = AppName,
+) -> None:
+    """Open PostgreSQL's psql on a user's memories. It sees that user alone and cannot write.
+
+    What stands after '--' goes to psql, and its exit code comes back: memsvc psql --user ada -- -c 'TABLE people'.
+    """
+    from datetime import datetime
+    from zoneinfo import ZoneInfo
+
+    from memsvc.db.reader import psql_session
+
+    with opened() as (admin_url, settings):
+        found = _user(admin_url, settings, app, user)
+        session = psql_session(
+            admin_url, settings, found.user_id, [*(arguments or ())], minutes=minutes, time_zone=found.time_zone
+        )
+        if not _asks_only(arguments or ()):
+            until = datetime.fromtimestamp(session.ends_at, ZoneInfo(found.time_zone))
+            note(f"{shown(found.name)}'s memories, to be read: {VIEWS}.")
+            note(f"Until {until:%H:%M} ({found.time_zone}); then all are empty: open a new session. \\q ends it.")
+        code = _run(session.command, {**os.environ, **session.environment})
+    if code:
+        raise typer.Exit(code)
+
+
+def _asks_only(arguments: Sequence[str]) -> bool:
+    """Whether psql is to answer and end, so that nobody needs a welcome."""
+    return not sys.stdin.isatty() or any(word.startswith(NO_TERMINAL) for word in arguments)
+
+
+def _run(command: Sequence[str], environment: dict[str, str]) -> int:
+    """Run psql in our place; Ctrl-C is its own matter."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        code = subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - psql itself
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,201 @@
+"""``memsvc forget``: erases memories, or a whole user, for good."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    as_uuid,
+    chosen_user,
+    note,
+    print_json,
+    print_table,
+    with_database,
+)
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from memsvc.access.erase import Kind, Receipt
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.settings import Settings
+
+BY = "cli"
+NOT_DONE = 1
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be forgotten, as it was asked for."""
+
+    kind: str
+    """message, passage, source, fact, node or user."""
+    name: str
+    user: str | None
+    app: str
+    only_count: bool
+    yes: bool
+
+
+def forget(
+    message: str | None = typer.Option(None, "--message", metavar="ID", help="A message with all its parts."),
+    passage: str | None = typer.Option(None, "--passage", metavar="ID", help="One part of a long message."),
+    source: str | None = typer.Option(None, "--source", metavar="ID", help="A conversation, by id or identifier."),
+    fact: str | None = typer.Option(None, "--fact", metavar="ID", help="A relation with all its versions, by edge id."),
+    node: str | None = typer.Option(None, "--node", metavar="ID", help="A node with its facts, by id or by a name."),
+    everything: bool = typer.Option(False, "--everything", help="The user with everything; needs --user."),
+    preview: bool = typer.Option(False, "--preview", help="Only show what would be removed."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Erase memories for good, with what only they supported, and print the receipt.
+
+    Shows what would be removed and asks before it begins. It may be interrupted and run again.
+    """
+    from memsvc.errors import InvalidRequestError, UserRequiredError
+
+    named = {"message": message, "passage": passage, "source": source, "fact": fact, "node": node}
+    chosen = [(kind, name) for kind, name in named.items() if name is not None]
+    if len(chosen) + everything != 1:
+        raise InvalidRequestError(
+            "Say what to forget, one thing at a time.",
+            hint="One of --message, --passage, --source, --fact, --node and --everything; see --help.",
+        )
+    if everything and user is None:
+        raise UserRequiredError("Say who is to be forgotten.", hint="Name the user with --user.")
+    if not (preview or yes or sys.stdin.isatty()):
+        raise InvalidRequestError("Nobody is here to be asked.", hint="Say --yes to erase, or --preview to look.")
+    kind, name = chosen[0] if chosen else ("user", user or "")
+    _print(_carry_out(Wish(kind, name, user, app, preview, yes)), as_json=as_json)
+
+
+def _carry_out(wish: Wish) -> Receipt | dict[str, int]:
+    """The counts where only they are wanted; else ask, erase, and give the receipt."""
+
+    async def work(db: Database, _settings: Settings) -> Receipt | dict[str, int]:
+        from memsvc.access.users import find_app
+
+        home = await find_app(db, wish.app)
+        return await (_whole_user if wish.kind == "user" else _memory)(db, home, wish)
+
+    return with_database(work)
+
+
+async def _whole_user(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, int]:
+    from memsvc.access.erase_users import erase_user, preview_user
+    from memsvc.errors import UserUnknownError
+
+    try:
+        counts = await preview_user(db, app, wish.name)
+    except UserUnknownError:
+        if wish.only_count:
+            raise
+        counts = {}  # perhaps it was begun before: erasing knows
+    if wish.only_count:
+        return counts
+    if counts:
+        _ask(wish, f"the user {wish.name!r} with everything", counts)
+    with _progress("erasing") as advance:
+        return await erase_user(db, app, wish.name, requested_by=BY, on_progress=advance)
+
+
+async def _memory(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, int]:
+    from typing import cast
+
+    from memsvc.access.erase import erase, preview
+
+    owner = (await chosen_user(db, app, wish.user)).owner
+    subject = await _subject(db, owner, wish.kind, wish.name)
+    kind = cast("Kind", wish.kind)
+    counts = await preview(db, owner, kind, subject)
+    if wish.only_count:
+        return counts
+    _ask(wish, f"the {kind} {wish.name!r} of {owner.name}", counts)
+    with _progress("erasing") as advance:
+        return await erase(db, owner, kind, subject, requested_by=BY, on_progress=advance)
+
+
+async def _subject(db: Database, owner: Owner, kind: str, name: str) -> UUID:
+    """The id meant; conversations and nodes also have names.
+
+    Raises:
+        NotFoundError: there is none.
+        InvalidRequestError: several nodes are called so.
+    """
+    from memsvc.errors import InvalidRequestError, NodeUnknownError, NotFoundError
+    from memsvc.graph.read import called
+    from memsvc.sources.read import find_conversation
+
+    if kind == "source":
+        async with db.transaction(owner.user_id) as connection:
+            return await find_conversation(connection, owner, name)
+    try:
+        return as_uuid(name, kind)
+    except NotFoundError:
+        if kind != "node":
+            raise
+    nodes: list[UUID] = sorted({one.node_id for one in await called(db, owner, [name])})
+    if not nodes:
+        raise NodeUnknownError(f"No node is called {name!r}.")
+    if len(nodes) > 1:
+        raise InvalidRequestError(
+            f"Several nodes are called {name!r}.", hint=f"Say which: {', '.join(str(one) for one in nodes)}."
+        )
+    return nodes[0]
+
+
+def _ask(wish: Wish, what: str, counts: dict[str, int]) -> None:
+    """Show what would go, and end the command unless somebody wants that."""
+    if wish.yes:
+        return
+    note(f"This erases {what}, for good:")
+    for table, rows in sorted(counts.items()):
+        note(f"  {table:20} {rows:>12,}")
+    if not typer.confirm("Erase it?", err=True):
+        note("Nothing was erased.")
+        raise typer.Exit(NOT_DONE)
+
+
+@contextmanager
+def _progress(label: str) -> Iterator[Progress]:
+    """A bar on a terminal; what it gives is told how many rows are gone, and of how many."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _print(result: Receipt | dict[str, int], *, as_json: bool) -> None:
+    """Counts or a receipt; a receipt that is not in order ends the command with 1."""
+    if isinstance(result, dict):
+        if as_json:
+            print_json(result)
+        else:
+            print_table(["table", "rows that would go"], sorted(result.items()))
+        return
+    if as_json:
+        print_json(result)
+    else:
+        print_table(["table", "rows erased"], sorted(result.counts.items()))
+        print(f"\n{result.kind} {result.subject_id}: {result.state}, receipt {result.erasure_id}.")
+        if result.verified:
+            print("Looked again in all tables: nothing is left.")
+    if result.leftovers:
+        note("Still there: " + ", ".join(f"{table} {rows:,}" for table, rows in sorted(result.leftovers.items())))
+        raise typer.Exit(NOT_DONE)

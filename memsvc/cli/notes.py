@@ -1,0 +1,183 @@
+"""``memsvc note``: notes and links that are written by hand."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, plain, print_json, print_table
+
+if TYPE_CHECKING:
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.graph.links import Link, LinkedNote
+    from memsvc.graph.notes import Note
+
+notes = typer.Typer(help="Notes that are written by hand, and links between them.", rich_markup_mode=None)
+NoteId = typer.Argument(help="The note's id.", metavar="NOTE")
+KINDS = "fact, preference, decision, insight, question or concept"
+
+
+def _show(found: Note) -> None:
+    tags = " ".join(f"#{tag}" for tag in found.tags)
+    print(plain(f"{found.title}  ({found.kind}{', ' + tags if tags else ''})"))
+    if found.text:
+        print(plain(found.text))
+    if found.about:
+        print(f"about: {', '.join(map(str, found.about))}")
+    print(f"note {found.note_id} | since {found.recorded_from:%Y-%m-%d %H:%M} | by {found.asserted_by}")
+
+
+@notes.command("add")
+def add(
+    title: str = typer.Argument(help="Up to 200 characters."),
+    text: str | None = typer.Option(None, "--text", "-t", help="Up to 8,000 characters; - reads standard input."),
+    kind: str = typer.Option("fact", "--kind", help=f"{KINDS}.".capitalize()),
+    tag: list[str] = typer.Option([], "--tag", help="May be given several times."),
+    about: list[str] = typer.Option([], "--about", help="Id of a node that it is about; may be given several times."),
+    importance: float = typer.Option(5.0, "--importance", help="1 (trivial) to 10 (life-changing)."),
+    id_alone: bool = typer.Option(False, "--id", help="Print the note's id alone, for scripts."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Write a note."""
+    said = sys.stdin.read() if text == "-" else text or ""
+    nodes = [as_uuid(node, "node") for node in about]
+
+    async def act(db: Database, owner: Owner) -> Note:
+        from memsvc.graph.notes import create_note
+
+        kinds: Any = kind
+        return await create_note(db, owner, title, said, kind=kinds, tags=tag, about=nodes, importance=importance)
+
+    found: Note = for_owner(user, app, act)
+    if id_alone:
+        print(found.note_id)
+    elif as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+@notes.command("list")
+def list_notes(
+    q: str | None = typer.Option(None, "--query", "-q", help="Only notes with this in title or text."),
+    kind: str | None = typer.Option(None, "--kind", help=f"Only this kind: {KINDS}."),
+    tag: str | None = typer.Option(None, "--tag", help="Only notes with this tag."),
+    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="At most so many notes."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """List notes, newest first."""
+
+    async def act(db: Database, owner: Owner) -> list[Note]:
+        from memsvc.graph.notes import notes
+
+        kinds: Any = kind
+        return (await notes(db, owner, kind=kinds, tag=tag, q=q, limit=limit))[0]
+
+    found: list[Note] = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(
+            ["note", "since", "kind", "title", "tags"],
+            [[n.note_id, f"{n.recorded_from:%Y-%m-%d %H:%M}", n.kind, n.title, ",".join(n.tags)] for n in found],
+        )
+
+
+@notes.command("show")
+def show(note: str = NoteId, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
+    """Show a note."""
+    wanted = as_uuid(note, "note")
+
+    async def act(db: Database, owner: Owner) -> Note:
+        from memsvc.graph.notes import note
+
+        return await note(db, owner, wanted)
+
+    found: Note = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+@notes.command("link")
+def link(
+    from_note: str = typer.Argument(help="Id of a note, or of any other node.", metavar="FROM"),
+    to_note: str = typer.Argument(help="Id of another.", metavar="TO"),
+    relation: str = typer.Argument(
+        help="extends, contradicts, supports, example_of, part_of, relates_to, answers, caused_by or temporal."
+    ),
+    strength: float = typer.Option(1.0, "--strength", help="Above 0, at most 1."),
+    reason: str = typer.Option("", "--reason", help="Why, as a sentence."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Link two notes, or give a link another strength and reason."""
+    start, end = as_uuid(from_note, "node"), as_uuid(to_note, "node")
+
+    async def act(db: Database, owner: Owner) -> Link:
+        from memsvc.graph.links import create_link
+
+        relations: Any = relation
+        return await create_link(db, owner, start, end, relations, strength=strength, reason=reason)
+
+    found: Link = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+    else:
+        print(f"{plain(found.fact)}\nlink {found.link_id} | strength {found.strength:g}")
+
+
+@notes.command("unlink")
+def unlink_notes(
+    link: str = typer.Argument(help="The link's id.", metavar="LINK"), user: str | None = UserRef, app: str = AppName
+) -> None:
+    """End a link; that it was there stays in the history."""
+    wanted = as_uuid(link, "link")
+
+    async def act(db: Database, owner: Owner) -> bool:
+        from memsvc.graph.links import unlink
+
+        return await unlink(db, owner, wanted)
+
+    print("The link has ended." if for_owner(user, app, act) else "The link had ended before.")
+
+
+@notes.command("linked")
+def linked(
+    note: str = NoteId,
+    radius: int = typer.Option(1, "--radius", "-r", min=1, max=4, help="Most links between."),
+    relation: list[str] = typer.Option([], "--relation", help="Only this one; may be given several times."),
+    min_strength: float = typer.Option(0.0, "--min-strength", help="Least product of the strengths between."),
+    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="At most so many notes."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Show notes that links join with a note, nearest first, then strongest."""
+    wanted = as_uuid(note, "note")
+
+    async def act(db: Database, owner: Owner) -> list[LinkedNote]:
+        from memsvc.graph.links import get_linked_notes
+
+        relations: Any = relation or None
+        return await get_linked_notes(
+            db, owner, wanted, radius=radius, relations=relations, min_strength=min_strength, limit=limit
+        )
+
+    found: list[LinkedNote] = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(
+            ["distance", "strength", "note", "title", "by"],
+            [[n.distance, f"{n.strength:.2f}", n.note_id, n.title, ", ".join(n.relations)] for n in found],
+        )

@@ -1,0 +1,105 @@
+"""``memsvc export`` and ``memsvc import``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, print_json, with_database
+
+if TYPE_CHECKING:
+    from memsvc.access.archive import Manifest
+    from memsvc.access.load import Loaded
+    from memsvc.db.engine import Database
+    from memsvc.settings import Settings
+
+
+@contextmanager
+def _progress(totals: dict[str, int] | None) -> Iterator[Callable[[str, int], None]]:
+    """A bar for each file on a terminal; ``totals`` says how many rows each has, where that is known."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def advance(path: str, rows: int) -> None:
+            if path not in tasks:
+                tasks[path] = bars.add_task(path, total=totals.get(path) if totals is not None else None)
+            bars.advance(tasks[path], rows)
+
+        yield advance
+
+
+def export(
+    target: Path = typer.Argument(help="A folder to be made, or a zip file where the name ends in .zip."),
+    user: str | None = UserRef,
+    no_markdown: bool = typer.Option(False, "--no-markdown", help="Leave the pages for people out."),
+    force: bool = typer.Option(False, "--force", help="Replace an export that is there, and nothing else."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Write everything that a user has: JSON lines that 'memsvc import' reads, and Markdown for people."""
+
+    async def work(db: Database, _settings: Settings) -> Manifest:
+        from memsvc.access.archive import open_sink
+        from memsvc.access.export import export
+        from memsvc.access.users import find_app
+
+        owner = await chosen_user(db, await find_app(db, app), user)
+        with _progress(None) as advance:
+            sink = open_sink(target, force=force)
+            return await export(db, owner.user_id, sink, markdown=not no_markdown, progress=advance)
+
+    manifest = with_database(work)
+    if as_json:
+        print_json(manifest)
+    else:
+        rows = {file.path: file.rows for file in manifest.files}
+        print(
+            f"In {target}: conversations {rows['sources.jsonl']:,}, passages {rows['passages.jsonl']:,}, nodes "
+            f"{rows['nodes.jsonl']:,}, versions of facts {rows['edge_versions.jsonl']:,}."
+        )
+
+
+def import_(
+    source: Path = typer.Argument(help="A folder or zip file that 'memsvc export' wrote."),
+    user: str | None = typer.Option(
+        None, "--user", "-u", envvar="MEMSVC_USER", help="External id of the user to be added, or a user with nothing."
+    ),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Read an export into a new user's memory, with all ids and times: all of it or nothing."""
+
+    async def work(db: Database, settings: Settings) -> Loaded:
+        from memsvc.access.archive import open_archive
+        from memsvc.access.load import load
+        from memsvc.access.users import app_id
+        from memsvc.errors import UserRequiredError
+
+        if user is None:
+            raise UserRequiredError(
+                "The import needs a user.", hint="Say with --user what the app calls the user that is added."
+            )
+        with open_archive(source) as archive:
+            totals = {file.path: file.rows for file in archive.manifest.files}
+            with _progress(totals) as advance:
+                return await load(db, await app_id(db, app), user, archive, settings, progress=advance)
+
+    loaded = with_database(work)
+    if as_json:
+        print_json(loaded)
+    else:
+        rows = loaded.rows
+        print(
+            f"{loaded.user.name} ({loaded.user.user_id}) has: conversations {rows['sources']:,}, passages "
+            f"{rows['passages']:,}, nodes {rows['nodes']:,}, versions of facts {rows['edge_versions']:,}."
+        )
+        print("Messages are found by their words at once; 'memsvc worker' or 'memsvc jobs run' adds their vectors.")

@@ -1,0 +1,200 @@
+"""``memsvc graph``: the graph around nodes, ways between two of them, or all of it, to look at or as a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypedDict
+
+import typer
+
+from memsvc.cli.common import AppName, UserRef, chosen_user, note, with_database
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+    from uuid import UUID
+    from zoneinfo import ZoneInfo
+
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.graph.draw import Format
+    from memsvc.graph.overview import Stats
+    from memsvc.graph.read import AsOf
+    from memsvc.graph.traverse import Graph, GraphEdge, GraphNode, Paths
+    from memsvc.settings import Settings
+
+HOPS, PATH_HOPS = 2, 4
+ENDS = 2
+"""Each fact of a page brings so many nodes."""
+
+
+class Asked(NamedTuple):
+    """What the options say."""
+
+    about: list[str]
+    path: tuple[str, str] | None
+    hops: int | None
+    types: list[str] | None
+    limit: int
+    as_of: str | None
+    known_at: str | None
+    stats: bool
+
+
+class Moments(TypedDict):
+    """At which times one looks."""
+
+    as_of: AsOf
+    known_at: datetime | None
+
+
+def graph(
+    about: list[str] = typer.Option([], "--about", help="Around this name, label or id; may be given several times."),
+    path: tuple[str, str] | None = typer.Option(
+        None, "--path", help="How two names, labels or ids are joined.", metavar="FROM TO", show_default=False
+    ),
+    hops: int | None = typer.Option(
+        None, "--hops", min=0, max=4, help=f"How far: {HOPS} with --about, {PATH_HOPS} with --path, if not given."
+    ),
+    type_: list[str] = typer.Option([], "--type", help="Only facts of this type; may be given several times."),
+    limit: int = typer.Option(200, "--limit", min=ENDS, max=1000, help="At most so many nodes."),
+    as_of: str | None = typer.Option(None, "--as-of", help="As it was true then: a date, an ISO 8601 time, or always."),
+    known_at: str | None = typer.Option(None, "--known-at", help="As memsvc knew it then."),
+    stats: bool = typer.Option(False, "--stats", help="Count nodes and facts by type."),
+    mermaid: bool = typer.Option(False, "--mermaid", help="A Mermaid flowchart."),
+    graphml: bool = typer.Option(False, "--graphml", help="GraphML, for Gephi, networkx and others."),
+    dot: bool = typer.Option(False, "--dot", help="DOT, for Graphviz."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+    output: Path | None = typer.Option(None, "--output", "-o", help="Write it to this file.", metavar="FILE"),
+    user: str | None = UserRef,
+    app: str = AppName,
+) -> None:
+    """Look at the graph: around nodes, between two of them, or all of it.
+
+    Times without an offset are read, and dates shown, on the user's clock. A name that several nodes have is refused;
+    the message lists their ids.
+    """
+    form = _form(mermaid=mermaid, graphml=graphml, dot=dot, json=as_json)
+    if sum((bool(about), path is not None, stats)) > 1:
+        raise typer.BadParameter("--about, --path and --stats do not go together.")
+    if stats and form not in {None, "json"}:
+        raise typer.BadParameter("--stats can be printed as a table or as --json.")
+    asked = Asked(about, path, hops, type_ or None, limit, as_of, known_at, stats)
+
+    async def work(db: Database, _settings: Settings) -> tuple[Any, Owner]:
+        from memsvc.access.users import find_app
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        return await _read(db, owner, asked), owner
+
+    found, owner = with_database(work)
+    from zoneinfo import ZoneInfo
+
+    _put(found, form, ZoneInfo(owner.time_zone), output, whole=not about)
+
+
+def _form(**wanted: bool) -> Format | None:
+    chosen: list[Any] = [name for name, is_wanted in wanted.items() if is_wanted]
+    if len(chosen) > 1:
+        raise typer.BadParameter("One of --mermaid, --graphml, --dot and --json is enough.")
+    return chosen[0] if chosen else None
+
+
+async def _read(db: Database, owner: Owner, asked: Asked) -> Graph | Paths | Stats:
+    from zoneinfo import ZoneInfo
+
+    from memsvc.graph import overview, traverse
+    from memsvc.graph.find import check_edge_types, find_node, find_nodes
+
+    moments = _moments(asked, ZoneInfo(owner.time_zone))
+    await check_edge_types(db, owner, asked.types)
+    if asked.stats:
+        return await overview.stats(db, owner, **moments)
+    if asked.path is not None:
+        start, end = [await find_node(db, owner, named, known_at=moments["known_at"]) for named in asked.path]
+        hops = PATH_HOPS if asked.hops is None else asked.hops
+        return await traverse.paths(db, owner, start, end, max_hops=hops, types=asked.types, **moments)
+    if not asked.about:
+        return await _whole(db, owner, asked, moments)
+    nodes = await find_nodes(db, owner, asked.about, known_at=moments["known_at"])
+    return await _around(db, owner, nodes, asked, moments)
+
+
+def _moments(asked: Asked, zone: ZoneInfo) -> Moments:
+    from memsvc.graph.read import ALWAYS
+    from memsvc.sources.times import parse_time
+
+    def moment(given: str | None) -> datetime | None:
+        return None if given is None else parse_time(given, zone).moment
+
+    as_of = ALWAYS if asked.as_of == ALWAYS else moment(asked.as_of)
+    return {"as_of": as_of, "known_at": moment(asked.known_at)}
+
+
+async def _around(db: Database, owner: Owner, nodes: list[UUID], asked: Asked, moments: Moments) -> Graph:
+    """What is near, and all facts among it."""
+    from msgspec.structs import replace
+
+    from memsvc.graph.traverse import neighbourhood, subgraph
+
+    hops = HOPS if asked.hops is None else asked.hops
+    if hops <= HOPS:
+        return await subgraph(db, owner, nodes, hops=hops, types=asked.types, limit=asked.limit, **moments)
+    near = await neighbourhood(db, owner, nodes, hops=hops, types=asked.types, limit=asked.limit, **moments)
+    met = [node.node_id for node in near.nodes]
+    among = await subgraph(db, owner, met, types=asked.types, limit=asked.limit, **moments)
+    return replace(near, edges=among.edges, truncated=near.truncated or among.truncated)
+
+
+async def _whole(db: Database, owner: Owner, asked: Asked, moments: Moments) -> Graph:
+    """All nodes and facts, until there are as many nodes as were asked for."""
+    from memsvc.graph.overview import page
+    from memsvc.graph.traverse import Graph
+
+    nodes: dict[UUID, GraphNode] = {}
+    edges: list[GraphEdge] = []
+    cursor: str | None = None
+    while True:
+        room = asked.limit - len(nodes)
+        found = await page(db, owner, cursor=cursor, limit=room // ENDS, types=asked.types, **moments)
+        nodes |= {node.node_id: node for node in found.nodes}
+        edges += found.edges
+        cursor = found.next_cursor
+        if cursor is None or asked.limit - len(nodes) < ENDS:
+            return Graph(nodes=[*nodes.values()], edges=edges, truncated=cursor is not None)
+
+
+def _put(found: Any, form: Format | None, zone: tzinfo, output: Path | None, *, whole: bool) -> None:
+    """Print it, or write it to the file, which nobody else may read: it holds memories."""
+    from memsvc.errors import InvalidRequestError
+
+    if output is None:
+        _write(found, form, zone, sys.stdout, whole=whole)
+        return
+    try:
+        with os.fdopen(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            _write(found, form, zone, file, whole=whole)
+    except OSError as error:
+        raise InvalidRequestError(
+            f"{output} cannot be written: {error.strerror}.", hint="Name another file."
+        ) from error
+    note(f"Written to {output}.")
+
+
+def _write(found: Any, form: Format | None, zone: tzinfo, file: TextIO, *, whole: bool) -> None:
+    import msgspec
+
+    from memsvc.cli.tree import MORE, show
+    from memsvc.graph.draw import as_graph, draw
+    from memsvc.graph.overview import Stats
+
+    if form is None:
+        show(found, zone, file, whole=whole)
+    elif form == "json" or isinstance(found, Stats):
+        file.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+    else:
+        graph = as_graph(found)
+        file.write(draw(graph, form, zone))
+        if graph.truncated:
+            note(MORE)

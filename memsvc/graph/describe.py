@@ -1,0 +1,433 @@
+"""Facts, nodes and names as the doors show them: with the labels of both ends, and with the words behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.errors import FactUnknownError, InvalidRequestError
+from memsvc.graph.read import ALWAYS, AsOf, Fact, Kind, Name, NodeState, Side, Version, times
+from memsvc.graph.search import AskedNode, FoundNode, check_name, check_type, find_asked, glance
+
+QUOTE_CHARS = 240
+MOST_SOURCES = 5
+MOST_NAMES = 200
+MOST_TYPES = 50
+
+
+class Quote(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage that speaks for something, with its words."""
+
+    passage_id: UUID
+    source_id: UUID
+    span: tuple[int, int] | None
+    """Characters of the passage, from 0, the end not included; None: all of it."""
+    quote: str
+    """Those words, at most 240 characters."""
+    stance: Literal["supports", "ends"]
+    """ends: it says that this is not so, or not any more."""
+    confidence: float
+    asserted_by: str
+    recorded_from: datetime
+
+
+class ShownFact(Fact, frozen=True, kw_only=True):
+    """A fact with the labels of both ends and its sources."""
+
+    from_label: str | None
+    from_type: str | None
+    to_label: str | None
+    to_type: str | None
+    sources: list[Quote]
+    """The first five."""
+    sources_total: int
+
+
+class Ambiguous(msgspec.Struct, frozen=True, kw_only=True):
+    """A name that several nodes have."""
+
+    name: str
+    nodes: list[UUID]
+
+
+class FactsPage(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of facts."""
+
+    items: list[ShownFact]
+    next_cursor: str | None
+    """Send it as the cursor of the next page; None: this was the last."""
+    about: list[AskedNode]
+    """The nodes that were asked for."""
+    ambiguous: list[Ambiguous]
+    """Names that fit several nodes; facts of all of them are given."""
+
+
+class FactVersion(Version, frozen=True, kw_only=True):
+    """What was known about an edge."""
+
+    version_id: UUID
+    fact: str
+    data: dict[str, Any]
+    weight: float
+    confidence: float
+    sources: list[Quote]
+    """The first five."""
+    sources_total: int
+
+
+class ShownEdge(msgspec.Struct, frozen=True, kw_only=True):
+    """An edge with its versions."""
+
+    edge_id: UUID
+    type: str
+    key: str
+    from_node: UUID
+    """The node that stands for its start."""
+    from_label: str | None
+    to_node: UUID
+    to_label: str | None
+    stored_from: UUID
+    """The start as it was written, whatever it is merged with."""
+    stored_to: UUID
+    versions: list[FactVersion]
+    """Newest first."""
+    truncated: bool
+    """There are more versions than were asked for."""
+
+
+class ShownState(NodeState, frozen=True, kw_only=True):
+    """A version of a node's properties with its sources."""
+
+    sources: list[Quote]
+    """The first five."""
+    sources_total: int
+
+
+class ShownName(Name, frozen=True, kw_only=True):
+    """A name of a node with its sources."""
+
+    label: str | None
+    """Of the node."""
+    sources: list[Quote]
+    """The first five."""
+    sources_total: int
+
+
+class SameNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node that is the same as another."""
+
+    merge_id: UUID
+    node_id: UUID
+    canonical_id: UUID
+    """Which stands for it."""
+    reason: str
+    confidence: float
+    asserted_by: str
+    recorded_from: datetime
+
+
+class ShownNode(FoundNode, frozen=True, kw_only=True):
+    """Everything about a node, and all that are the same, at one glance."""
+
+    asked: UUID
+    merged_into: UUID | None
+    """The node that stands for the one asked for, where that is another; it is described here."""
+    data: dict[str, Any]
+    same: list[SameNode]
+    versions: list[ShownState]
+    """All that is known of its properties, at whatever time they were so."""
+    aliases: list[ShownName]
+    """Its names, at whatever time it was called so; the first 200."""
+    facts: list[ShownFact]
+    """At the time asked for, newest first."""
+    facts_cursor: str | None
+    """More of them: GET /v1/facts?about=…&cursor=… with this."""
+
+
+async def quotes(
+    connection: AsyncConnection, owner: Owner, kind: Kind, versions: Sequence[UUID], known_at: datetime | None = None
+) -> dict[UUID, dict[str, Any]]:
+    """``sources`` and ``sources_total`` of versions of one kind."""
+    limits = {"chars": QUOTE_CHARS, "most": MOST_SOURCES}
+    parameters = {"user_id": owner.user_id, "kind": kind, "versions": list(versions), "known_at": known_at, **limits}
+    found: dict[UUID, dict[str, Any]] = {version: {"sources": [], "sources_total": 0} for version in versions}
+    for row in await connection.execute(query("quotes"), parameters):
+        entry = found[row.version_id]
+        entry["sources_total"] = row.total
+        entry["sources"].append(
+            Quote(
+                passage_id=row.passage_id,
+                source_id=row.source_id,
+                span=None if row.span_from is None else (row.span_from, row.span_to),
+                quote=row.quote,
+                stance=row.stance,
+                confidence=row.confidence,
+                asserted_by=row.asserted_by,
+                recorded_from=row.recorded_from,
+            )
+        )
+    return found
+
+
+async def _facts_page(
+    connection: AsyncConnection, owner: Owner, asked: dict[str, Any], limit: int, cursor: str | None = None
+) -> tuple[list[ShownFact], str | None]:
+    """A page of facts. Its cursor keeps both times, so that the pages that follow look at the same moment."""
+    place: dict[str, Any] = {"after_valid": None, "after_recorded": None, "after_id": None}
+    if cursor is not None:
+        valid, recorded, as_of, known_at, version = read_cursor(
+            cursor, tuple[datetime | None, datetime, datetime | None, datetime, UUID]
+        )
+        if any(moment is not None and moment.tzinfo is None for moment in (valid, recorded, as_of, known_at)):
+            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
+        place = {"after_valid": valid, "after_recorded": recorded, "after_id": version}
+        asked = asked | {"as_of": as_of, "known_at": known_at}
+    parameters = {"user_id": owner.user_id, "limit": limit + 1, **asked, **place}
+    rows = [dict(row) for row in (await connection.execute(query("facts_page"), parameters)).mappings()]
+    moments = [row.pop("asked_at") for row in rows]
+    known_at = asked["known_at"]
+    behind = None
+    if len(rows) > limit:
+        last = rows[limit - 1]
+        pinned = known_at or moments[0]
+        behind = write_cursor((last["valid_from"], last["recorded_from"], asked["as_of"], pinned, last["version_id"]))
+    return await _with_ends(connection, owner, rows[:limit], asked["as_of"], known_at), behind
+
+
+async def _with_ends(
+    connection: AsyncConnection,
+    owner: Owner,
+    rows: Sequence[dict[str, Any]],
+    as_of: datetime | None,
+    known_at: datetime | None,
+) -> list[ShownFact]:
+    ends = [row[end] for row in rows for end in ("from_node", "to_node")]
+    seen = await glance(connection, owner, ends, as_of, known_at)
+    sources = await quotes(connection, owner, "edge", [row["version_id"] for row in rows], known_at)
+    return [
+        ShownFact(
+            **row,
+            **sources[row["version_id"]],
+            from_label=seen[row["from_node"]].label,
+            from_type=seen[row["from_node"]].type,
+            to_label=seen[row["to_node"]].label,
+            to_type=seen[row["to_node"]].type,
+        )
+        for row in rows
+    ]
+
+
+async def facts_about(
+    db: Database,
+    owner: Owner,
+    about: Sequence[str],
+    *,
+    types: Sequence[str] | None = None,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+    side: Side = "both",
+    cursor: str | None = None,
+    limit: int = 50,
+) -> FactsPage:
+    """Facts about nodes and all that are the same, newest valid time first.
+
+    Args:
+        db: the database.
+        owner: whose graph.
+        about: 1 to 100 ids, labels or names; a name that fits several nodes means all of them.
+        types: only these edge types.
+        as_of: when it was true: None for now, ``ALWAYS`` for any time.
+        known_at: as known then: None for now.
+        side: facts that start there (from), end there (to), or both.
+        cursor: ``next_cursor`` of the page before; it keeps both times.
+        limit: page size, 1 to 1,000.
+
+    Raises:
+        NodeUnknownError: there is none for one of them.
+        TypeUnknownError: the ontology has no such edge type.
+        InvalidRequestError: another value cannot be used.
+    """
+    check_page(limit)
+    if not about:
+        raise InvalidRequestError("Say which node the facts are about.", hint="An id or a name.", field="about")
+    if types is not None and len(types) > MOST_TYPES:
+        raise InvalidRequestError(f"At most {MOST_TYPES} types can be asked for at once.", field="type")
+    asked: dict[str, Any] = {**times(as_of, known_at), "types": list(types) if types else None, "side": side}
+    async with db.transaction(owner.user_id) as connection:
+        for name in dict.fromkeys(types or ()):
+            await check_type(connection, name, "edge")
+        nodes = await find_asked(connection, owner, about, as_of=as_of, known_at=known_at)
+        asked["nodes"] = [node.node_id for node in nodes]
+        items, behind = await _facts_page(connection, owner, asked, limit, cursor)
+    by_name: dict[str, list[UUID]] = {}
+    for node in nodes:
+        by_name.setdefault(node.asked, []).append(node.node_id)
+    ambiguous = [Ambiguous(name=name, nodes=found) for name, found in by_name.items() if len(found) > 1]
+    return FactsPage(items=items, next_cursor=behind, about=nodes, ambiguous=ambiguous)
+
+
+async def describe_edge(
+    db: Database, owner: Owner, edge_id: UUID, *, known_at: datetime | None = None, limit: int = 100
+) -> ShownEdge:
+    """An edge with all versions that were ever recorded, or those known at a time; newest first.
+
+    Raises:
+        FactUnknownError: there is no such edge, or it was not known then.
+    """
+    check_page(limit)
+    moments = times(None, known_at)
+    parameters = {"user_id": owner.user_id, "edge_id": edge_id, "known_at": known_at, "limit": limit + 1}
+    async with db.transaction(owner.user_id) as connection:
+        rows = [dict(row) for row in (await connection.execute(query("edge_versions"), parameters)).mappings()]
+        if not rows:
+            raise FactUnknownError(f"There is no edge {edge_id}, or it was not known then.")
+        first = rows[0]
+        ends = [first["from_node"], first["to_node"]]
+        seen = await glance(connection, owner, ends, moments["as_of"], known_at)
+        sources = await quotes(connection, owner, "edge", [row["version_id"] for row in rows[:limit]], known_at)
+    shared = ("edge_id", "type", "key")
+    own = [name for name in FactVersion.__struct_fields__ if not name.startswith("sources")]
+    return ShownEdge(
+        **{name: first[name] for name in shared},
+        from_node=seen[ends[0]].node_id,
+        from_label=seen[ends[0]].label,
+        to_node=seen[ends[1]].node_id,
+        to_label=seen[ends[1]].label,
+        stored_from=ends[0],
+        stored_to=ends[1],
+        versions=[
+            FactVersion(**{name: row[name] for name in own}, **sources[row["version_id"]]) for row in rows[:limit]
+        ],
+        truncated=len(rows) > limit,
+    )
+
+
+async def describe_node(
+    db: Database,
+    owner: Owner,
+    asked: str,
+    *,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+    facts: int = 20,
+) -> ShownNode:
+    """A node with its properties, names, facts and sources; of a merged one that which stands for it.
+
+    Args:
+        db: the database.
+        owner: whose graph.
+        asked: its id.
+        as_of: at which time its card and its facts are shown.
+        known_at: as known then.
+        facts: most facts, 1 to 1,000.
+
+    Raises:
+        NodeUnknownError: there is none.
+    """
+    check_page(facts)
+    moments: dict[str, Any] = dict(times(as_of, known_at))
+    always = times(ALWAYS, known_at)
+    async with db.transaction(owner.user_id) as connection:
+        [found] = await find_asked(connection, owner, [asked], as_of=as_of, known_at=known_at)
+        parameters = {"user_id": owner.user_id, "nodes": [found.node_id], **always}
+        states = [dict(row) for row in (await connection.execute(query("node_states"), parameters)).mappings()]
+        names, _ = await _names(connection, owner, parameters, MOST_NAMES)
+        same = [dict(row) for row in (await connection.execute(query("merges_among"), parameters)).mappings()]
+        sources = await quotes(connection, owner, "node", [row["version_id"] for row in states], known_at)
+        asked_facts = moments | {"nodes": [found.node_id], "types": None, "side": "both"}
+        items, behind = await _facts_page(connection, owner, asked_facts, facts)
+        card = (await connection.execute(query("node_cards"), parameters | moments)).one()
+    glimpse = {name: getattr(found, name) for name in FoundNode.__struct_fields__}
+    node_id = UUID(asked)
+    return ShownNode(
+        **glimpse,
+        asked=node_id,
+        merged_into=found.node_id if found.node_id != node_id else None,
+        data=card.data or {},
+        same=[SameNode(**row) for row in same],
+        versions=[ShownState(**row, **sources[row["version_id"]]) for row in states],
+        aliases=names,
+        facts=items,
+        facts_cursor=behind,
+    )
+
+
+async def _names(
+    connection: AsyncConnection,
+    owner: Owner,
+    parameters: dict[str, Any],
+    limit: int,
+    *,
+    cursor: str | None = None,
+    form: str | None = None,
+) -> tuple[list[ShownName], str | None]:
+    """A page of the names of nodes; only those with this normal form."""
+    found = (await connection.execute(query("node_names"), parameters | {"user_id": owner.user_id})).mappings()
+    rows = [dict(row) for row in found if form is None or row["normal_form"] == form]
+    if cursor is not None:
+        place = read_cursor(cursor, tuple[datetime, UUID])
+        if place[0].tzinfo is None:
+            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
+        rows = [row for row in rows if (row["recorded_from"], row["alias_id"]) > place]
+    shown = rows[:limit]
+    known_at = parameters["known_at"]
+    seen = await glance(connection, owner, [row["canonical_id"] for row in shown], None, known_at)
+    sources = await quotes(connection, owner, "alias", [row["alias_id"] for row in shown], known_at)
+    items = [ShownName(**row, **sources[row["alias_id"]], label=seen[row["canonical_id"]].label) for row in shown]
+    last = shown[-1] if len(rows) > limit else None
+    return items, write_cursor((last["recorded_from"], last["alias_id"])) if last is not None else None
+
+
+async def list_names(
+    db: Database,
+    owner: Owner,
+    *,
+    name: str | None = None,
+    node: str | None = None,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+    cursor: str | None = None,
+    limit: int = 50,
+) -> Page[ShownName]:
+    """Names of a node, or whose name this is, or both, in the order in which they were learnt.
+
+    Args:
+        db: the database.
+        owner: whose graph.
+        name: only this name, however it is spelt.
+        node: only of this node: an id, a label or a name.
+        as_of: when it was called so; ``ALWAYS``: at any time.
+        known_at: as known then.
+        cursor: ``next_cursor`` of the page before.
+        limit: page size, 1 to 1,000.
+
+    Raises:
+        InvalidRequestError: neither name nor node is given, or a value cannot be used.
+        NodeUnknownError: there is no such node.
+    """
+    check_page(limit)
+    if name is None and node is None:
+        raise InvalidRequestError("Say which name, or of which node.", hint="?name=… or ?node=…", field="name")
+    moments: dict[str, Any] = dict(times(as_of, known_at))
+    form = None
+    async with db.transaction(owner.user_id) as connection:
+        if name is not None:
+            check_name(name)
+            form = (await connection.execute(query("normal_form"), {"name": name})).scalar_one()
+        if node is not None:
+            nodes = [found.node_id for found in await find_asked(connection, owner, [node], known_at=known_at)]
+        else:
+            asked = {"user_id": owner.user_id, "names": [name], **moments}
+            nodes = [row.canonical_id for row in await connection.execute(query("nodes_called"), asked)]
+        parameters = {"nodes": list(dict.fromkeys(nodes)), **moments}
+        items, behind = await _names(connection, owner, parameters, limit, cursor=cursor, form=form)
+    return Page(items=items, next_cursor=behind)

@@ -1,0 +1,138 @@
+"""Corrections as people make them: of what a node or a fact is known to be, without looking up its version first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import FactUnknownError, InvalidRequestError, NodeUnknownError, VersionSupersededError
+from memsvc.graph.history import Change, write
+from memsvc.graph.operations import Close, Correct, Evidence, Operation, Thread
+from memsvc.graph.read import ALWAYS, node_states, resolve, times
+
+
+async def _version(db: Database, owner: Owner, node_id: UUID, version_id: UUID | None) -> UUID:
+    """The version of a node's properties that a correction means."""
+    await resolve(db, owner, [node_id])
+    if version_id is None:
+        shown = await node_states(db, owner, [node_id])
+        shown = shown or await node_states(db, owner, [node_id], as_of=ALWAYS)
+        if not shown:
+            raise NodeUnknownError(
+                f"Nothing is known of node {node_id} that could be corrected.",
+                hint="Give it properties: POST /v1/nodes with its node_id.",
+            )
+        return shown[0].version_id
+    known = await node_states(db, owner, [node_id], as_of=ALWAYS)
+    if all(state.version_id != version_id for state in known):
+        await _superseded(db, owner, "node", version_id)
+    return version_id
+
+
+async def _superseded(db: Database, owner: Owner, kind: str, version_id: UUID) -> None:
+    """Say whether a version that is not known now was known once.
+
+    Raises:
+        VersionSupersededError: it was.
+        FactUnknownError: there is none such, or it describes something else.
+    """
+    parameters = {"user_id": owner.user_id, "kinds": [kind], "ids": [version_id]}
+    async with db.transaction(owner.user_id) as connection:
+        found = (await connection.execute(query("versions_shown"), parameters)).one_or_none()
+    if found is not None and found.recorded_to is not None:
+        raise VersionSupersededError(f"Version {version_id} was superseded or taken back.")
+    raise FactUnknownError(f"Version {version_id} is none of it.", field="version_id")
+
+
+async def correct_node(
+    db: Database,
+    owner: Owner,
+    node_id: UUID,
+    content: Mapping[str, Any],
+    *,
+    asserted_by: str,
+    version_id: UUID | None = None,
+    evidence: Sequence[Evidence] = (),
+) -> Change:
+    """Properties of a node should have been others, over the same time.
+
+    Args:
+        db: the database.
+        owner: whose graph.
+        node_id: the node, or one that is the same.
+        content: what is replaced: type, label, description, data, importance.
+        asserted_by: who says so.
+        version_id: the version that was seen; None: the one that its card shows now.
+        evidence: passages that show it.
+
+    Raises:
+        NodeUnknownError: there is no such node, or nothing is known of it.
+        VersionSupersededError: somebody knew better meanwhile.
+        MemsvcError: as ``write``.
+    """
+    version = await _version(db, owner, node_id, version_id)
+    return await write(
+        db, owner, [Correct(version=version, content=content, evidence=evidence)], asserted_by=asserted_by
+    )
+
+
+async def correct_fact(
+    db: Database,
+    owner: Owner,
+    edge_id: UUID,
+    content: Mapping[str, Any],
+    *,
+    asserted_by: str,
+    version_id: UUID | None = None,
+    ended_at: datetime | None = None,
+    evidence: Sequence[Evidence] = (),
+) -> Change:
+    """A fact should say something else over the same time, or ended, or both.
+
+    Args:
+        db: the database.
+        owner: whose graph.
+        edge_id: the fact's edge.
+        content: what is replaced: fact, data, weight, confidence; may be empty where it ended.
+        asserted_by: who says so.
+        version_id: the version that was seen; None: the one that holds now, else the last one that is known.
+        ended_at: from then on it was not so.
+        evidence: passages that show it.
+
+    Raises:
+        FactUnknownError: there is no such edge.
+        VersionSupersededError: somebody knew better meanwhile, or the fact was taken back.
+        InvalidIntervalError: it cannot end before it began.
+        MemsvcError: as ``write``.
+    """
+    if not content and ended_at is None:
+        raise InvalidRequestError("Say what was wrong, or when it ended.", hint="For example fact, or ended_at.")
+    version = await _fact_version(db, owner, edge_id, version_id)
+    operations: list[Operation] = []
+    if content:
+        operations.append(Correct(version=version, content=content, evidence=evidence))
+    if ended_at is not None:
+        operations.append(Close(thread=Thread(edge=edge_id), at=ended_at, evidence=evidence))
+    return await write(db, owner, operations, asserted_by=asserted_by)
+
+
+async def _fact_version(db: Database, owner: Owner, edge_id: UUID, version_id: UUID | None) -> UUID:
+    asked: dict[str, Any] = {"user_id": owner.user_id, "edge_id": edge_id}
+    now = times(None, None)["as_of"]
+    async with db.transaction(owner.user_id) as connection:
+        if (await connection.execute(query("known_edge"), asked)).one_or_none() is None:
+            raise FactUnknownError(f"There is no edge {edge_id}.")
+        rows = (await connection.execute(query("open_edge_versions"), asked | {"at": now})).all()
+    if version_id is None and rows:
+        found: UUID = rows[0].version_id
+        return found
+    if version_id is None:
+        raise VersionSupersededError(f"Edge {edge_id} was taken back.", hint="Assert it again: POST /v1/facts.")
+    if all(row.version_id != version_id for row in rows):
+        await _superseded(db, owner, "edge", version_id)
+    return version_id

@@ -1,0 +1,223 @@
+"""Finding nodes: by what they are called, page by page, or by one exact name or id as people give them.
+
+Names are compared in their normal form (case, accents, width and spaces do not count). What is the same comes first,
+then what begins so, then what has a word that begins so, then what holds it anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.storable import check_storable
+from memsvc.errors import InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
+from memsvc.graph.operations import MAX_NAME_CHARS
+from memsvc.graph.read import AsOf, times
+
+Match = Literal["exact", "prefix", "word", "part"]
+MATCHES: tuple[Match, ...] = ("exact", "prefix", "word", "part")
+MOST_ASKED = 100
+"""Most names or ids of one question."""
+MOST_NAMESAKES = 100
+"""Most nodes that are considered for one name."""
+
+
+class FoundNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node with what one sees at a glance."""
+
+    node_id: UUID
+    """Of the node that stands for all that are the same."""
+    type: str | None
+    """None: nothing is known of it but that it is there."""
+    label: str | None
+    description: str
+    importance: float | None
+    holds: bool
+    """False: this is not so at the time asked for, but the nearest that is known."""
+
+
+class MatchedNode(FoundNode, frozen=True, kw_only=True):
+    """A node that was searched for."""
+
+    name: str
+    """The label or name that matched, as it was written."""
+    match: Match
+    """exact; prefix: it begins so; word: one of its words does; part: it stands somewhere inside."""
+
+
+class AskedNode(FoundNode, frozen=True, kw_only=True):
+    """A node that was asked for by an id or a name."""
+
+    asked: str
+
+
+async def glance(
+    connection: AsyncConnection,
+    owner: Owner,
+    nodes: Sequence[UUID],
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+) -> dict[UUID, FoundNode]:
+    """Each node, or the one that stands for it, at a glance."""
+    parameters = {"user_id": owner.user_id, "nodes": list(dict.fromkeys(nodes)), **times(as_of, known_at)}
+    return {
+        row.node_id: FoundNode(
+            node_id=row.canonical_id,
+            type=row.type,
+            label=row.label,
+            description=row.description or "",
+            importance=row.importance,
+            holds=row.holds,
+        )
+        for row in await connection.execute(query("node_cards"), parameters)
+    }
+
+
+def _place(cursor: str | None) -> tuple[int | None, str | None, UUID | None, datetime | None]:
+    if cursor is None:
+        return None, None, None, None
+    place = read_cursor(cursor, tuple[int, str, UUID, datetime | None])
+    if not 0 <= place[0] < len(MATCHES) or (place[3] is not None and place[3].tzinfo is None):
+        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    return place
+
+
+async def search_nodes(
+    db: Database,
+    owner: Owner,
+    wanted: str = "",
+    *,
+    node_type: str | None = None,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+    cursor: str | None = None,
+    limit: int = 50,
+) -> Page[MatchedNode]:
+    """Nodes by label or name, best matches first; all nodes with a label, in its order, where nothing is wanted.
+
+    Args:
+        db: the database.
+        owner: whose graph.
+        wanted: a name or a part of one, at most 200 characters; nothing in it is syntax.
+        node_type: only nodes of this type.
+        as_of: when they were called so; ``ALWAYS``: at any time.
+        known_at: as known then.
+        cursor: ``next_cursor`` of the page before.
+        limit: page size, 1 to 1,000.
+
+    Raises:
+        InvalidRequestError: the cursor, the limit or the name cannot be used.
+        TypeUnknownError: the ontology has no such node type.
+    """
+    check_page(limit)
+    check_storable([wanted, node_type], "q")
+    if len(wanted) > MAX_NAME_CHARS:
+        raise InvalidRequestError(f"q has more than {MAX_NAME_CHARS} characters.", hint="Shorten it.", field="q")
+    tier, form, node, moment = _place(cursor)
+    asked = times(as_of, known_at)
+    if cursor is not None:
+        asked["as_of"] = moment
+    async with db.transaction(owner.user_id) as connection:
+        if node_type is not None:
+            await check_type(connection, node_type, "node")
+        place = {"after_tier": tier, "after_form": form, "after_node": node, "limit": limit + 1}
+        parameters = {"user_id": owner.user_id, "wanted": wanted, "type": node_type, **asked, **place}
+        rows = (await connection.execute(query("search_nodes"), parameters)).all()
+        shown = rows[:limit]
+        seen = await glance(connection, owner, [row.canonical_id for row in shown], asked["as_of"], known_at)
+    items = [
+        MatchedNode(**msgspec.structs.asdict(seen[row.canonical_id]), name=row.name, match=MATCHES[row.tier])
+        for row in shown
+    ]
+    last = shown[-1] if len(rows) > limit else None
+    behind = write_cursor((last.tier, last.form, last.node_id, asked["as_of"])) if last is not None else None
+    return Page(items=items, next_cursor=behind)
+
+
+async def check_type(connection: AsyncConnection, name: str, kind: Literal["node", "edge"]) -> None:
+    """Refuse a type that the ontology does not have.
+
+    Raises:
+        TypeUnknownError: it is one.
+    """
+    check_storable(name, "type")
+    known = (await connection.execute(query(f"known_{kind}_type"), {"name": name})).scalar_one()
+    if not known:
+        raise TypeUnknownError(f"The ontology has no {kind} type {name[:60]!r}.", field="type")
+
+
+async def find_asked(
+    connection: AsyncConnection,
+    owner: Owner,
+    asked: Sequence[str],
+    *,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+) -> list[AskedNode]:
+    """Nodes by id, label or name (of any time); several for a name that is ambiguous.
+
+    A name that was not known at ``known_at`` is looked up among those that are known now.
+
+    Raises:
+        InvalidRequestError, InvalidAliasError: more than 100 of them, or one cannot be a name.
+        NodeUnknownError: there is none for one of them.
+    """
+    wanted = list(dict.fromkeys(text.strip() for text in asked))
+    if len(wanted) > MOST_ASKED:
+        raise InvalidRequestError(f"{len(wanted):,} nodes; at most {MOST_ASKED} can be asked for at once.")
+    ids = {text: node for text in wanted if (node := as_id(text)) is not None}
+    names = [text for text in wanted if text not in ids]
+    for name in names:
+        check_name(name)
+    parameters = {"user_id": owner.user_id, "known_at": known_at}
+    known = set((await connection.execute(query("known_nodes"), {**parameters, "nodes": list(ids.values())})).scalars())
+    found: list[tuple[str, UUID]] = [(text, one) for text, one in ids.items() if one in known]
+    found += await _named(connection, owner, names, known_at)
+    unnamed = [name for name in names if name not in {text for text, _ in found}]
+    if unnamed and known_at is not None:  # it may be called so only since then
+        found += await _named(connection, owner, unnamed, None)
+    missing = set(wanted) - {text for text, _ in found}
+    for text in wanted:
+        if text in missing:
+            message = f"There is no node {text}." if text in ids else f"No node is called {text[:60]!r}."
+            raise NodeUnknownError(message)
+    seen = await glance(connection, owner, [node for _, node in found], as_of, known_at)
+    return [AskedNode(**msgspec.structs.asdict(seen[node]), asked=text) for text, node in found]
+
+
+async def _named(
+    connection: AsyncConnection, owner: Owner, names: Sequence[str], known_at: datetime | None
+) -> list[tuple[str, UUID]]:
+    """Nodes that have one of these as their label or name, as known at a time, whenever it was so."""
+    if not names:
+        return []
+    parameters = {"user_id": owner.user_id, "names": list(names), "known_at": known_at, "limit": MOST_NAMESAKES}
+    return [(row.name, row.canonical_id) for row in await connection.execute(query("nodes_named"), parameters)]
+
+
+def check_name(name: str) -> None:
+    """Refuse what nothing can be called.
+
+    Raises:
+        InvalidAliasError, InvalidTextError: it is empty or too long, or cannot be stored.
+    """
+    check_storable(name, "name")
+    if not name.strip() or len(name) > MAX_NAME_CHARS:
+        raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.")
+
+
+def as_id(text: str) -> UUID | None:
+    """The id that a text is, if it is one."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

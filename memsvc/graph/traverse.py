@@ -1,0 +1,281 @@
+"""Walking the graph: what is near, as it was true at one time (``as_of``) and known at another (``known_at``).
+
+Merged nodes are one. Bounds keep supernodes harmless; without them (None) everything is found.
+``memsvc.graph.overview`` looks at the graph as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, get_args
+from uuid import UUID
+
+import msgspec
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.storable import check_storable
+from memsvc.errors import InvalidRequestError, NodeUnknownError
+from memsvc.graph.read import AsOf, Side, times
+
+FAN_OUT = 25
+"""Most edges that are followed from one node."""
+MOST_NODES = 200
+MOST_HOPS = 6
+MOST_STARTS = 1_000
+"""Most nodes that one walk begins at, and most types that it may name."""
+MOST_COUNT = 100_000
+"""The highest bound; None is no bound."""
+WORK = 50_000
+"""Most edges that a search for paths looks at before it gives up."""
+
+
+class GraphNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node as it is drawn."""
+
+    node_id: UUID
+    """Of the node that stands for all that are the same."""
+    type: str | None
+    """None: nothing is known of it but that it is there."""
+    label: str | None
+    description: str
+    data: dict[str, Any]
+    importance: float | None
+    hop: int
+    """How far it is from where one began."""
+
+
+class GraphEdge(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact between two nodes that are shown."""
+
+    version_id: UUID
+    edge_id: UUID
+    from_node: UUID
+    type: str
+    to_node: UUID
+    fact: str
+    weight: float
+    confidence: float
+    valid_from: datetime | None
+    valid_to: datetime | None
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the graph."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    truncated: bool
+    """The bounds left nodes or facts out: of a node more than ``fan_out`` facts, or in all more than ``limit``."""
+
+
+class Path(msgspec.Struct, frozen=True, kw_only=True):
+    """A way from one node to another."""
+
+    nodes: list[GraphNode]
+    """From the first to the last; ``hop`` is the place."""
+    edges: list[GraphEdge]
+    """One fewer; the strongest between each two, whichever way it points."""
+
+
+class Paths(msgspec.Struct, frozen=True, kw_only=True):
+    """The shortest ways from one node to another: all have the same length."""
+
+    paths: list[Path]
+    complete: bool
+    """False: the search gave up. Without paths nobody knows whether there is one; with some there may be others."""
+    truncated: bool
+    """There are more than ``limit``."""
+
+
+class _Step(msgspec.Struct):
+    nodes: list[UUID]
+    versions: list[UUID]
+
+
+def check_count(name: str, value: int | None, least: int, most: int) -> None:
+    """Refuse a bound that is none.
+
+    Raises:
+        InvalidRequestError: it does not lie between ``least`` and ``most``.
+    """
+    if value is not None and not least <= value <= most:
+        raise InvalidRequestError(f"{name} must lie between {least} and {most:,}.", field=name)
+
+
+def asked_for(
+    owner: Owner,
+    nodes: Sequence[UUID],
+    *,
+    types: Sequence[str] | None,
+    side: str,
+    as_of: AsOf,
+    known_at: datetime | None,
+) -> dict[str, Any]:
+    """What all walks ask for, as parameters of their statements.
+
+    Raises:
+        InvalidRequestError: no nodes or too many, too many types, or a side that is none.
+        InvalidTextError: a type that the database cannot hold.
+        InvalidTimeError: a time without offset.
+    """
+    check_count("The number of nodes", len(nodes), 1, MOST_STARTS)
+    check_count("The number of types", len(types or ()), 0, MOST_STARTS)
+    for name in types or ():
+        check_storable(name, "types")
+    if side not in get_args(Side):
+        raise InvalidRequestError(f"{side!r} is no side.", hint="from, to or both.", field="side")
+    return {
+        "user_id": owner.user_id,
+        "nodes": list(dict.fromkeys(nodes)),
+        "types": None if types is None else list(types),
+        "side": side,
+        **times(as_of, known_at),
+    }
+
+
+async def ask(db: Database, owner: Owner, name: str, asked: dict[str, Any]) -> Any:
+    """The one row of a walk.
+
+    Raises:
+        NodeUnknownError: it begins or ends at a node that there is not.
+    """
+    async with db.transaction(owner.user_id) as connection:
+        row = (await connection.execute(query(name), asked)).one()
+    if row.unknown:
+        raise NodeUnknownError(f"There is no node {row.unknown[0]}.")
+    return row
+
+
+def drawn_nodes(text: str) -> list[GraphNode]:
+    """Nodes as the database gives them."""
+    return msgspec.json.decode(text, type=list[GraphNode])
+
+
+def drawn_edges(text: str) -> list[GraphEdge]:
+    """Facts as the database gives them."""
+    return msgspec.json.decode(text, type=list[GraphEdge])
+
+
+async def neighbourhood(
+    db: Database,
+    owner: Owner,
+    nodes: Sequence[UUID],
+    *,
+    hops: int = 2,
+    types: Sequence[str] | None = None,
+    side: Side = "both",
+    fan_out: int | None = FAN_OUT,
+    limit: int | None = MOST_NODES,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+) -> Graph:
+    """Nodes within ``hops`` of the given ones, and the facts by which they were reached; nearest first.
+
+    Args:
+        db: the database.
+        owner: whose graph it is.
+        nodes: where one begins, 1 to 1,000; merged ones are as good as those that stand for them.
+        hops: 0 to 6.
+        types: facts of these types only; None: of all.
+        side: from: along the facts; to: against them; both.
+        fan_out: most facts that are followed from one node, the strongest first, then the newest; None: all.
+        limit: most nodes, the given ones always among them; None: all.
+        as_of: when it was true.
+        known_at: when it was known.
+
+    Raises:
+        NodeUnknownError: one of the nodes does not exist.
+        InvalidRequestError: a bound is none.
+        InvalidTimeError: a time has no offset.
+    """
+    check_count("hops", hops, 0, MOST_HOPS)
+    check_count("fan_out", fan_out, 1, MOST_COUNT)
+    check_count("limit", limit, 1, MOST_COUNT)
+    asked = asked_for(owner, nodes, types=types, side=side, as_of=as_of, known_at=known_at)
+    asked |= {"hops": hops, "fan_out": fan_out, "most": limit}
+    row = await ask(db, owner, "graph_around", asked)
+    return Graph(nodes=drawn_nodes(row.nodes), edges=drawn_edges(row.edges), truncated=row.truncated)
+
+
+async def subgraph(
+    db: Database,
+    owner: Owner,
+    nodes: Sequence[UUID],
+    *,
+    hops: int = 0,
+    types: Sequence[str] | None = None,
+    fan_out: int | None = FAN_OUT,
+    limit: int | None = 500,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+) -> Graph:
+    """Nodes, those within ``hops`` of them, and all facts among all of these, the strongest first.
+
+    Args:
+        db: the database.
+        owner: whose graph it is.
+        nodes: 1 to 1,000.
+        hops: 0 to 2.
+        types: facts of these types only; None: of all.
+        fan_out: as ``neighbourhood``.
+        limit: most nodes, the given ones always among them, and a quarter of the most facts; None: all.
+        as_of: when it was true.
+        known_at: when it was known.
+
+    Raises:
+        NodeUnknownError, InvalidRequestError, InvalidTimeError: as ``neighbourhood``.
+    """
+    check_count("hops", hops, 0, 2)
+    check_count("fan_out", fan_out, 1, MOST_COUNT)
+    check_count("limit", limit, 1, MOST_COUNT)
+    asked = asked_for(owner, nodes, types=types, side="both", as_of=as_of, known_at=known_at)
+    asked |= {"hops": hops, "fan_out": fan_out, "most": limit}
+    row = await ask(db, owner, "graph_among", asked)
+    return Graph(nodes=drawn_nodes(row.nodes), edges=drawn_edges(row.edges), truncated=row.truncated)
+
+
+async def paths(
+    db: Database,
+    owner: Owner,
+    from_node: UUID,
+    to_node: UUID,
+    *,
+    max_hops: int = 4,
+    types: Sequence[str] | None = None,
+    side: Side = "both",
+    limit: int = 5,
+    as_of: AsOf = None,
+    known_at: datetime | None = None,
+) -> Paths:
+    """The shortest paths between two nodes, at most ``limit`` of them, the strongest facts first.
+
+    Args:
+        db: the database.
+        owner: whose graph it is.
+        from_node: where they begin.
+        to_node: where they end; if it is the same node, the one path has no edges.
+        max_hops: 1 to 6.
+        types: along facts of these types only; None: of all.
+        side: from: along the facts; to: against them; both.
+        limit: 1 to 100.
+        as_of: when it was true.
+        known_at: when it was known.
+
+    Raises:
+        NodeUnknownError, InvalidRequestError, InvalidTimeError: as ``neighbourhood``.
+    """
+    check_count("max_hops", max_hops, 1, MOST_HOPS)
+    check_count("limit", limit, 1, 100)
+    asked = asked_for(owner, [from_node, to_node], types=types, side=side, as_of=as_of, known_at=known_at)
+    asked |= {"from_node": from_node, "to_node": to_node, "max_hops": max_hops, "most": limit, "work": WORK}
+    row = await ask(db, owner, "graph_paths", asked)
+    nodes = {node.node_id: node for node in drawn_nodes(row.nodes)}
+    edges = {edge.version_id: edge for edge in drawn_edges(row.edges)}
+    found = [
+        Path(nodes=[nodes[node] for node in step.nodes], edges=[edges[version] for version in step.versions])
+        for step in msgspec.json.decode(row.paths, type=list[_Step])
+    ]
+    return Paths(paths=found, complete=row.complete, truncated=row.truncated)

@@ -1,0 +1,248 @@
+-- Walking the graph: what is near, as it was true at one time (null: at any) and known at another (null: now). Merged
+-- nodes are one. The strongest edges of a node go first, of equally strong ones the newest.
+--
+-- ORDER BY with enable_sort off names the index: only the one that gives this order needs no sort. Without it, plans
+-- that were made while the tables were empty may use the GiST index of a constraint and read all of the user's rows.
+
+-- Whether any merge counts: where none does, nodes stand for themselves and nothing need be looked up.
+CREATE OR REPLACE FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamptz DEFAULT NULL) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+BEGIN
+  IF p_known_at IS NULL THEN
+    RETURN EXISTS (SELECT FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_to = 'infinity');
+  END IF;
+  RETURN EXISTS (SELECT FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_from <= p_known_at);
+END
+$$;
+COMMENT ON FUNCTION memsvc.any_merges(uuid, timestamptz) IS
+  'Whether a merge can count at a recorded time; false: nodes stand for themselves.';
+
+-- How nodes are shown: for each the properties that hold at p_as_of (null: now), else others that are known, so that
+-- everything has a label; those of the node that stands for it go first.
+CREATE OR REPLACE FUNCTION memsvc.node_cards(
+  p_user_id uuid, p_nodes uuid[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
+) RETURNS TABLE (
+  node_id uuid, canonical_id uuid, type text, label text, description text, data jsonb, importance real, holds boolean
+)
+LANGUAGE plpgsql STABLE ROWS 100
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
+SET enable_nestloop = off -- estimates know nothing of the number of nodes
+AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  canonical uuid[] := p_nodes;
+  stored uuid[] := p_nodes;
+BEGIN
+  IF merged THEN
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
+    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  END IF;
+  RETURN QUERY
+  WITH asked AS MATERIALIZED (
+    SELECT DISTINCT n.node_id, coalesce(r.canonical_id, n.node_id) AS canonical_id
+    FROM unnest(p_nodes) AS n (node_id)
+    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
+      ON r.node_id = n.node_id
+  ),
+  version AS MATERIALIZED (
+    (SELECT v.* FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (stored) AND v.recorded_to = 'infinity'
+      AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    ORDER BY v.node_id OFFSET 0)
+    UNION ALL
+    (SELECT v.* FROM node_versions AS v
+    WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.node_id = ANY (stored)
+      AND v.recorded_to < 'infinity' AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
+    ORDER BY v.node_id OFFSET 0)
+  ),
+  card AS MATERIALIZED (
+    SELECT DISTINCT ON (s.canonical_id) s.canonical_id, v.type, v.label, v.description, v.data, v.importance,
+      v.valid_from <= moment AND v.valid_to > moment AS holds
+    FROM (SELECT DISTINCT u.* FROM unnest(canonical, stored) AS u (canonical_id, node_id)) AS s
+    INNER JOIN version AS v ON v.node_id = s.node_id
+    ORDER BY s.canonical_id, holds DESC, v.node_id = s.canonical_id DESC, v.valid_from DESC, v.version_id
+  )
+  SELECT a.node_id, a.canonical_id, c.type, c.label, c.description, c.data, c.importance, coalesce(c.holds, false)
+  FROM asked AS a LEFT JOIN card AS c ON c.canonical_id = a.canonical_id;
+END
+$$;
+COMMENT ON FUNCTION memsvc.node_cards(uuid, uuid[], timestamptz, timestamptz) IS
+  'How nodes are shown: one label, type and description for each.';
+
+-- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among the
+-- same are left out. For each node the p_most strongest, in all at most p_total (null: no bound); an index gives them
+-- in this order, so that the long list of a supernode is not read through.
+CREATE OR REPLACE FUNCTION memsvc.open_edges(
+  p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamptz,
+  p_known_at timestamptz
+) RETURNS TABLE (start_id uuid, other_id uuid, version_id uuid, weight real)
+LANGUAGE plpgsql STABLE ROWS 500
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
+  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.other_id, x.version_id, x.weight
+  FROM (
+    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
+  ) AS s
+  CROSS JOIN LATERAL (
+    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+      AND v.from_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+  ) AS x
+  LIMIT p_total;
+END
+$$;
+COMMENT ON FUNCTION memsvc.open_edges(
+  uuid, uuid[], uuid[], text, integer, integer, timestamptz, timestamptz
+) IS 'Open edges at stored nodes, the strongest of each.';
+
+-- The same of some types.
+CREATE OR REPLACE FUNCTION memsvc.open_edges_typed(
+  p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer,
+  p_as_of timestamptz, p_known_at timestamptz
+) RETURNS TABLE (start_id uuid, other_id uuid, version_id uuid, weight real)
+LANGUAGE plpgsql STABLE ROWS 500
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
+  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  types CONSTANT text[] := ARRAY(SELECT DISTINCT t.type FROM unnest(p_types) AS t (type));
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.other_id, x.version_id, x.weight
+  FROM (
+    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
+  ) AS s
+  CROSS JOIN unnest(types) AS t (type)
+  CROSS JOIN LATERAL (
+    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
+      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+      AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
+        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
+      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+      AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
+        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+  ) AS x
+  LIMIT p_total;
+END
+$$;
+COMMENT ON FUNCTION memsvc.open_edges_typed(
+  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz
+) IS 'Open edges of some types at stored nodes, the strongest of each.';
+
+-- The same of versions that are closed by now and were known at p_known_at. What a node has of them is read through.
+CREATE OR REPLACE FUNCTION memsvc.past_edges(
+  p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer,
+  p_as_of timestamptz, p_known_at timestamptz
+) RETURNS TABLE (start_id uuid, other_id uuid, version_id uuid, weight real)
+LANGUAGE plpgsql STABLE ROWS 500
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.other_id, x.version_id, x.weight
+  FROM (
+    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
+  ) AS s
+  CROSS JOIN LATERAL (
+    SELECT b.* FROM (
+      (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to < 'infinity'
+        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.to_node <> ALL (s.same)
+      ORDER BY v.type OFFSET 0)
+      UNION ALL
+      (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to < 'infinity'
+        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.from_node <> ALL (s.same)
+      ORDER BY v.type OFFSET 0)
+    ) AS b
+    ORDER BY b.weight DESC, b.version_id DESC LIMIT p_most
+  ) AS x
+  LIMIT p_total;
+END
+$$;
+COMMENT ON FUNCTION memsvc.past_edges(
+  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz
+) IS 'Edges at stored nodes that were known once, the strongest of each.';

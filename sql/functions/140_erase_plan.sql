@@ -1,0 +1,251 @@
+-- What goes when something is erased: pure thought, nothing is deleted here.
+
+-- What an erasure is about, p_limit passages or edges of it at most (null: all): passages that go; the source, where
+-- all of it goes; edges that go; the node that goes. No row where there is no such thing.
+CREATE OR REPLACE FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
+RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
+LANGUAGE plpgsql STABLE ROWS 1
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  CASE p_kind
+  WHEN 'message' THEN
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND (k.source_id, k.session, k.ordinal) = (p.source_id, p.session, p.ordinal)
+    ), NULL::uuid, '{}'::uuid[], NULL::uuid
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+  WHEN 'passage' THEN
+    RETURN QUERY SELECT ARRAY[p.passage_id], NULL::uuid, '{}'::uuid[], NULL::uuid
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+  WHEN 'source' THEN
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k WHERE k.user_id = p_user_id AND k.source_id = p_subject_id
+      ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
+    ), s.source_id, '{}'::uuid[], NULL::uuid
+    FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_subject_id;
+  WHEN 'fact' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY[e.edge_id], NULL::uuid
+    FROM edges AS e WHERE e.user_id = p_user_id AND e.edge_id = p_subject_id;
+  WHEN 'node' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY(
+      SELECT e.edge_id FROM edges AS e WHERE e.user_id = p_user_id AND e.from_node = p_subject_id
+      UNION
+      SELECT e.edge_id FROM edges AS e WHERE e.user_id = p_user_id AND e.to_node = p_subject_id
+      LIMIT p_limit
+    ), n.node_id
+    FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
+  END CASE;
+END
+$$;
+COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'What an erasure is about, some of it or all.';
+
+-- Versions of nodes, edges and names, and merges that these passages speak for, and whether others do: alone means that
+-- no open link from a passage outside supports them. All of p_source_id counts as inside, so that it is of no matter in
+-- which order its passages go; last says that no passage of it but these is left that speaks for the version.
+CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
+RETURNS TABLE (kind text, id uuid, alone boolean, last boolean)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+BEGIN ATOMIC
+  WITH spoken AS MATERIALIZED (
+    SELECT DISTINCT v.kind, v.id
+    FROM memsvc.source_links AS l
+    CROSS JOIN LATERAL (
+      VALUES ('node', l.node_version_id), ('edge', l.edge_version_id), ('alias', l.alias_id), ('merge', l.merge_id)
+    ) AS v (kind, id)
+    WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages) AND l.stance = 'supports'
+      AND l.recorded_to = 'infinity' AND v.id IS NOT NULL
+  ),
+  other AS MATERIALIZED (
+    SELECT s.kind, s.id, coalesce(p_source_id = (
+      SELECT p.source_id FROM memsvc.passages AS p
+      WHERE p_source_id IS NOT NULL AND p.user_id = p_user_id AND p.passage_id = k.passage_id
+    ), false) AS inside
+    FROM spoken AS s CROSS JOIN LATERAL memsvc.links_of(p_user_id, s.kind, s.id) AS k
+    WHERE k.stance = 'supports' AND k.passage_id NOT IN (SELECT unnest(p_passages))
+  )
+  SELECT s.kind, s.id, NOT coalesce(bool_or(NOT o.inside), false), NOT coalesce(bool_or(o.inside), false)
+  FROM spoken AS s LEFT JOIN other AS o ON o.kind = s.kind AND o.id = s.id
+  GROUP BY s.kind, s.id;
+END;
+COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that passages speak for, and whether others do.';
+
+-- Ids of all rows that go with some passages, edges and a node (erasure_scope); reduced: versions that stay with less
+-- evidence. What is emptied goes, where the erasure touched it; what was empty before does not concern us.
+CREATE OR REPLACE FUNCTION memsvc.plan_erasure(
+  p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid
+) RETURNS TABLE (
+  links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], merges uuid[], edges uuid[], nodes uuid[],
+  reduced uuid[]
+)
+LANGUAGE plpgsql STABLE ROWS 1
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  ends uuid[]; -- nodes that lose something
+BEGIN
+  SELECT
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'edge'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}')
+  INTO node_versions, edge_versions, aliases, merges, reduced
+  FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
+
+  edge_versions := edge_versions || ARRAY(
+    SELECT v.version_id FROM memsvc.edge_versions AS v WHERE v.user_id = p_user_id AND v.edge_id = ANY (p_edges)
+  );
+  IF p_node_id IS NOT NULL THEN
+    node_versions := ARRAY(
+      SELECT v.version_id FROM memsvc.node_versions AS v WHERE v.user_id = p_user_id AND v.node_id = p_node_id
+    );
+    aliases := ARRAY(SELECT a.alias_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id);
+    merges := ARRAY(
+      SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.node_id = p_node_id
+      UNION
+      SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.canonical_id = p_node_id
+    );
+  END IF;
+
+  links := ARRAY(
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = ANY (node_versions)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (edge_versions)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = ANY (aliases)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.merge_id = ANY (merges)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_id = p_node_id
+  );
+  edges := ARRAY(
+    SELECT e.edge_id
+    FROM (
+      SELECT v.edge_id FROM memsvc.edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (edge_versions)
+      UNION
+      SELECT unnest(p_edges)
+    ) AS e
+    WHERE NOT EXISTS (
+      SELECT FROM memsvc.edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.edge_id = e.edge_id AND o.version_id NOT IN (SELECT unnest(edge_versions))
+    )
+  );
+  ends := ARRAY(
+    SELECT v.node_id FROM memsvc.node_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (node_versions)
+    UNION
+    SELECT a.node_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.alias_id = ANY (aliases)
+    UNION
+    SELECT n.node_id FROM memsvc.merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+    WHERE m.user_id = p_user_id AND m.merge_id = ANY (merges)
+    UNION
+    SELECT n.node_id FROM memsvc.edges AS e CROSS JOIN unnest(ARRAY[e.from_node, e.to_node]) AS n (node_id)
+    WHERE e.user_id = p_user_id AND e.edge_id = ANY (edges)
+    UNION
+    SELECT l.node_id FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.link_id = ANY (links) AND l.node_id IS NOT NULL
+    UNION
+    SELECT p_node_id WHERE p_node_id IS NOT NULL
+  );
+  nodes := ARRAY(
+    SELECT n.node_id FROM unnest(ends) AS n (node_id)
+    WHERE NOT EXISTS (
+      SELECT FROM memsvc.node_versions AS v
+      WHERE v.user_id = p_user_id AND v.node_id = n.node_id AND v.version_id NOT IN (SELECT unnest(node_versions))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.aliases AS a
+      WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.alias_id NOT IN (SELECT unnest(aliases))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.edges AS e
+      WHERE e.user_id = p_user_id AND e.from_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.edges AS e
+      WHERE e.user_id = p_user_id AND e.to_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.merges AS m
+      WHERE m.user_id = p_user_id AND m.node_id = n.node_id AND m.merge_id NOT IN (SELECT unnest(merges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.merges AS m
+      WHERE m.user_id = p_user_id AND m.canonical_id = n.node_id AND m.merge_id NOT IN (SELECT unnest(merges))
+    ) AND NOT EXISTS (
+      SELECT FROM source_links AS l
+      WHERE l.user_id = p_user_id AND l.node_id = n.node_id AND l.link_id NOT IN (SELECT unnest(links))
+    )
+  );
+  RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid) IS
+  'Ids of all rows that go with some passages, edges and a node.';
+
+-- How often each term stands in passages, by kind and form: what statistics lose with them.
+CREATE OR REPLACE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[])
+RETURNS TABLE (kind text, form text, term text, passages bigint)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+BEGIN ATOMIC
+  SELECT p.kind, f.form, f.term, count(*)
+  FROM memsvc.passages AS p
+  CROSS JOIN LATERAL (
+    SELECT 'stemmed' AS form, s.term FROM unnest(tsvector_to_array(p.tsv)) AS s (term)
+    UNION ALL
+    SELECT 'simple', s.term FROM unnest(tsvector_to_array(p.tsv_simple)) AS s (term)
+  ) AS f
+  WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+  GROUP BY p.kind, f.form, f.term;
+END;
+COMMENT ON FUNCTION memsvc.terms_of(uuid, uuid[]) IS 'In how many of these passages each term stands.';
+
+-- What erasing would remove now: rows by table, and versions that would keep less evidence. Null: there is no such
+-- thing. Terms are those that no other passage has.
+CREATE OR REPLACE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS jsonb
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  SELECT (
+    SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}') FROM jsonb_each(jsonb_build_object(
+      'source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions),
+      'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases),
+      'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes),
+      'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages),
+      'sources', num_nonnulls(s.source_id),
+      'embeddings', (
+        SELECT count(*) FROM memsvc.embeddings AS e WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages)
+      ),
+      'terms', (
+        SELECT count(*)
+        FROM memsvc.terms_of(p_user_id, s.passages) AS t
+        LEFT JOIN (
+          SELECT k.kind, k.form, k.term, sum(k.passages) AS passages
+          FROM (
+            SELECT f.kind, f.form, f.term, f.passages FROM memsvc.terms AS f WHERE f.user_id = p_user_id
+            UNION ALL
+            SELECT d.kind, d.form, u.term, u.change
+            FROM memsvc.term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+            WHERE d.user_id = p_user_id
+          ) AS k
+          GROUP BY k.kind, k.form, k.term
+        ) AS known ON known.kind = t.kind AND known.form = t.form AND known.term = t.term
+        WHERE known.passages <= t.passages
+      )
+    )) AS c WHERE c.value > '0'
+  )
+  FROM memsvc.erasure_scope(p_user_id, p_kind, p_subject_id, NULL) AS s
+  CROSS JOIN LATERAL memsvc.plan_erasure(p_user_id, s.passages, s.source_id, s.edges, s.node_id) AS p;
+END;
+COMMENT ON FUNCTION memsvc.preview_erasure(uuid, text, uuid) IS 'What erasing would remove now, by table.';

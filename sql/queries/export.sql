@@ -1,0 +1,223 @@
+-- Statements of memsvc.access.export: each row as one line of JSON, in the order of its key, so that an unchanged user
+-- gives the same bytes again. Left out: user_id, what is counted or computed from the rest, and the state of
+-- background work (memsvc.access.archive says why for each). "merges" is quoted because sqlfluff reads it as a keyword.
+
+-- name: export_settings
+-- Times in UTC, in full; a page of rows may take as long as it must. Plans as in load_settings.
+SELECT
+  set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true),
+  set_config('extra_float_digits', '1', true), set_config('statement_timeout', '3600000', true),
+  set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
+
+-- name: export_user
+SELECT u.name, u.time_zone, u.language, (SELECT v.version_num FROM memsvc.schema_version AS v) AS revision
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id;
+
+-- name: export_node_types
+-- Types that the user added or proposed.
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    t.name, t.category, t.description, t.parent, t.status, t.reason, t.proposed_by, t.proposed_at, t.decided_by,
+    t.decided_at
+  FROM memsvc.node_types AS t
+  WHERE t.user_id = :user_id
+  ORDER BY t.name
+) AS r;
+
+-- name: export_edge_types
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    t.name, t.category, t.description, t.parent, t.status, t.reason, t.proposed_by, t.proposed_at, t.decided_by,
+    t.decided_at, t.from_types, t.to_types, t.functional
+  FROM memsvc.edge_types AS t
+  WHERE t.user_id = :user_id
+  ORDER BY t.name
+) AS r;
+
+-- name: export_sources
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at
+  FROM memsvc.sources AS s
+  WHERE s.user_id = :user_id
+  ORDER BY s.source_id
+) AS r;
+
+-- name: export_passages
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    p.passage_id, p.source_id, p.kind, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text, p.caption,
+    p.said_at, p.said_offset, p.language, p.metadata, p.recorded_at
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id
+  ORDER BY p.passage_id
+) AS r;
+
+-- name: export_nodes
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT n.node_id, n.created_at FROM memsvc.nodes AS n
+  WHERE n.user_id = :user_id
+  ORDER BY n.node_id
+) AS r;
+
+-- name: export_node_versions
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    v.version_id, v.node_id, v.type, v.label, v.description, v.data, v.importance, v.asserted_by, v.derived_from,
+    v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM memsvc.node_versions AS v
+  WHERE v.user_id = :user_id
+  ORDER BY v.version_id
+) AS r;
+
+-- name: export_aliases
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    a.alias_id, a.node_id, a.alias, a.confidence, a.asserted_by, a.derived_from, a.valid_from, a.valid_to,
+    a.recorded_from, a.recorded_to
+  FROM memsvc.aliases AS a
+  WHERE a.user_id = :user_id
+  ORDER BY a.alias_id
+) AS r;
+
+-- name: export_edges
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT e.edge_id, e.from_node, e.type, e.to_node, e.key, e.created_at
+  FROM memsvc.edges AS e
+  WHERE e.user_id = :user_id
+  ORDER BY e.edge_id
+) AS r;
+
+-- name: export_edge_versions
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    v.version_id, v.edge_id, v.from_node, v.type, v.to_node, v.functional, v.fact, v.data, v.weight, v.confidence,
+    v.asserted_by, v.derived_from, v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM memsvc.edge_versions AS v
+  WHERE v.user_id = :user_id
+  ORDER BY v.version_id
+) AS r;
+
+-- name: export_merges
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    m.merge_id, m.node_id, m.canonical_id, m.reason, m.confidence, m.asserted_by, m.recorded_from, m.recorded_to
+  FROM memsvc."merges" AS m
+  WHERE m.user_id = :user_id
+  ORDER BY m.merge_id
+) AS r;
+
+-- name: export_source_links
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    l.link_id, l.passage_id, l.span_from, l.span_to, l.node_id, l.node_version_id, l.edge_version_id, l.alias_id,
+    l.merge_id, l.stance, l.confidence, l.asserted_by, l.recorded_from, l.recorded_to
+  FROM memsvc.source_links AS l
+  WHERE l.user_id = :user_id
+  ORDER BY l.link_id
+) AS r;
+
+-- name: export_changes
+-- By their times, so that what a change undoes comes before it.
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT c.change_id, c.recorded_at, c.asserted_by, c.operations, c.undoes
+  FROM memsvc.changes AS c
+  WHERE c.user_id = :user_id
+  ORDER BY c.recorded_at
+) AS r;
+
+-- name: export_tombstones
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT encode(t.digest, 'hex') AS digest, t.recorded_at
+  FROM memsvc.tombstones AS t
+  WHERE t.user_id = :user_id
+  ORDER BY t.digest
+) AS r;
+
+-- name: export_schedules
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT s.kind, s.at_local, s.weekdays, s.enabled
+  FROM memsvc.schedules AS s
+  WHERE s.user_id = :user_id
+  ORDER BY s.kind COLLATE "C"
+) AS r;
+
+-- name: export_conversations
+-- All passages in the order in which people read them.
+SELECT
+  p.source_id, s.identifier, s.title, p.session, p.ordinal, p.part, p.speaker, p.role, p.text, p.caption, p.said_at
+FROM memsvc.passages AS p
+INNER JOIN memsvc.sources AS s ON p.user_id = s.user_id AND p.source_id = s.source_id
+WHERE p.user_id = :user_id AND s.user_id = :user_id
+ORDER BY p.source_id, p.said_at, p.session COLLATE "C", p.ordinal, p.part;
+
+-- name: export_own_nodes
+-- Nodes that stand for themselves now, a page behind a node.
+SELECT n.node_id
+FROM memsvc.nodes AS n
+WHERE n.user_id = :user_id AND (CAST(:after AS uuid) IS null OR n.node_id > :after)
+  AND NOT EXISTS (
+    SELECT FROM memsvc."merges" AS m
+    WHERE m.user_id = :user_id AND m.node_id = n.node_id AND m.recorded_to = 'infinity'
+  )
+ORDER BY n.node_id
+LIMIT :limit;
+
+-- name: export_states
+-- What is known now of nodes and of all that are the same; the latest first.
+SELECT
+  s.canonical_id, s.type, s.label, s.description, CAST(s.data AS text) AS data, s.importance,
+  nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to
+FROM memsvc.node_states(:user_id, CAST(:nodes AS uuid [])) AS s
+ORDER BY s.canonical_id ASC, (s.node_id = s.canonical_id) DESC, s.valid_to DESC, s.valid_from DESC, s.version_id ASC;
+
+-- name: export_names
+SELECT
+  a.canonical_id, a.alias, nullif(a.valid_from, '-infinity') AS valid_from, nullif(a.valid_to, 'infinity') AS valid_to
+FROM memsvc.node_names(:user_id, CAST(:nodes AS uuid [])) AS a
+ORDER BY a.canonical_id, a.recorded_from, a.alias_id;
+
+-- name: export_facts
+-- Facts that are known now, of any valid time, with what stands at both ends; the newest of each node, so many at most.
+WITH found AS MATERIALIZED (
+  SELECT f.* FROM memsvc.facts(:user_id, CAST(:nodes AS uuid [])) AS f
+),
+placed AS (
+  SELECT e.node_id, f.*, row_number() OVER (
+    PARTITION BY e.node_id ORDER BY f.valid_from DESC, f.recorded_from DESC, f.version_id ASC
+  ) AS place
+  FROM found AS f
+  CROSS JOIN LATERAL (SELECT f.from_node AS node_id
+    UNION
+    SELECT f.to_node) AS e
+  WHERE e.node_id = any(CAST(:nodes AS uuid []))
+)
+SELECT
+  p.node_id, p.place, p.version_id, p.from_node, p.type, p.to_node, p.fact, p.confidence, p.asserted_by, p.contested,
+  nullif(p.valid_from, '-infinity') AS valid_from, nullif(p.valid_to, 'infinity') AS valid_to
+FROM placed AS p
+WHERE p.place <= :most
+ORDER BY p.node_id, p.place;
+
+-- name: export_evidence
+-- Which messages speak for facts.
+SELECT v.version_id, p.source_id, s.identifier, s.title, p.speaker, p.said_at, left(p.text, 200) AS text, l.stance
+FROM unnest(CAST(:versions AS uuid [])) AS v (version_id)
+CROSS JOIN LATERAL memsvc.links_of(:user_id, 'edge', v.version_id) AS l
+INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = l.passage_id
+INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = p.source_id
+ORDER BY v.version_id, p.said_at, l.link_id;

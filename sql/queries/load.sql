@@ -1,0 +1,269 @@
+-- Statements of memsvc.access.load: lines of an export as rows of one user, under row security, and what is computed
+-- from them. Constraints refuse what contradicts itself; the checks at the end find what they cannot.
+
+-- name: load_settings
+-- Times are in UTC; a check of a million rows may take as long as it must. Statistics know nothing of a user who has
+-- just come: a plan made for this one would take any index that begins with user_id, also below foreign keys, and read
+-- all of the user's rows for each row (40 ms instead of 0.05).
+SELECT
+  set_config('timezone', 'UTC', true), set_config('statement_timeout', '3600000', true),
+  set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+  clock_timestamp() AS today;
+
+-- name: load_lock
+-- Imports into one user take turns.
+SELECT pg_advisory_xact_lock(hashtextextended('memsvc import of ' || CAST(:user_id AS text), 0));
+
+-- name: load_occupied
+-- Whether the user has anything; what is not named here belongs to one of these.
+SELECT
+  EXISTS (SELECT FROM memsvc.nodes AS n
+  WHERE n.user_id = :user_id)
+  OR EXISTS (SELECT FROM memsvc.node_types AS n
+  WHERE n.user_id = :user_id)
+  OR EXISTS (SELECT FROM memsvc.edge_types AS e
+  WHERE e.user_id = :user_id)
+  OR EXISTS (SELECT FROM memsvc.sources AS s
+  WHERE s.user_id = :user_id)
+  OR EXISTS (SELECT FROM memsvc.changes AS c
+  WHERE c.user_id = :user_id)
+  OR EXISTS (SELECT FROM memsvc.tombstones AS t
+  WHERE t.user_id = :user_id);
+
+-- name: load_node_types
+INSERT INTO memsvc.node_types (
+  user_id, name, category, description, parent, status, reason, proposed_by, proposed_at, decided_by, decided_at
+)
+SELECT
+  :user_id, r.name, r.category, r.description, r.parent, r.status, r.reason, r.proposed_by, r.proposed_at,
+  r.decided_by, r.decided_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  name text, category text, description text, parent text, status text, reason text, proposed_by text,
+  proposed_at timestamptz, decided_by text, decided_at timestamptz
+);
+
+-- name: load_edge_types
+INSERT INTO memsvc.edge_types (
+  user_id, name, category, description, parent, status, reason, proposed_by, proposed_at, decided_by, decided_at,
+  from_types, to_types, functional
+)
+SELECT
+  :user_id, r.name, r.category, r.description, r.parent, r.status, r.reason, r.proposed_by, r.proposed_at,
+  r.decided_by, r.decided_at, r.from_types, r.to_types, r.functional
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  name text, category text, description text, parent text, status text, reason text, proposed_by text,
+  proposed_at timestamptz, decided_by text, decided_at timestamptz, from_types text [], to_types text [],
+  functional boolean
+);
+
+-- name: load_sources
+INSERT INTO memsvc.sources (user_id, source_id, kind, identifier, title, metadata, created_at)
+SELECT :user_id, r.source_id, r.kind, r.identifier, r.title, r.metadata, r.created_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  source_id uuid, kind text, identifier text, title text, metadata jsonb, created_at timestamptz
+);
+
+-- name: load_passages
+-- Words and their statistics as append_messages makes them.
+WITH worded AS MATERIALIZED (
+  SELECT w.*, memsvc.word_count(w.tsv) AS length, memsvc.word_count(w.tsv_simple) AS length_simple
+  FROM (
+    SELECT
+      r.*, memsvc.to_words('stemmed', r.language, memsvc.searched_text(r.speaker, r.text, r.caption)) AS tsv,
+      memsvc.to_words('simple', r.language, memsvc.searched_text(r.speaker, r.text, r.caption)) AS tsv_simple
+    FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+      passage_id uuid, source_id uuid, kind text, session text, ordinal integer, part smallint, client_id text,
+      speaker text, role text, text text, caption text, said_at timestamptz, said_offset smallint, language text,
+      metadata jsonb, recorded_at timestamptz
+    )
+  ) AS w
+),
+added AS (
+  INSERT INTO memsvc.passages (
+    user_id, passage_id, source_id, kind, session, ordinal, part, client_id, speaker, role, text, caption, said_at,
+    said_offset, language, tsv, tsv_simple, length, length_simple, metadata, recorded_at
+  )
+  SELECT
+    :user_id, w.passage_id, w.source_id, w.kind, w.session, w.ordinal, w.part, w.client_id, w.speaker, w.role, w.text,
+    w.caption, w.said_at, w.said_offset, w.language, w.tsv, w.tsv_simple, w.length, w.length_simple, w.metadata,
+    w.recorded_at
+  FROM worded AS w
+),
+counted AS (
+  SELECT a.kind, f.form, count(*) AS passages, sum(f.length) AS length
+  FROM worded AS a CROSS JOIN LATERAL (VALUES ('stemmed', a.length), ('simple', a.length_simple)) AS f (form, length)
+  GROUP BY a.kind, f.form
+),
+frequencies AS (
+  SELECT t.kind, t.form, array_agg(t.term) AS terms, array_agg(t.passages) AS changes
+  FROM (
+    SELECT a.kind, f.form, f.term, CAST(count(*) AS integer) AS passages
+    FROM worded AS a CROSS JOIN LATERAL (
+      SELECT 'stemmed' AS form, s.term FROM unnest(tsvector_to_array(a.tsv)) AS s (term)
+      UNION ALL
+      SELECT 'simple' AS form, s.term FROM unnest(tsvector_to_array(a.tsv_simple)) AS s (term)
+    ) AS f
+    GROUP BY a.kind, f.form, f.term
+  ) AS t
+  GROUP BY t.kind, t.form
+)
+INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes)
+SELECT :user_id, c.kind, c.form, c.passages, c.length, coalesce(f.terms, '{}'), coalesce(f.changes, '{}')
+FROM counted AS c
+LEFT JOIN frequencies AS f ON c.kind = f.kind AND c.form = f.form;
+
+-- name: load_nodes
+INSERT INTO memsvc.nodes (user_id, node_id, created_at)
+SELECT :user_id, r.node_id, r.created_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (node_id uuid, created_at timestamptz);
+
+-- name: load_node_versions
+INSERT INTO memsvc.node_versions (
+  user_id, version_id, node_id, type, label, description, data, importance, asserted_by, derived_from, valid_from,
+  valid_to, recorded_from, recorded_to
+)
+SELECT
+  :user_id, r.version_id, r.node_id, r.type, r.label, r.description, r.data, r.importance, r.asserted_by,
+  r.derived_from, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  version_id uuid, node_id uuid, type text, label text, description text, data jsonb, importance real,
+  asserted_by text, derived_from uuid, valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz,
+  recorded_to timestamptz
+);
+
+-- name: load_aliases
+INSERT INTO memsvc.aliases (
+  user_id, alias_id, node_id, alias, normal_form, confidence, asserted_by, derived_from, valid_from, valid_to,
+  recorded_from, recorded_to
+)
+SELECT
+  :user_id, r.alias_id, r.node_id, r.alias, memsvc.normal_form(r.alias), r.confidence, r.asserted_by, r.derived_from,
+  r.valid_from, r.valid_to, r.recorded_from, r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  alias_id uuid, node_id uuid, alias text, confidence real, asserted_by text, derived_from uuid,
+  valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz, recorded_to timestamptz
+);
+
+-- name: load_edges
+INSERT INTO memsvc.edges (user_id, edge_id, from_node, type, to_node, key, created_at)
+SELECT :user_id, r.edge_id, r.from_node, r.type, r.to_node, r.key, r.created_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  edge_id uuid, from_node uuid, type text, to_node uuid, key text, created_at timestamptz
+);
+
+-- name: load_edge_versions
+INSERT INTO memsvc.edge_versions (
+  user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by,
+  derived_from, valid_from, valid_to, recorded_from, recorded_to
+)
+SELECT
+  :user_id, r.version_id, r.edge_id, r.from_node, r.type, r.to_node, r.functional, r.fact, r.data, r.weight,
+  r.confidence, r.asserted_by, r.derived_from, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  version_id uuid, edge_id uuid, from_node uuid, type text, to_node uuid, functional boolean, fact text, data jsonb,
+  weight real, confidence real, asserted_by text, derived_from uuid, valid_from timestamptz, valid_to timestamptz,
+  recorded_from timestamptz, recorded_to timestamptz
+);
+
+-- name: load_merges
+INSERT INTO memsvc."merges" (
+  user_id, merge_id, node_id, canonical_id, reason, confidence, asserted_by, recorded_from, recorded_to
+)
+SELECT
+  :user_id, r.merge_id, r.node_id, r.canonical_id, r.reason, r.confidence, r.asserted_by, r.recorded_from,
+  r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  merge_id uuid, node_id uuid, canonical_id uuid, reason text, confidence real, asserted_by text,
+  recorded_from timestamptz, recorded_to timestamptz
+);
+
+-- name: load_source_links
+INSERT INTO memsvc.source_links (
+  user_id, link_id, passage_id, span_from, span_to, node_id, node_version_id, edge_version_id, alias_id, merge_id,
+  stance, confidence, asserted_by, recorded_from, recorded_to
+)
+SELECT
+  :user_id, r.link_id, r.passage_id, r.span_from, r.span_to, r.node_id, r.node_version_id, r.edge_version_id,
+  r.alias_id, r.merge_id, r.stance, r.confidence, r.asserted_by, r.recorded_from, r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  link_id uuid, passage_id uuid, span_from integer, span_to integer, node_id uuid, node_version_id uuid,
+  edge_version_id uuid, alias_id uuid, merge_id uuid, stance text, confidence real, asserted_by text,
+  recorded_from timestamptz, recorded_to timestamptz
+);
+
+-- name: load_changes
+INSERT INTO memsvc.changes (user_id, change_id, recorded_at, asserted_by, operations, undoes)
+SELECT :user_id, r.change_id, r.recorded_at, r.asserted_by, r.operations, r.undoes
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  change_id uuid, recorded_at timestamptz, asserted_by text, operations text [], undoes uuid
+);
+
+-- name: load_tombstones
+INSERT INTO memsvc.tombstones (user_id, digest, recorded_at)
+SELECT :user_id, decode(r.digest, 'hex'), r.recorded_at
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (digest text, recorded_at timestamptz);
+
+-- name: load_schedules
+-- A new user has the schedules that everybody has; they get the rules of the export.
+INSERT INTO memsvc.schedules (user_id, kind, at_local, weekdays, enabled, next_at)
+SELECT
+  :user_id, r.kind, r.at_local, r.weekdays, r.enabled,
+  memsvc.next_run(u.time_zone, r.at_local, r.weekdays, clock_timestamp())
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (kind text, at_local time, weekdays smallint [], enabled boolean)
+INNER JOIN memsvc.users AS u ON u.user_id = :user_id
+ON CONFLICT (user_id, kind) DO UPDATE
+SET at_local = excluded.at_local, weekdays = excluded.weekdays, enabled = excluded.enabled, next_at = excluded.next_at;
+
+-- name: load_jobs
+-- Background work brings every source up to date, as after messages.
+WITH asked AS (
+  INSERT INTO memsvc.jobs (user_id, kind, subject_id)
+  SELECT :user_id, 'process', s.source_id FROM memsvc.sources AS s
+  WHERE s.user_id = :user_id
+  ORDER BY s.source_id
+  RETURNING subject_id
+)
+INSERT INTO memsvc.outbox (user_id, kind, subject_id)
+SELECT :user_id, 'passages.added', a.subject_id FROM asked AS a;
+
+-- name: load_torn_messages
+-- A part of a message without the part before it, or unlike it.
+SELECT p.passage_id
+FROM memsvc.passages AS p
+WHERE p.user_id = :user_id AND p.part > 0 AND NOT EXISTS (
+  SELECT FROM memsvc.passages AS b
+  WHERE b.user_id = :user_id AND b.source_id = p.source_id AND b.session = p.session AND b.ordinal = p.ordinal
+    AND b.part = p.part - 1 AND b.client_id IS NOT DISTINCT FROM p.client_id AND b.kind = p.kind AND b.role = p.role
+    AND b.speaker = p.speaker AND b.said_at = p.said_at
+)
+ORDER BY p.passage_id
+LIMIT 1;
+
+-- name: load_long_spans
+-- Evidence that points behind the end of its passage.
+SELECT l.link_id
+FROM memsvc.source_links AS l
+INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = l.passage_id
+WHERE l.user_id = :user_id AND l.span_to > length(p.text)
+ORDER BY l.link_id
+LIMIT 1;
+
+-- name: load_merge_circles
+-- A node that stands for itself at some recorded time. The walk goes one merge further in each round, so it meets a
+-- circle before it could go round in it for ever.
+WITH RECURSIVE walk AS (
+  SELECT m.merge_id, m.node_id AS start, m.canonical_id AS reached, m.recorded_from, m.recorded_to
+  FROM memsvc."merges" AS m
+  WHERE m.user_id = :user_id AND m.recorded_from < m.recorded_to
+  UNION ALL
+  SELECT
+    w.merge_id, w.start, m.canonical_id, greatest(w.recorded_from, m.recorded_from),
+    least(w.recorded_to, m.recorded_to)
+  FROM walk AS w
+  INNER JOIN memsvc."merges" AS m
+    ON m.user_id = :user_id AND m.node_id = w.reached
+      AND greatest(w.recorded_from, m.recorded_from) < least(w.recorded_to, m.recorded_to)
+  WHERE w.start <> w.reached
+)
+SELECT w.merge_id FROM walk AS w
+WHERE w.start = w.reached LIMIT 1;

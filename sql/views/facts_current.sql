@@ -1,0 +1,86 @@
+-- Facts that hold now, in words. Each end is shown as the thing that stands for it. Counts of evidence compare with the
+-- users of both ends, so that a filter on them waits for the joins (see facts_history).
+CREATE OR REPLACE VIEW memsvc.facts_current WITH (security_invoker = TRUE) AS
+WITH thing AS MATERIALIZED (
+  SELECT l.user_id, l.node_id, l.canonical_id, l.label, l.type, l.several FROM memsvc.node_labels AS l
+),
+-- Only merged nodes can have two values of a functional type at one time.
+rivals AS (
+  SELECT s.user_id, s.canonical_id, v.type
+  FROM thing AS s
+  INNER JOIN memsvc.edge_versions AS v
+    ON s.user_id = v.user_id AND s.node_id = v.from_node AND v.recorded_to = 'infinity'
+      AND v.functional AND v.valid_from <= now() AND v.valid_to > now()
+  INNER JOIN thing AS o ON v.user_id = o.user_id AND v.to_node = o.node_id
+  WHERE s.several
+  GROUP BY s.user_id, s.canonical_id, v.type
+  HAVING count(DISTINCT o.canonical_id) > 1
+)
+SELECT
+  v.user_id,
+  v.version_id,
+  v.edge_id,
+  s.canonical_id AS subject_id,
+  s.label AS subject,
+  s.type AS subject_type,
+  v.type AS predicate,
+  o.canonical_id AS object_id,
+  o.label AS object,
+  o.type AS object_type,
+  v.fact,
+  nullif(v.valid_from, '-infinity') AS since,
+  nullif(v.valid_to, 'infinity') AS until,
+  v.confidence,
+  v.weight,
+  v.data,
+  v.asserted_by,
+  v.recorded_from AS learnt_at,
+  (
+    SELECT count(DISTINCT row(p.source_id, p.session, p.ordinal))
+    FROM memsvc.source_links AS k
+    INNER JOIN memsvc.passages AS p ON k.user_id = p.user_id AND k.passage_id = p.passage_id
+    WHERE k.user_id = s.user_id AND p.user_id = o.user_id AND k.edge_version_id = v.version_id
+      AND k.stance = 'supports' AND k.recorded_to = 'infinity'
+  ) AS messages,
+  (
+    SELECT count(DISTINCT p.source_id)
+    FROM memsvc.source_links AS k
+    INNER JOIN memsvc.passages AS p ON k.user_id = p.user_id AND k.passage_id = p.passage_id
+    WHERE k.user_id = s.user_id AND p.user_id = o.user_id AND k.edge_version_id = v.version_id
+      AND k.stance = 'supports' AND k.recorded_to = 'infinity'
+  ) AS sources,
+  r.canonical_id IS NOT NULL AND v.functional AS contested,
+  v.from_node AS stored_subject_id,
+  v.to_node AS stored_object_id
+FROM memsvc.edge_versions AS v
+INNER JOIN thing AS s ON v.user_id = s.user_id AND v.from_node = s.node_id
+INNER JOIN thing AS o ON v.user_id = o.user_id AND v.to_node = o.node_id
+LEFT JOIN rivals AS r ON s.user_id = r.user_id AND s.canonical_id = r.canonical_id AND v.type = r.type
+WHERE v.recorded_to = 'infinity' AND v.valid_from <= now() AND v.valid_to > now();
+COMMENT ON VIEW memsvc.facts_current IS 'Facts that hold now, as known now; merged nodes are one.';
+COMMENT ON COLUMN memsvc.facts_current.user_id IS 'Owner.';
+COMMENT ON COLUMN memsvc.facts_current.version_id IS 'The version that says it.';
+COMMENT ON COLUMN memsvc.facts_current.edge_id IS 'The relation; the same through all versions.';
+COMMENT ON COLUMN memsvc.facts_current.subject_id IS
+  'Who or what it is about; of merged nodes the one that stands for them.';
+COMMENT ON COLUMN memsvc.facts_current.subject IS 'Its label; null where nothing is known of it any more.';
+COMMENT ON COLUMN memsvc.facts_current.subject_type IS 'Its type.';
+COMMENT ON COLUMN memsvc.facts_current.predicate IS 'The type of the relation, for example LIVES_IN.';
+COMMENT ON COLUMN memsvc.facts_current.object_id IS 'The other end; of merged nodes the one that stands for them.';
+COMMENT ON COLUMN memsvc.facts_current.object IS 'Its label.';
+COMMENT ON COLUMN memsvc.facts_current.object_type IS 'Its type.';
+COMMENT ON COLUMN memsvc.facts_current.fact IS 'The fact as a sentence.';
+COMMENT ON COLUMN memsvc.facts_current.since IS 'From when it is true; null: as far as known, always.';
+COMMENT ON COLUMN memsvc.facts_current.until IS 'When it will end; null: not known to end.';
+COMMENT ON COLUMN memsvc.facts_current.confidence IS 'How sure its author is: above 0, at most 1.';
+COMMENT ON COLUMN memsvc.facts_current.weight IS 'How strong the relation is.';
+COMMENT ON COLUMN memsvc.facts_current.data IS 'Further properties.';
+COMMENT ON COLUMN memsvc.facts_current.asserted_by IS 'Who said so: user, app, or a model with its version.';
+COMMENT ON COLUMN memsvc.facts_current.learnt_at IS 'When this version was recorded.';
+COMMENT ON COLUMN memsvc.facts_current.messages IS 'How many messages speak for it.';
+COMMENT ON COLUMN memsvc.facts_current.sources IS 'How many sources (conversations) these are from.';
+COMMENT ON COLUMN memsvc.facts_current.contested IS
+  'The type allows one value at a time, but nodes that are the same disagree.';
+COMMENT ON COLUMN memsvc.facts_current.stored_subject_id IS
+  'The node at which it is stored; another than subject_id after a merge.';
+COMMENT ON COLUMN memsvc.facts_current.stored_object_id IS 'The same of the other end.';

@@ -1,0 +1,271 @@
+"""Workers, connections, servers that die and clocks that jump: jobs stay the truth."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Sequence
+from uuid import uuid4
+
+import psycopg
+import pytest
+from structlog.testing import capture_logs
+
+from jobs import worker
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.queue import broker
+from memsvc.queue.jobs import retry_job
+from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, append
+from tests.conftest import remembered
+from tests.fakes.embedders import SlowEmbedder, WordsEmbedder, resident
+from tests.fakes.embedding_server import EmbeddingServer
+from tests.jobs.queueing.posting import (
+    DEADLY_WORKER,
+    PENDING,
+    QUEUED,
+    Gate,
+    keep,
+    nothing,
+    quietly,
+    serving,
+)
+from tests.jobs.working import doing, job_of, only_job, process, say, until, vectors_of, waiting, work_with
+from tests.sql.world import value
+
+# What dies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("quick")
+async def test_what_a_living_worker_does_not_hold_is_handed_out_again(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    async with doing(settings, db, monkeypatch, gate):
+        await until(lambda: admin.execute("SELECT FROM memsvc.dramatiq_worker").fetchone() is not None)
+        with admin.transaction():  # as if the answer to a claim, or the commit of an answer, were lost in a crash
+            await asyncio.to_thread(
+                admin.execute,
+                "WITH one AS (SELECT memsvc.ask_job(%s, 'process', %s) AS job_id) SELECT FROM one",
+                [owner.user_id, owner.user_id],
+            )
+            admin.execute(
+                "UPDATE memsvc.dramatiq_queue SET state = 'consumed', deliveries = 1, "
+                "worker_id = (SELECT worker_id FROM memsvc.dramatiq_worker) WHERE user_id = %s",
+                [owner.user_id],
+            )
+        await until(lambda: gate.begun, 5)
+        assert waiting(admin, owner) == [("consumed", 1)]
+        await asyncio.sleep(1)  # several looks later it still has what it holds
+        assert waiting(admin, owner) == [("consumed", 1)]
+        assert len(gate.begun) == 1
+        gate.open.set()
+        await job_of(db, owner)
+
+
+async def test_a_restarted_database_costs_a_busy_worker_seconds_and_no_work(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    """All connections break at once, again and again; whole crashes are in test_chaos.py."""
+    talks = [MessageIn(conversation=f"talk {i % 20}", text=f"bird {i}") for i in range(400)]
+    await append(db, owner, talks, settings)
+    cut = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND usename = 'memsvc_app'"
+    )
+    async with work_with(settings, db, resident(SlowEmbedder(0.05), "words", settings)):
+        for enough in (20, 200):
+            await until(lambda wanted=enough: len(vectors_of(admin, owner)) >= wanted, 40)  # type: ignore[misc]
+            value(admin, cut, [])
+        began = time.monotonic()
+        await until(lambda: value(admin, PENDING, []) == 0, 30)
+        assert time.monotonic() - began < 30
+    assert vectors_of(admin, owner) == sorted(one.text for one in talks)
+    assert value(admin, QUEUED, []) == 0
+    assert value(admin, "SELECT count(*) FROM memsvc.jobs WHERE state <> 'done' AND user_id = %s", [owner.user_id]) == 0
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_broken_connection_strands_no_message_that_was_fetched_ahead(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a model a worker fetches several messages at once; those behind the first are in its memory only."""
+    following = broker.QueueConsumer._compare
+    lost: list[int] = []
+
+    def breaking(self: broker.QueueConsumer) -> None:
+        if len(self.buffer) >= 3 and len(lost) < 3:
+            lost.append(len(self.buffer))
+            raise psycopg.OperationalError
+        following(self)
+
+    monkeypatch.setattr(broker.QueueConsumer, "_compare", breaking)
+    many = [MessageIn(conversation=f"talk {number}", text="a heron") for number in range(60)]
+    await append(db, owner, many, settings)
+    async with work_with(settings, db, None):
+        await until(lambda: value(admin, PENDING, []) == 0)
+    assert len(lost) == 3
+    assert value(admin, QUEUED, []) == 0
+
+
+async def test_a_worker_can_be_ended_while_its_database_is_away(db: Database, settings: Settings) -> None:
+    away = db.engine.url.set(host="127.0.0.1", port=9, query={})  # nobody listens there
+    with capture_logs():
+        async with worker.working(settings, away, None):
+            await asyncio.sleep(0.5)
+            began = time.monotonic()
+    assert time.monotonic() - began < 12
+
+
+async def test_a_job_that_kills_its_workers_ends_and_others_go_on(
+    db: Database, owner: Owner, other: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    deadly = await say(db, owner, settings, "a heron")
+    await say(db, other, settings, "an otter")
+    deaths = 0
+    deadline = time.monotonic() + 60
+    while (await only_job(db, owner)).state == "pending":
+        with process(settings, *DEADLY_WORKER, DEADLY=str(deadly)) as started:
+            while started.poll() is None and (await only_job(db, owner)).state == "pending":
+                assert time.monotonic() < deadline
+                await asyncio.sleep(0.02)
+            deaths += started.poll() == 9
+    job = await only_job(db, owner)
+    assert (job.state, job.error_code, deaths) == ("failed", "worker_died", 5)
+    assert "5 times" in str(job.error)
+    assert (await only_job(db, other)).state == "done"
+    assert waiting(admin, owner) == []
+    assert [memory.text for memory in await remembered(db, owner, "heron", settings)] == ["a heron"]
+    await retry_job(db, owner.user_id, job.job_id)
+    assert waiting(admin, owner) == [("queued", 0)]
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_job_that_breaks_its_worker_in_a_new_way_ends(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a step raises is its job's failure; this is what nobody foresaw around it."""
+    tries = 0
+
+    async def broken(*_: object) -> str:
+        nonlocal tries
+        tries += 1
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("memsvc.queue.worker.run_job", broken)
+    await say(db, owner, settings, "a heron")
+    async with doing(settings, db, monkeypatch, nothing):
+        job = await job_of(db, owner, "failed")
+    assert job.error_code == "worker_died"
+    assert 5 <= tries < 10
+
+
+async def test_a_worker_that_is_told_to_end_hands_its_job_over_at_once(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, server: EmbeddingServer
+) -> None:
+    await say(db, owner, settings, "a heron")
+    stuck = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def hang(texts: Sequence[str]) -> None:
+        if list(texts) != ["dimensions"]:
+            loop.call_soon_threadsafe(stuck.set)
+            time.sleep(12)
+
+    server.model.before = hang
+    with serving(settings, server, "openai:words-handed-over") as started:
+        await asyncio.wait_for(stuck.wait(), 20)
+        async with work_with(settings, db, resident(WordsEmbedder(), "openai:words-handed-over", settings)):
+            started.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            assert await asyncio.to_thread(started.wait, 15) == 0
+            ended = time.monotonic() - began
+            await job_of(db, owner)
+            assert time.monotonic() - began < 11  # 5 s of grace; a worker that dies is missed after 12 s
+    assert ended < 10
+    assert vectors_of(admin, owner, "openai:words-handed-over") == ["a heron"]
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_worker_that_was_stopped_for_long_does_no_harm(
+    *, db: Database, owner: Owner, other: Owner, settings: Settings, admin: psycopg.Connection, server: EmbeddingServer
+) -> None:
+    await say(db, owner, settings, "a heron")
+    stuck = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def wait(texts: Sequence[str]) -> None:
+        if "Ada: a heron" in texts:
+            loop.call_soon_threadsafe(stuck.set)
+            time.sleep(0.5)
+
+    server.model.before = wait
+    holders = "SELECT worker_id FROM memsvc.dramatiq_queue WHERE user_id = %s AND state = 'consumed'"
+    with serving(settings, server, "openai:words-stopped") as started:
+        await asyncio.wait_for(stuck.wait(), 20)
+        first = value(admin, holders, [owner.user_id])
+        os.kill(started.pid, signal.SIGSTOP)
+        async with work_with(settings, db, resident(WordsEmbedder(), "openai:words-stopped", settings)):
+            # Its message is handed out again; its lock, which it still has, keeps the other from the same work.
+            taken = "SELECT FROM memsvc.dramatiq_queue WHERE user_id = %s AND worker_id = %s"
+            await until(lambda: admin.execute(taken, [owner.user_id, first]).fetchone() is None)
+            await say(db, other, settings, "an otter")
+            await job_of(db, other)
+            assert (await only_job(db, owner)).state == "pending"
+            os.kill(started.pid, signal.SIGCONT)
+            await job_of(db, owner)
+            await until(lambda: value(admin, QUEUED, []) == 0)
+            await until(lambda: value(admin, "SELECT count(*) FROM memsvc.dramatiq_worker", []) == 2)
+    assert vectors_of(admin, owner, "openai:words-stopped") == ["a heron"]
+    assert (await only_job(db, owner)).attempts == 1
+
+
+# A clock that jumps -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jump", ["1 hour", "-1 hour", "400 days", "-400 days"])
+async def test_times_of_another_clock_stop_no_job(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, jump: str
+) -> None:
+    """As a server's clock leaves them that was wrong by so much and is right again."""
+    for conversation in ("waits", "sent back", "held by the dead", "held by the living"):
+        await say(db, owner, settings, "a heron", conversation=conversation)
+    dead, alive = uuid4(), uuid4()
+    jobs = [row[0] for row in admin.execute("SELECT job_id FROM memsvc.jobs ORDER BY job_id").fetchall()][-4:]
+    quietly(admin, "UPDATE memsvc.jobs SET run_after = now() + %s::interval WHERE job_id = %s", [jump, jobs[0]])
+    later = "UPDATE memsvc.dramatiq_queue SET available_at = now() + %s::interval WHERE message_id = ANY (%s)"
+    admin.execute(later, [jump, jobs[:2]])
+    taken = "UPDATE memsvc.dramatiq_queue SET state = 'consumed', worker_id = %s WHERE message_id = %s"
+    admin.execute(taken, [dead, jobs[2]])
+    admin.execute(taken, [alive, jobs[3]])
+    live = "INSERT INTO memsvc.dramatiq_worker VALUES (%s, now() + %s::interval)"
+    admin.execute(live, [dead, jump])
+    admin.execute(live, [alive, "0"])
+    keep(admin)
+    due = "SELECT message_id FROM memsvc.dramatiq_queue WHERE state = 'queued' AND available_at <= now()"
+    assert {row[0] for row in admin.execute(due).fetchall()} == set(jobs[:3])
+    assert value(admin, "SELECT bool_and(run_after <= now()) FROM memsvc.jobs WHERE job_id = ANY (%s)", [jobs])
+    assert admin.execute("SELECT worker_id FROM memsvc.dramatiq_worker").fetchall() == [(alive,)]
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_worker_goes_on_when_all_rows_are_of_another_clock(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    async with doing(settings, db, monkeypatch, gate):
+        for jump in ("1 hour", "-1 hour"):
+            await say(db, owner, settings, "a heron", conversation=jump)
+            await until(lambda: gate.begun)
+            await say(db, owner, settings, "an otter", conversation=f"waits {jump}")
+            quietly(admin, "UPDATE memsvc.jobs SET run_after = now() + %s::interval WHERE state = 'pending'", [jump])
+            quietly(admin, "UPDATE memsvc.dramatiq_queue SET available_at = now() + %s::interval", [jump])
+            quietly(admin, "UPDATE memsvc.dramatiq_worker SET heartbeat_at = now() + %s::interval", [jump])
+            gate.open.set()
+            await until(lambda: value(admin, PENDING, []) == 0)
+            gate.open.clear()
+            gate.begun.clear()
+    assert value(admin, QUEUED, []) == 0
