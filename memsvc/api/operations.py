@@ -12,10 +12,10 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.users import Owner
-from memsvc.api.parameters import read_moment
 from memsvc.errors import MemsvcError
 from memsvc.graph import operations as graph
 from memsvc.graph.operations import Evidence
+from memsvc.sources.moments import read_moment
 
 Names = Annotated[list[str], msgspec.Meta(min_length=1)]
 Ref = UUID | int

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.graph.describe import FactsPage, ShownNode
-    from memsvc.graph.read import AsOf, Event, Version
+    from memsvc.graph.read import Event, Version
 
 ACTOR = "user"
 AsOfOption = typer.Option(
@@ -34,18 +34,10 @@ KnownAtOption = typer.Option(None, "--known-at", help="As memsvc knew it then.")
 Limit = typer.Option(20, "--limit", "-n", min=1, max=1000, help="At most so many.")
 
 
-def _moment(value: str | None, owner: Owner) -> datetime | None:
-    from zoneinfo import ZoneInfo
+def _times(as_of: str | None, known_at: str | None, owner: Owner) -> dict[str, Any]:
+    from memsvc.sources.moments import read_as_of, read_known_at
 
-    from memsvc.sources.times import parse_time
-
-    return parse_time(value, ZoneInfo(owner.time_zone)).moment if value is not None else None
-
-
-def _as_of(value: str | None, owner: Owner) -> AsOf:
-    from memsvc.graph.read import ALWAYS
-
-    return ALWAYS if value == ALWAYS else _moment(value, owner)
+    return {"as_of": read_as_of(as_of, owner), "known_at": read_known_at(known_at, owner)}
 
 
 async def _one(db: Database, owner: Owner, asked: str) -> UUID:
@@ -96,10 +88,9 @@ def facts(
     async def do(db: Database, owner: Owner) -> tuple[Owner, FactsPage]:
         from memsvc.graph.describe import facts_about
 
-        when = _as_of("always" if every else as_of, owner)
-        then = _moment(known_at, owner)
+        times = _times("always" if every else as_of, known_at, owner)
         types = fact_type or None
-        return owner, await facts_about(db, owner, about, types=types, as_of=when, known_at=then, limit=limit)
+        return owner, await facts_about(db, owner, about, types=types, **times, limit=limit)
 
     owner, page = for_owner(user, app, do)
     for name in page.ambiguous:
@@ -148,8 +139,8 @@ def nodes(
     async def do(db: Database, owner: Owner) -> Any:
         from memsvc.graph.search import search_nodes
 
-        when, then = _as_of(as_of, owner), _moment(known_at, owner)
-        return await search_nodes(db, owner, query, node_type=node_type, as_of=when, known_at=then, limit=limit)
+        times = _times(as_of, known_at, owner)
+        return await search_nodes(db, owner, query, node_type=node_type, **times, limit=limit)
 
     page = for_owner(user, app, do)
     if as_json:
@@ -194,8 +185,8 @@ def node(
         if history:
             await read.resolve(db, owner, [found])
             return owner, await read.history(db, owner, found, limit=limit)
-        when, then = _as_of(as_of, owner), _moment(known_at, owner)
-        return owner, await describe_node(db, owner, str(found), as_of=when, known_at=then, facts=limit)
+        times = _times(as_of, known_at, owner)
+        return owner, await describe_node(db, owner, str(found), **times, facts=limit)
 
     owner, shown = for_owner(user, app, do)
     if as_json:
@@ -322,6 +313,7 @@ def assert_fact(
         from memsvc.errors import NodeUnknownError
         from memsvc.graph import history
         from memsvc.graph.operations import Edge, Evidence, Node, Operation
+        from memsvc.sources.moments import read_moment
 
         operations: list[Operation] = []
         ends: list[UUID | int] = []
@@ -338,8 +330,8 @@ def assert_fact(
             type=fact_type,
             to_node=ends[1],
             fact=fact,
-            valid_from=_moment(since, owner),
-            valid_to=_moment(until, owner),
+            valid_from=read_moment(since, owner, "from"),
+            valid_to=read_moment(until, owner, "to"),
             evidence=[Evidence(passage_id=as_uuid(one, "passage")) for one in passage],
         )
         return await history.write(db, owner, [*operations, edge], asserted_by=ACTOR)

@@ -14,7 +14,6 @@ from memsvc.cli.common import AppName, UserRef, chosen_user, note, with_database
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
     from uuid import UUID
-    from zoneinfo import ZoneInfo
 
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
@@ -102,12 +101,11 @@ def _form(**wanted: bool) -> Format | None:
 
 
 async def _read(db: Database, owner: Owner, asked: Asked) -> Graph | Paths | Stats:
-    from zoneinfo import ZoneInfo
 
     from memsvc.graph import overview, traverse
     from memsvc.graph.find import check_edge_types, find_node, find_nodes
 
-    moments = _moments(asked, ZoneInfo(owner.time_zone))
+    moments = _moments(asked, owner)
     await check_edge_types(db, owner, asked.types)
     if asked.stats:
         return await overview.stats(db, owner, **moments)
@@ -121,15 +119,10 @@ async def _read(db: Database, owner: Owner, asked: Asked) -> Graph | Paths | Sta
     return await _around(db, owner, nodes, asked, moments)
 
 
-def _moments(asked: Asked, zone: ZoneInfo) -> Moments:
-    from memsvc.graph.read import ALWAYS
-    from memsvc.sources.times import parse_time
+def _moments(asked: Asked, owner: Owner) -> Moments:
+    from memsvc.sources.moments import read_as_of, read_known_at
 
-    def moment(given: str | None) -> datetime | None:
-        return None if given is None else parse_time(given, zone).moment
-
-    as_of = ALWAYS if asked.as_of == ALWAYS else moment(asked.as_of)
-    return {"as_of": as_of, "known_at": moment(asked.known_at)}
+    return {"as_of": read_as_of(asked.as_of, owner), "known_at": read_known_at(asked.known_at, owner)}
 
 
 async def _around(db: Database, owner: Owner, nodes: list[UUID], asked: Asked, moments: Moments) -> Graph:

@@ -12,14 +12,7 @@ from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import OperationsIn
-from memsvc.api.parameters import (
-    CursorParameter,
-    KnownAtParameter,
-    PageSize,
-    known_parameters,
-    read_known_at,
-    read_moment,
-)
+from memsvc.api.parameters import CursorParameter, KnownAtParameter, PageSize, known_parameters
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.errors import InvalidTimeError
@@ -28,6 +21,7 @@ from memsvc.graph.changes import RecordedChange, ShownChange, get_change, list_c
 from memsvc.graph.diff import Axis, Diff, diff
 from memsvc.graph.history import Change
 from memsvc.graph.read import Kind
+from memsvc.sources.moments import read_known_at, read_moment
 
 BATCH = {
     "operations": [

@@ -13,16 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import FactFields, WithEvidence, WithSpan
-from memsvc.api.parameters import (
-    AsOfParameter,
-    CursorParameter,
-    KnownAtParameter,
-    PageSize,
-    known_parameters,
-    read_as_of,
-    read_known_at,
-    read_moment,
-)
+from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, PageSize, known_parameters
 from memsvc.api.problems import documented
 from memsvc.graph import history
 from memsvc.graph.describe import FactsPage, ShownEdge, describe_edge, facts_about
@@ -30,6 +21,7 @@ from memsvc.graph.edit import correct_fact
 from memsvc.graph.history import Change
 from memsvc.graph.operations import Retract, Thread
 from memsvc.graph.read import Side
+from memsvc.sources.moments import read_as_of, read_known_at, read_moment
 
 Several = list[str]
 FACT = {

@@ -13,16 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import Names, NodeFields, WithEvidence, WithSpan
-from memsvc.api.parameters import (
-    AsOfParameter,
-    CursorParameter,
-    KnownAtParameter,
-    PageSize,
-    known_parameters,
-    read_as_of,
-    read_known_at,
-    read_moment,
-)
+from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, PageSize, known_parameters
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.graph import history, read
@@ -32,6 +23,7 @@ from memsvc.graph.history import Change
 from memsvc.graph.operations import Alias, Close, Operation, Retract, Thread
 from memsvc.graph.read import Event
 from memsvc.graph.search import MatchedNode, search_nodes
+from memsvc.sources.moments import read_as_of, read_known_at, read_moment
 
 NODE = {
     "type": "Person",

@@ -12,20 +12,14 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from memsvc.api.callers import READER, Caller
-from memsvc.api.parameters import (
-    AsOfParameter,
-    CursorParameter,
-    KnownAtParameter,
-    known_parameters,
-    read_as_of,
-    read_known_at,
-)
+from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, known_parameters
 from memsvc.api.problems import documented
 from memsvc.graph.draw import MEDIA_TYPES, Format, as_graph, draw
 from memsvc.graph.find import check_edge_types, find_node, find_nodes
 from memsvc.graph.overview import GraphPage, Stats, page, stats
 from memsvc.graph.read import AsOf, Side
 from memsvc.graph.traverse import Graph, Paths, neighbourhood, paths, subgraph
+from memsvc.sources.moments import read_as_of, read_known_at
 
 MAX_STARTS = 100
 WALK = documented(400, 401, 403, 404, 409, 503)
