@@ -1,14 +1,15 @@
-# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall), SIZES (bench-latency), ARGS (passed on).
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall), SETS (bench-grid), SIZES (bench-latency), ARGS (passed on).
 PYTHON ?= python3
 VENV ?= .venv
 SET ?= locomo
+SETS ?= locomo,madial,beam-100k
 SIZES ?= 10k,100k
 ARGS ?=
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-latency bench-queue bench-graph clean
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -60,7 +61,10 @@ bench-ingest: $(BIN)/.installed ## Speed of the write path
 bench-recall: $(BIN)/.installed ## Quality of recall on labelled data (SET=locomo), and its speed at 100,000 passages
 	@$(BIN)/python -m bench.recall --set $(SET) $(ARGS)
 
-bench-latency: $(BIN)/.installed ## Speed of fused recall for users of many sizes (SIZES=10k,100k,1m)
+bench-grid: $(BIN)/.installed ## Weights by search on the sets together, cross-validated (SETS=locomo,madial,beam-100k)
+	@$(BIN)/python -m bench.grid --sets $(SETS) $(ARGS)
+
+bench-latency: $(BIN)/.installed ## Speed of recall for users of many sizes (SIZES=10k,100k,1m), beside two other programs
 	@$(BIN)/python -m bench.latency_fused --sizes $(SIZES) $(ARGS)
 
 bench-queue: $(BIN)/.installed ## Speed of background work: asking, draining, latency, recovery from kills, fairness

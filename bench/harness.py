@@ -115,7 +115,9 @@ def database(options: Mapping[str, str] | None = None) -> Iterator[Bench]:
             secrets = {
                 key: value for key in SECRET_NAMES if given and (value := os.environ.get(f"MEMSVC_{key.upper()}"))
             }
-            settings = Settings.model_validate({"data_dir": folder, "database_url": admin_url, **secrets})
+            settings = Settings.model_validate(
+                {"data_dir": folder, "database_url": admin_url, "record_recalls": False, **secrets}
+            )
             upgrade(admin_url, settings)
             facts = _facts(admin_url, settings)
             facts["server"] = "given" if given else "embedded"

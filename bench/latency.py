@@ -1,4 +1,4 @@
-"""How fast recall is for one user with 100,000 passages beside twenty users with 5,000 each, as the application's role.
+"""How fast recall by words is for one user with 100,000 passages beside twenty users with 5,000 each, as memsvc_app.
 
 The texts come from ``bench.corpus``, the questions are 4 to 8 words of one of the user's own passages, common words as
 they come. What is timed is the one statement of recall, on the client, in a transaction that is already bound to its
@@ -22,10 +22,11 @@ from sqlalchemy import text
 from bench.corpus import Corpus
 from bench.harness import Bench, Outcome, progress
 from bench.metrics import percentile
+from bench.statement import parameters, timed
 from bench.store import new_user
+from bench.variants import VARIANTS
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.db.files import query as named
 from memsvc.queue.run import run_due
 from memsvc.sources.messages import MessageIn, append
 
@@ -34,6 +35,7 @@ BATCH = 1_000
 A_SESSION, A_CONVERSATION = 50, 5_000
 QUESTIONS, WARM_UP, EXACT_QUESTIONS = 400, 50, 60
 LIMIT = 10
+WORDS = VARIANTS["bm25_english"].weights
 K1, B = 1.2, 0.75
 
 
@@ -89,18 +91,9 @@ async def build(db: Database, bench: Bench) -> tuple[list[Asked], list[Asked], f
 
 async def ask(db: Database, asked: Asked) -> tuple[list[int], float]:
     """Ordinals of the answer, and the milliseconds that its statement took."""
-    async with db.transaction(asked.owner.user_id) as connection:
-        start = time.perf_counter()
-        result = await connection.execute(
-            named("recall"),
-            {
-                "user_id": asked.owner.user_id, "query": asked.question, "limit": LIMIT, "form": "stemmed",
-                "language": asked.owner.language, "kinds": ["message"], "sources": None, "not_sources": None,
-                "said_from": None, "said_to": None, "model": None, "vector": None, "words_weight": 1.0,
-            },
-        )  # fmt: skip
-        rows = result.all()
-        return [row.ordinal for row in rows], (time.perf_counter() - start) * 1_000
+    given = parameters(asked.owner, asked.question, limit=LIMIT, weights=WORDS)
+    rows, milliseconds = await timed(db, asked.owner, given)
+    return [row.ordinal for row in rows], milliseconds
 
 
 async def exact_scores(db: Database, questions: Sequence[Asked]) -> list[dict[int, float]]:

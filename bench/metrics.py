@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 DEPTHS = (5, 10, 20)
 METRICS = (*(f"recall@{k}" for k in DEPTHS), "ndcg@10", "mrr")
@@ -19,7 +20,7 @@ RESAMPLES = 10_000
 Score = Mapping[str, float]
 
 
-def score(ranked: Sequence[str], evidence: Collection[str]) -> dict[str, float]:
+def score(ranked: Sequence[Hashable], evidence: Collection[Hashable]) -> dict[str, float]:
     """Score one ranking, best first; an id counts at its first rank only.
 
     Args:
@@ -68,3 +69,32 @@ def paired_bootstrap(
     count = len(differences)
     drawn = sorted(sum(draw.choices(differences, k=count)) / count for _ in range(resamples))
     return statistics.fmean(differences), percentile(drawn, 0.025), percentile(drawn, 0.975)
+
+
+def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """How often a positive has a higher value than a negative, ties counting half: the area under the ROC curve.
+
+    That is the Mann-Whitney U of the two, over the number of pairs (Hanley & McNeil 1982).
+
+    Args:
+        positive: values of at least one that should be high.
+        negative: values of at least one that should be low.
+
+    Returns:
+        0 to 1; 0.5: the values tell nothing.
+    """
+    ordered = sorted(negative)
+    won = sum(bisect_left(ordered, value) + bisect_right(ordered, value) for value in positive)
+    return won / (2 * len(positive) * len(negative))
+
+
+def auroc_interval(
+    positive: Sequence[float], negative: Sequence[float], *, resamples: int = 1_000, seed: int = 1
+) -> tuple[float, float]:
+    """The 95 % percentile interval of ``auroc``, both sides drawn anew."""
+    draw = random.Random(seed)
+    drawn = [
+        auroc(draw.choices(positive, k=len(positive)), draw.choices(negative, k=len(negative)))
+        for _ in range(resamples)
+    ]
+    return percentile(drawn, 0.025), percentile(drawn, 0.975)

@@ -1,219 +1,225 @@
-"""``python -m bench.recall --set locomo``: what recall finds, compared with the set's reference, and how fast it is.
+"""``python -m bench.recall --set locomo``: what recall finds, compared with other ways to ask and with other programs.
 
 Each conversation of the set is a user of its own, written through ``sources.messages.append``; each question is asked
-once in either form of words, and scored over its first 20 turns (a split message counts where its first part is found).
-Then ``bench.latency`` measures recall for a user with 100,000 passages. Nothing is asserted: bars stand beside figures.
+once in each variant (``bench.variants``), and scored over its first 20 turns: a split message counts where its first
+part is found. Then the same conversations are asked as memories of one single user, contexts are packed, and
+``bench.latency`` measures recall for a user with 100,000 passages. Nothing is asserted: bars stand beside figures.
+``docs/benchmarks.md`` has what each figure means.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from bench import latency
-from bench.datasets import FORMS, DataSet, load
-from bench.harness import Bench, Outcome, database, figures_table, progress, report, run, table
-from bench.metrics import METRICS, RESAMPLES, Score, means, paired_bootstrap, percentile, score
-from bench.store import new_user, store
-from memsvc.access.users import Owner
+import msgspec
+
+from bench import latency, peers
+from bench.asking import DEPTH, EMBEDDING_MS, Asked, Remembering, World, ask, latencies, write
+from bench.contexts import default_contexts, equal_recall
+from bench.datasets import FORMS, DataSet, Ranking, load
+from bench.harness import Bench, Outcome, database, figures_table, report, run, table
+from bench.judging import Scores, ablate, by_group, compare_with_reference, judge, scores_of, separate
+from bench.metrics import RESAMPLES
+from bench.observations import observations, write_observations
+from bench.readers import FORMATS, read
+from bench.variants import VARIANTS, ablations, untried
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import Residents
-from memsvc.queue.run import run_due
-from memsvc.recall.search import WORDS_WEIGHT, Form, recall
-from memsvc.sources.embedding import embed_lacking
+from memsvc.recall.options import DEFAULT
 
-DEPTH = 20
-
-COMPARED = ("recall@10", "ndcg@10")
-Rankings = dict[str, list[str]]
+ONE_USER = ("fused", "default")
+"""Variants asked where all conversations are one user's."""
+SIZED = {"passages": "memsvc.passages", "embeddings": "memsvc.embeddings", "token_vectors": "memsvc.token_vectors"}
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """One way to ask."""
+class Plan:
+    """What is to be measured beside the variants."""
 
-    form: Form
-    words_weight: float
-    """Share of words in the score; 1: no vector is asked for."""
-
-
-VARIANTS: Mapping[str, Variant] = {
-    "bm25_simple": Variant("simple", 1),
-    "bm25_english": Variant("stemmed", 1),
-    "vector": Variant("stemmed", 0),
-    "fused": Variant("stemmed", WORDS_WEIGHT),
-}
-DIFFERENCES = (("bm25_simple", "bm25_english"), ("bm25_english", "fused"), ("vector", "fused"))
+    latency: bool
+    ablation: bool
+    one_user: bool
+    peers: bool
+    facts: bool
 
 
-async def write(db: Database, data: DataSet, bench: Bench) -> dict[str, Owner]:
-    """Store the set; conversation -> its user."""
-    owners: dict[str, Owner] = {}
-    with progress("writing turns", sum(map(len, data.conversations.values()))) as done:
-        for conversation, turns in data.conversations.items():
-            owners[conversation] = await new_user(db, conversation)
-            await store(db, owners[conversation], [turn.message() for turn in turns], bench.settings, done=done)
-    await run_due(db)
-    resident = Residents(bench.settings)
-    with progress("embedding turns", sum(map(len, data.conversations.values()))) as done:
-        for owner in owners.values():
-            await embed_lacking(db, resident, owner.user_id, done)
-    resident.close()
-    return owners
+def sizes(bench: Bench, outcome: Outcome) -> None:
+    """Bytes of disk per passage, with indexes: its row, its vector, and its token vectors where there are such."""
+    with bench.admin() as admin:
+        count = admin.execute("SELECT count(*) FROM memsvc.passages").fetchone()
+        passages = count[0] if count else 0
+        found: dict[str, float] = {}
+        for name, relation in SIZED.items():
+            row = admin.execute(
+                "SELECT coalesce((SELECT sum(pg_total_relation_size(p.relid)) "
+                "FROM pg_partition_tree(t.named) AS p WHERE p.isleaf), pg_total_relation_size(t.named)) "
+                "FROM (SELECT to_regclass(%s) AS named) AS t",
+                [relation],
+            ).fetchone()
+            if row and row[0] is not None:
+                found[name] = int(row[0]) / passages
+    outcome.figures |= {f"bytes_per_passage.{name}": value for name, value in found.items()}
+    vectors = found.pop("token_vectors", 0.0)
+    outcome.figures["bytes_per_passage.without_token_vectors"] = sum(found.values())
+    outcome.figures["bytes_per_passage.with_token_vectors"] = sum(found.values()) + vectors
 
 
-async def first_turns(
-    db: Database, owner: Owner, question: str, bench: Bench, *, variant: Variant, resident: Residents
-) -> tuple[list[str], float]:
-    """The first 20 different turns for a question, and the seconds that the first answer took."""
-    limit, seconds = DEPTH, 0.0
-    while True:
-        start = time.perf_counter()
-        answer = await recall(
-            db,
-            owner,
-            question,
-            bench.settings,
-            embedder=resident if variant.words_weight < 1 else None,
-            limit=limit,
-            form=variant.form,
-            words_weight=variant.words_weight,
-        )
-        seconds = seconds or time.perf_counter() - start
-        if answer.degraded:
-            raise RuntimeError("the query was not embedded; the figures would be those of words alone")
-        found = answer.memories
-        turns = list(dict.fromkeys(memory.message_id or "" for memory in found))
-        if len(turns) >= DEPTH or len(found) < limit:
-            return turns[:DEPTH], seconds
-        limit *= 2  # parts of split messages took ranks
-
-
-async def ask(
-    db: Database, data: DataSet, owners: Mapping[str, Owner], bench: Bench, outcome: Outcome
-) -> dict[str, Rankings]:
-    """Ask every question in every variant."""
-    rankings: dict[str, Rankings] = {}
-    resident = Residents(bench.settings.model_copy(update={"query_embedding_ms": 60_000}))
-    await resident.ready(db)
-    for variant, way in VARIANTS.items():
-        rankings[variant], times = {}, []
-        with progress(f"asking, {variant}", len(data.questions)) as done:
-            for question in data.questions:
-                owner = owners[question.conversation_id]
-                rankings[variant][question.question_id], seconds = await first_turns(
-                    db, owner, question.question, bench, variant=way, resident=resident
-                )
-                times.append(seconds * 1_000)
-                done(1)
-        outcome.figures[f"latency.{data.name}.{variant}.service_p50_ms"] = percentile(times, 0.5)
-        outcome.figures[f"latency.{data.name}.{variant}.service_p95_ms"] = percentile(times, 0.95)
-    resident.close()
-    return rankings
-
-
-def scores_of(data: DataSet, rankings: Mapping[str, Sequence[str]]) -> dict[str, Score]:
-    """Question -> its score; a question without a ranking counts as an empty one."""
-    return {
-        question.question_id: score(rankings.get(question.question_id, ()), question.evidence_turn_ids)
-        for question in data.questions
-    }
-
-
-def members(data: DataSet, categories: frozenset[str]) -> list[str]:
-    """Questions of a group."""
-    return [question.question_id for question in data.questions if question.category in categories]
-
-
-def judge(data: DataSet, rankings: Mapping[str, Rankings], outcome: Outcome) -> None:
-    """Means by category, and what stemming changes over all."""
-    scores = {variant: scores_of(data, found) for variant, found in rankings.items()}
-    for variant, scored in scores.items():
-        rows = [["category", "questions", *METRICS]]
-        for group, categories in data.groups().items():
-            asked = members(data, categories)
-            values = means([scored[question_id] for question_id in asked])
-            outcome.figures |= {f"{variant}.{group}.{metric}": value for metric, value in values.items()}
-            rows.append([group, str(len(asked)), *(f"{value:.3f}" for value in values.values())])
-        table(f"{variant} on {data.name}", rows)
-    for before, after in DIFFERENCES:
-        for group in ("all", *data.form.groups, *data.form.without):
-            asked = members(data, data.groups()[group])
-            for metric in COMPARED:
-                first, second = ([scores[one][question_id][metric] for question_id in asked] for one in (before, after))
-                change, low, high = paired_bootstrap(first, second)
-                key = f"difference.{before}.{after}.{group}.{metric}"
-                outcome.figures |= {key: change, f"{key}.low": low, f"{key}.high": high}
-
-
-def compare_with_reference(data: DataSet, found: Rankings, outcome: Outcome) -> None:
-    """``bm25_simple`` against the BM25 whose rankings come with the set."""
-    group = next(iter(data.form.without), "all")
-    asked = members(data, data.groups()[group])
-    theirs, ours = scores_of(data, data.reference), scores_of(data, found)
-    first, second = ([one[question_id]["recall@10"] for question_id in asked] for one in (theirs, ours))
-    difference, low, high = paired_bootstrap(first, second)
-    shared = [
-        len(set(data.reference[question_id][:10]) & set(found[question_id][:10])) / min(10, len(top))
-        for question_id in asked
-        if (top := data.reference.get(question_id))
-    ]
-    outcome.figures |= {
-        "bm25_simple.reference.recall@10": sum(first) / len(first),
-        "bm25_simple.reference.difference": difference,
-        "bm25_simple.reference.difference.low": low,
-        "bm25_simple.reference.difference.high": high,
-        "bm25_simple.reference.overlap_at_10": sum(shared) / len(shared),
-    }
-
-
-async def measure(bench: Bench, data: DataSet, outcome: Outcome, *, with_latency: bool) -> None:
-    """The whole bench."""
-    db = bench.connect()
-    try:
-        owners = await write(db, data, bench)
+async def world_of(
+    db: Database, data: DataSet, bench: Bench, resident: Residents, *, one_user: bool = False, facts: bool = False
+) -> World:
+    """The set, written, with a model that is ready."""
+    owners = await write(db, data, bench, one_user=one_user)
+    if facts:
+        given = observations(data.name)
+        for user_id in {owner.user_id for owner in owners.values()}:
+            mine = [one for one in given if owners[one.conversation_id].user_id == user_id]
+            await write_observations(db, bench, owners[mine[0].conversation_id], mine)
         with bench.admin() as admin:
             admin.execute("VACUUM (ANALYZE)")
-        rankings = await ask(db, data, owners, bench, outcome)
-        judge(data, rankings, outcome)
+    await resident.ready(db)
+    return World(data, bench, db, owners, resident, data.moments())
+
+
+async def ask_variants(world: World, outcome: Outcome) -> dict[str, Asked]:
+    """Every question in every variant; by the defaults also those that have no answer."""
+    found: dict[str, Asked] = {}
+    for name, variant in VARIANTS.items():
+        more = world.data.unanswerable if name == "default" else ()
+        found[name] = await ask(world, name, variant, [*world.data.questions, *more])
+        latencies(outcome, f"{world.data.name}.{name}", found[name])
+    return found
+
+
+async def take_apart(world: World, default: Scores, outcome: Outcome, *, graph: bool) -> None:
+    """What each weight gives."""
+    found: dict[str, Scores] = {}
+    remembering = replace(world, embedder=Remembering(world.embedder))
+    for name, variant in ablations(graph=graph).items():
+        asked = await ask(remembering, f"ablation of {name}", variant, world.data.questions)
+        found[name] = scores_of(world.data.questions, asked.rankings)
+    ablate(world.data, default, found, msgspec.structs.asdict(DEFAULT), outcome)
+    outcome.configuration["ablations"] = {
+        name: getattr(variant.weights, name) for name, variant in ablations(graph=graph).items()
+    } | {"not tried": untried(graph=graph)}
+
+
+async def under_one_user(world: World, outcome: Outcome) -> None:
+    """``one_user.*``: all conversations of the set are memories of one user."""
+    data = world.data
+    for name in ONE_USER:
+        asked = await ask(world, f"{name}, one user", VARIANTS[name], data.questions)
+        scored = scores_of(data.questions, asked.rankings)
+        by_group(data, f"one_user.{name}", scored, dict.fromkeys([data.form.main, "all"]), outcome)
+
+
+async def measure(bench: Bench, data: DataSet, outcome: Outcome, plan: Plan) -> None:
+    """The whole bench."""
+    db = bench.connect()
+    resident = Residents(bench.settings.model_copy(update={"query_embedding_ms": EMBEDDING_MS}))
+    try:
+        world = await world_of(db, data, bench, resident, facts=plan.facts)
+        sizes(bench, outcome)
+        asked = await ask_variants(world, outcome)
+        rankings: dict[str, Mapping[str, Ranking]] = {name: found.rankings for name, found in asked.items()}
+        if plan.peers:
+            rankings |= await peers.quality(world, outcome)
+        scores = judge(data, rankings, outcome)
+        if plan.peers:
+            peers.compare(data, scores, outcome)
+        separate(data, asked["default"], outcome)
         if data.reference:
-            compare_with_reference(data, rankings["bm25_simple"], outcome)
-        if with_latency:
+            compare_with_reference(data, asked["bm25_simple"].rankings, outcome)
+        await default_contexts(world, outcome)
+        await equal_recall(world, VARIANTS["fused"], VARIANTS["default"], outcome)
+        if plan.ablation:
+            await take_apart(world, scores["default"], outcome, graph=plan.facts)
+        if plan.one_user:
+            together = await world_of(db, data, bench, resident, one_user=True, facts=plan.facts)
+            await under_one_user(together, outcome)
+        if plan.latency:
             await latency.measure(db, bench, outcome)
     finally:
+        resident.close()
         await db.close()
+
+
+def describe(data: DataSet, outcome: Outcome, plan: Plan) -> None:
+    """What was measured, for the result file."""
+    outcome.configuration |= {
+        "conversations": len(data.conversations),
+        "turns": data.turns(),
+        "questions": len(data.questions),
+        "without_answer_or_evidence": len(data.unanswerable),
+        "main_group": data.form.main,
+        "text": "speaker: text + caption",
+        "variants": {
+            name: {"form": one.form, "weights": {k: v for k, v in msgspec.structs.asdict(one.weights).items() if v}}
+            for name, one in VARIANTS.items()
+        },
+        "one_user": plan.one_user,
+        "facts": "the set's observations, as bench.observations writes them" if plan.facts else "none",
+        "depth": DEPTH,
+        "mrr": f"over the first {DEPTH} turns",
+        "difference": f"second variant named - first, paired bootstrap, {RESAMPLES:,} resamples, 95 %",
+        "ablation": "with the weight - without it, the same bootstrap; above 0: it pays",
+    }
+
+
+def show(outcome: Outcome) -> None:
+    """Figures beside their bars."""
+    figures_table("differences", outcome, ("bm25_simple.reference", "difference."))
+    prefixes = ("default.tokens", "tokens.", "default.auroc", "default.called", "default.worst", "bytes_per_passage.")
+    figures_table("contexts, confidence, bytes", outcome, prefixes)
+    figures_table("latency, ms", outcome, ("latency.",))
+    rows = [["bar", "measured", "wanted"]]
+    for name, bar in outcome.bars.items():
+        measured = outcome.figures.get(name)
+        rows.append([name, "not measured" if measured is None else f"{measured:.3f}", bar])
+    table("bars", rows)
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.recall", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--set", choices=list(FORMS), help="labelled set below BENCH_DATA")
+    parser.add_argument("--file", type=Path, help="instead: a file of one's own, or a folder for perltqa")
+    parser.add_argument("--format", choices=FORMATS, help="what --file is")
+    parser.add_argument("--first", type=int, help="only so many conversations of --file")
+    parser.add_argument("--ablation", action="store_true", help="each weight taken out or put in; long")
+    parser.add_argument(
+        "--one-user", action=argparse.BooleanOptionalAction,
+        help="also all conversations as one user's; without saying: for locomo",
+    )  # fmt: skip
+    parser.add_argument("--facts", action="store_true", help="also the set's observations as a graph; locomo only")
+    parser.add_argument("--peers", action="store_true", help="other programs too, in environments of their own")
+    parser.add_argument("--no-latency", action="store_true", help="skip the user with 100,000 passages")
+    chosen = parser.parse_args()
+    if (chosen.file is None) != (chosen.format is None):
+        parser.error("--file and --format belong together")
+    if chosen.set is None and chosen.file is None:
+        parser.error("one of --set and --file is needed")
+    return chosen
 
 
 def main() -> None:
     """Parse the command line and run."""
-    parser = argparse.ArgumentParser(prog="python -m bench.recall", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--set", required=True, choices=list(FORMS), help="labelled set below BENCH_DATA")
-    parser.add_argument("--no-latency", action="store_true", help="skip the user with 100,000 passages")
-    chosen = parser.parse_args()
+    chosen = arguments()
 
     def bench_recall() -> None:
-        data = load(chosen.set)
-        outcome = Outcome("recall", data_set=data.name, bars=dict(data.form.bars))
-        outcome.configuration |= {
-            "conversations": len(data.conversations),
-            "turns": sum(map(len, data.conversations.values())),
-            "questions": len(data.questions),
-            "text": "speaker: text + caption",
-            "variants": {name: {"form": one.form, "words_weight": one.words_weight} for name, one in VARIANTS.items()},
-            "depth": DEPTH,
-            "mrr": f"over the first {DEPTH} turns",
-            "difference": f"second variant named - first, paired bootstrap, {RESAMPLES:,} resamples, 95 %",
-        }
+        # A file counts where both are given, for 'make' always says --set.
+        data = read(chosen.file, chosen.format, first=chosen.first) if chosen.file else load(chosen.set)
+        one_user = data.name == "locomo" if chosen.one_user is None else chosen.one_user
+        plan = Plan(not chosen.no_latency, chosen.ablation, one_user, chosen.peers, chosen.facts)
+        name = f"{data.name}-facts" if plan.facts else data.name
+        outcome = Outcome("recall", data_set=name, bars=dict(data.form.bars))
+        describe(data, outcome, plan)
         with database() as bench:
-            asyncio.run(measure(bench, data, outcome, with_latency=not chosen.no_latency))
-            figures_table("against the reference", outcome, ("bm25_simple.reference", "difference."))
-            figures_table("latency, ms", outcome, ("latency.",))
-            rows = [["bar", "measured", "wanted"]]
-            rows += [[key, f"{outcome.figures.get(key, 0):.3f}", bar] for key, bar in outcome.bars.items()]
-            table("bars", rows)
+            asyncio.run(measure(bench, data, outcome, plan))
+            show(outcome)
             report(outcome, bench)
 
     run(bench_recall)

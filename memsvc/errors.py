@@ -122,6 +122,20 @@ class InvalidSpanError(InvalidRequestError):
     hint = "Spans count characters from 0, the end not included; leave them out for the whole passage."
 
 
+class TokenizerUnknownError(InvalidRequestError):
+    """There is no tokenizer of this name."""
+
+    code = "tokenizer_unknown"
+    hint = "Leave it out for an estimate, or install the package that brings it."
+
+
+class BudgetTooSmallError(InvalidRequestError):
+    """Not even an empty context block fits the budget."""
+
+    code = "budget_too_small"
+    hint = "Give more tokens; 1,500 are the default."
+
+
 class TypeUnknownError(InvalidRequestError):
     """The ontology has no such type."""
 
@@ -155,6 +169,20 @@ class EndpointForbiddenError(InvalidRequestError):
 
     code = "endpoint_forbidden"
     hint = "See from_types and to_types of the edge's type, or give the node another type first."
+
+
+class RerankerMissingError(InvalidRequestError):
+    """No reranker is configured."""
+
+    code = "reranker_missing"
+    hint = "Leave rerank out, or set MEMSVC_RERANKER; see docs/configuration.md."
+
+
+class NotRecalledError(InvalidRequestError):
+    """The memory was not in that recall."""
+
+    code = "not_recalled"
+    hint = "Send memory_id values of that answer's memories; nothing was counted."
 
 
 class SqlRefusedError(InvalidRequestError):
@@ -222,6 +250,27 @@ class PassageUnknownError(NotFoundError):
     """There is no passage with this id."""
 
     code = "passage_unknown"
+
+
+class MemoryUnknownError(NotFoundError):
+    """There is no memory with this id."""
+
+    code = "memory_unknown"
+    hint = "Give an id as a context or a recall shows it: m:…, f:… or n:…, or a whole id."
+
+
+class MemoryAmbiguousError(MemsvcError):
+    """Several memories have this short id."""
+
+    code, status, exit_code = "memory_ambiguous", 409, 3
+    hint = "Give one of the whole ids."
+
+
+class RecallUnknownError(NotFoundError):
+    """There is no recall with this id."""
+
+    code = "recall_unknown"
+    hint = "Recalls are kept for MEMSVC_KEEP_RECALLS_DAYS, and where MEMSVC_RECORD_RECALLS is on."
 
 
 class ChangeUnknownError(NotFoundError):
@@ -421,6 +470,21 @@ class EmbedderAnswerError(EmbedderError):
     code = "embedder_answer"
     passing = False
     hint = "Texts stay and are recalled by their words; see the job's error, and try another model."
+
+
+class RerankerError(MemsvcError):
+    """The reranker cannot be asked."""
+
+    code, status, exit_code = "reranker", 503, 69
+    passing = True
+    hint = "Recall goes on in its own order meanwhile."
+
+
+class TokenizerError(MemsvcError):
+    """The tokenizer does not work."""
+
+    code, status, exit_code = "tokenizer", 503, 69
+    hint = "Another one can be named in the request; MEMSVC_TOKENIZER has the default."
 
 
 class PortInUseError(MemsvcError):

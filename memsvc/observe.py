@@ -146,6 +146,14 @@ INGEST_SECONDS = Histogram(
 RECALL_SECONDS = Histogram(
     "memsvc_recall_duration_seconds", "Time to recall, database included.", ["door"], buckets=SECONDS, registry=REGISTRY
 )
+RECALLS_RECORDED = Counter(
+    "memsvc_recalls_recorded", "Answers that were noted after they went out: stored or failed.", ["outcome"],
+    registry=REGISTRY,
+)  # fmt: skip
+FEEDBACK = Counter(
+    "memsvc_feedback", "Verdicts on recalled memories that were new: used or irrelevant.", ["verdict"],
+    registry=REGISTRY,
+)  # fmt: skip
 EMBED_SECONDS = Histogram(
     "memsvc_embedding_duration_seconds",
     "Time for which the embedding model worked on one batch of passages, or on one query.",

@@ -74,6 +74,9 @@ class Settings(BaseSettings):
         default=30, ge=1, le=3_650, description="Jobs that ended are kept so long; failed ones six times as long."
     )
     keep_events_days: int = Field(default=30, ge=1, le=3_650, description="Events in outbox are kept so long.")
+    keep_recalls_days: int = Field(
+        default=30, ge=1, le=3_650, description="What was recalled is kept so long for feedback; its sums stay."
+    )
     worker_metrics_port: int = Field(
         default=0, ge=0, le=65535, description="Port of /metrics of 'memsvc worker', on MEMSVC_HOST; 0: none."
     )
@@ -87,7 +90,30 @@ class Settings(BaseSettings):
     embedding_url: str | None = Field(default=None, description="Base URL of an OpenAI-compatible embedding server.")
     embedding_key: SecretStr | None = Field(default=None, description="Its key.")
     embedding_timeout_s: float = Field(default=30.0, gt=0, description="Longest wait for its answer.")
+    late_interaction: bool = Field(
+        default=True, description="Keep token vectors beside a passage's, and compare the best candidates by them."
+    )
     query_embedding_ms: int = Field(default=500, ge=0, description="Longest wait for a query's vector; 0: words only.")
+    record_recalls: bool = Field(
+        default=True, description="Note which memories were recalled, for feedback and strength; ids only."
+    )
+
+    # The reranker.
+    reranker: str | None = Field(
+        default=None,
+        max_length=200,
+        description="cross-encoder:name or http:model, for recall that asks for it; empty: none.",
+    )
+    reranker_url: str | None = Field(default=None, description="Base URL of a server with POST /rerank.")
+    reranker_key: SecretStr | None = Field(default=None, description="Its key.")
+    reranker_ms: int = Field(default=1_000, ge=1, description="Longest wait for it; then the order stays as it was.")
+    # Context blocks.
+    tokenizer: str = Field(
+        default="estimate",
+        min_length=1,
+        max_length=200,
+        description="Counts a context's tokens: estimate, or the name of an entry point in memsvc.tokenizers.",
+    )
 
     # Limits at the doors.
     max_text_chars: int = Field(default=200_000, ge=1_000, description="Longest text of one message.")
@@ -116,11 +142,20 @@ class Settings(BaseSettings):
             raise ValueError(message)
         return value
 
-    @field_validator("embedding_url")
+    @field_validator("embedding_url", "reranker_url")
     @classmethod
     def _only_http(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):
             message = "must start with http:// or https://"
+            raise ValueError(message)
+        return value or None
+
+    @field_validator("reranker")
+    @classmethod
+    def _only_backends(cls, value: str | None) -> str | None:
+        backend, _, model = (value or "").partition(":")
+        if value and (backend not in {"cross-encoder", "http"} or not model.strip()):
+            message = "must be cross-encoder: or http:, and a model's name"
             raise ValueError(message)
         return value or None
 

@@ -205,7 +205,8 @@ BEGIN
     ) AS source_id
     FROM jsonb_to_recordset(p_rows) AS r (
       message integer, part smallint, conversation text, session text, ordinal integer, client_id text, speaker text,
-      role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb
+      role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb,
+      injected boolean
     )
   ),
   incoming AS (
@@ -322,7 +323,7 @@ BEGIN
   -- Ids are given here, in order, because RETURNING could not say which message a new row is.
   worded AS MATERIALIZED (
     SELECT o.*, uuidv7() AS passage_id,
-      CASE WHEN o.role IN ('system', 'tool', 'thinking') THEN 'trace' ELSE 'message' END AS kind,
+      CASE WHEN o.role IN ('system', 'tool', 'thinking') OR o.injected THEN 'trace' ELSE 'message' END AS kind,
       memsvc.word_count(o.tsv) AS length, memsvc.word_count(o.tsv_simple) AS length_simple
     FROM (
       SELECT p.*, o.ordinal AS place,
@@ -398,6 +399,26 @@ $$;
 ALTER FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) IS 'Appends messages with statistics, job and event in the caller''s transaction; one result row per message.';
+
+CREATE FUNCTION memsvc.append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
+  INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
+  SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
+  FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
+  LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
+  ON CONFLICT (user_id, recall_id) DO NOTHING;
+END
+$$;
+
+ALTER FUNCTION memsvc.append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) IS 'Notes what was recalled.';
 
 CREATE FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) RETURNS TABLE(nth integer, outcome text, versions uuid[])
     LANGUAGE plpgsql
@@ -1593,7 +1614,7 @@ BEGIN
           HINT = 'Let ''memsvc models retire'' come to its end first.';
     END IF;
     INSERT INTO embedding_models AS m (name, dimensions, state) VALUES (p_name, p_dimensions, begun)
-    ON CONFLICT (name) DO UPDATE SET dimensions = p_dimensions, state = begun
+    ON CONFLICT (name) DO UPDATE SET dimensions = p_dimensions, state = begun, projection = NULL
     RETURNING * INTO known;
     EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
     PERFORM memsvc.make_model_index(known.model_id, p_dimensions);
@@ -2015,17 +2036,21 @@ CREATE TABLE memsvc.edge_versions (
     valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
     recorded_from timestamp with time zone NOT NULL,
     recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    tsv tsvector DEFAULT ''::tsvector NOT NULL,
+    length integer DEFAULT 0 NOT NULL,
     CONSTRAINT edge_versions_asserted_by_check CHECK ((asserted_by <> ''::text)),
     CONSTRAINT edge_versions_check CHECK ((valid_to > valid_from)),
     CONSTRAINT edge_versions_check1 CHECK ((recorded_to >= recorded_from)),
     CONSTRAINT edge_versions_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
     CONSTRAINT edge_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT edge_versions_fact_check CHECK ((btrim(fact) <> ''::text)),
+    CONSTRAINT edge_versions_length_check CHECK ((length >= 0)),
     CONSTRAINT edge_versions_weight_check CHECK (((weight >= (0)::double precision) AND (weight < 'Infinity'::real)))
 );
 ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN fact SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN data SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN asserted_by SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN tsv SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.edge_versions FORCE ROW LEVEL SECURITY;
 
@@ -2066,6 +2091,10 @@ COMMENT ON COLUMN memsvc.edge_versions.valid_to IS 'Until when it was true; infi
 COMMENT ON COLUMN memsvc.edge_versions.recorded_from IS 'When memsvc learnt it.';
 
 COMMENT ON COLUMN memsvc.edge_versions.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+COMMENT ON COLUMN memsvc.edge_versions.tsv IS 'Stemmed lexemes of the fact, by the user''s language; kept by a trigger. What recall searches.';
+
+COMMENT ON COLUMN memsvc.edge_versions.length IS 'Words of the fact with repetitions: document length of BM25.';
 
 CREATE FUNCTION memsvc.content_of(p_version memsvc.edge_versions) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2294,6 +2323,14 @@ ALTER FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_st
 
 COMMENT ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) IS 'Approves, rejects or deprecates a type of a user.';
 
+CREATE FUNCTION memsvc.default_weights() RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN jsonb_build_object('words', 0.5, 'nearby', 0.1, 'session', 0.25, 'vector', 0.6, 'nearby_vector', 0.1, 'session_vector', 0.5, 'late', 0.5, 'names', 0.5, 'distance', 0.25, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0, 'familiarity', 0, 'usefulness', 0.3, 'kind', 0, 'sentiment', 0, 'staleness', 0.5);
+
+ALTER FUNCTION memsvc.default_weights() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of recall counts by default.';
+
 CREATE FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) RETURNS TABLE(jobs bigint, events bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2335,6 +2372,35 @@ $$;
 ALTER FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) IS 'Deletes a user''s old jobs that ended and old events, so many at most; how many of each.';
+
+CREATE FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  kept CONSTANT interval := greatest(p_kept, interval '1 day');
+  first_kept CONSTANT uuid := uuidv7(-kept);
+  deleted integer;
+BEGIN
+  WITH old AS MATERIALIZED (
+    SELECT e.recall_id FROM recall_events AS e
+    WHERE e.user_id = p_user_id AND e.recall_id < first_kept AND e.at < clock_timestamp() - kept
+      AND e.folded_at IS NOT NULL
+    ORDER BY e.recall_id
+    LIMIT p_limit
+    FOR UPDATE SKIP LOCKED
+  )
+  DELETE FROM recall_events AS e USING old AS o WHERE e.user_id = p_user_id AND e.recall_id = o.recall_id;
+  GET DIAGNOSTICS deleted = ROW_COUNT;
+  RETURN deleted;
+END
+$$;
+
+ALTER FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) IS 'Deletes a user''s old events that are folded, so many at most; how many.';
 
 CREATE FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) RETURNS TABLE(version_id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone)
     LANGUAGE plpgsql STABLE ROWS 2
@@ -2429,6 +2495,29 @@ COMMENT ON COLUMN memsvc.embeddings.vector IS 'Half precision, length 1: the inn
 
 COMMENT ON COLUMN memsvc.embeddings.created_at IS 'When it was stored.';
 
+CREATE TABLE memsvc.token_vectors (
+    user_id uuid NOT NULL,
+    model_id smallint NOT NULL,
+    passage_id uuid NOT NULL,
+    tokens bit(128)[] NOT NULL
+);
+ALTER TABLE ONLY memsvc.token_vectors ALTER COLUMN tokens SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.token_vectors ALTER COLUMN tokens SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY memsvc.token_vectors FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.token_vectors OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.token_vectors IS 'The telling tokens of a passage as one model sees them, for late interaction.';
+
+COMMENT ON COLUMN memsvc.token_vectors.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.token_vectors.model_id IS 'Which model gave them.';
+
+COMMENT ON COLUMN memsvc.token_vectors.passage_id IS 'Whose tokens they are.';
+
+COMMENT ON COLUMN memsvc.token_vectors.tokens IS 'At most 32, in their order: the signs of each one''s projected vector. Empty: the passage has no token.';
+
 CREATE FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) RETURNS TABLE(dropped bigint, last_user_id uuid)
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2440,6 +2529,10 @@ CREATE FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit in
            WHERE ((e.model_id = drop_vectors.p_model_id) AND (e.user_id >= drop_vectors.p_from))
            ORDER BY e.user_id
           LIMIT drop_vectors.p_limit
+         ), beside AS (
+          DELETE FROM memsvc.token_vectors t
+            USING chosen c
+           WHERE ((t.user_id = c.user_id) AND (t.model_id = drop_vectors.p_model_id) AND (t.passage_id = c.passage_id))
          ), gone AS (
           DELETE FROM memsvc.embeddings e
             USING chosen c
@@ -2531,6 +2624,14 @@ END;
 ALTER FUNCTION memsvc.due_schedules(p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.due_schedules(p_limit integer) IS 'Ids of due schedules of all users, oldest first.';
+
+CREATE FUNCTION memsvc.edge_type_weight(p_type text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (p_type = ANY (ARRAY['LIVES_IN'::text, 'WORKS_AT'::text, 'FAMILY_OF'::text])) THEN 1.0 WHEN (p_type = ANY (ARRAY['KNOWS'::text, 'LIKES'::text, 'DISLIKES'::text, 'WANTS'::text, 'FEELS'::text, 'OWNS'::text, 'PARTICIPATED_IN'::text, 'HAPPENED_ON'::text])) THEN 0.9 WHEN (p_type = ANY (ARRAY['CREATED'::text, 'USES'::text, 'LOCATED_AT'::text, 'PART_OF'::text])) THEN 0.7 WHEN (p_type = ANY (ARRAY['DEPENDS_ON'::text, 'CAUSED_BY'::text, 'ANSWERS'::text, 'SUPPORTS'::text, 'CONTRADICTS'::text, 'EXTENDS'::text, 'EXAMPLE_OF'::text, 'PRECEDES'::text])) THEN 0.5 WHEN (p_type = ANY (ARRAY['RELATED_TO'::text, 'ABOUT'::text, 'MENTIONS'::text])) THEN 0.3 WHEN (p_type = ANY (ARRAY['SUPERSEDES'::text, 'DERIVED_FROM'::text, 'SUMMARIZES'::text, 'REFLECTS_ON'::text, 'VERSION_OF'::text, 'TOOL_CALL'::text])) THEN 0.2 ELSE 0.7 END;
+
+ALTER FUNCTION memsvc.edge_type_weight(p_type text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.edge_type_weight(p_type text) IS 'How much an edge of a type tells about its ends, 0 to 1.';
 
 CREATE FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[] DEFAULT NULL::text[], p_limit integer DEFAULT NULL::integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, from_node uuid, to_node uuid, weight real)
     LANGUAGE plpgsql STABLE
@@ -2638,9 +2739,11 @@ CREATE TABLE memsvc.embedding_models (
     state text DEFAULT 'building'::text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     paused boolean DEFAULT false NOT NULL,
+    projection bytea,
     CONSTRAINT embedding_models_dimensions_check CHECK (((dimensions >= 1) AND (dimensions <= 4000))),
     CONSTRAINT embedding_models_name_check CHECK (((name <> ''::text) AND (length(name) <= 200))),
     CONSTRAINT embedding_models_paused_check CHECK (((NOT paused) OR (state = 'building'::text))),
+    CONSTRAINT embedding_models_projection_check CHECK (((octet_length(projection) % 256) = 0)),
     CONSTRAINT embedding_models_state_check CHECK ((state = ANY (ARRAY['building'::text, 'active'::text, 'leaving'::text, 'retired'::text])))
 );
 
@@ -2661,6 +2764,8 @@ COMMENT ON COLUMN memsvc.embedding_models.state IS 'active: queries are compared
 COMMENT ON COLUMN memsvc.embedding_models.created_at IS 'When it was first used.';
 
 COMMENT ON COLUMN memsvc.embedding_models.paused IS 'building, and no passage gets its vector for now.';
+
+COMMENT ON COLUMN memsvc.embedding_models.projection IS 'From its token vectors to 128 numbers, whose signs are kept: half precision, little-endian, row by row. NULL: none yet, or it gives no token vectors.';
 
 CREATE TABLE memsvc.passages (
     user_id uuid NOT NULL,
@@ -2905,6 +3010,7 @@ DECLARE
   terms bigint := 0;
   vectors bigint := 0;
   whole bigint := 0;
+  signals bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -2925,6 +3031,7 @@ BEGIN
   SELECT * INTO plan
   FROM memsvc.plan_erasure(proved, scope.passages, scope.source_id, scope.edges, scope.node_id);
 
+  signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -2934,6 +3041,7 @@ BEGIN
   DELETE FROM nodes AS d WHERE d.user_id = proved AND d.node_id = ANY (plan.nodes);
   IF scope.passages <> '{}' THEN
     terms := memsvc.forget_words(proved, scope.passages);
+    DELETE FROM token_vectors AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
     DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
     GET DIAGNOSTICS vectors = ROW_COUNT;
     SELECT p.source_id, p.session, p.ordinal INTO place FROM passages AS p
@@ -2970,7 +3078,7 @@ BEGIN
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
-      'embeddings', vectors, 'terms', terms, 'sources', whole
+      'embeddings', vectors, 'memory_signals', signals, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;
@@ -3136,7 +3244,9 @@ BEGIN
   LOOP
     EXECUTE format(
       'SELECT count(*) FROM memsvc.%I AS t WHERE t.user_id = $1 AND %s', looked.relname,
-      format(CASE WHEN looked.several THEN 't.%I && $2' ELSE 't.%I = ANY ($2)' END, looked.attname)
+      -- && would compare each with each; = ANY hashes them.
+      format(CASE WHEN looked.several THEN 'EXISTS (SELECT FROM unnest(t.%I) AS i (id) WHERE i.id = ANY ($2))'
+        ELSE 't.%I = ANY ($2)' END, looked.attname)
     ) INTO found_rows USING p_user_id, gone;
     IF found_rows > 0 THEN
       leftovers := leftovers || jsonb_build_object(looked.relname || '.' || looked.attname, found_rows);
@@ -3202,6 +3312,200 @@ ALTER FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uu
 
 COMMENT ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) IS 'What an erasure is about, some of it or all.';
 
+CREATE FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ARRAY(SELECT DISTINCT CASE WHEN (m.word[1] ~ '[+#_]'::text) THEN lower(m.word[1]) ELSE m.word[1] END AS word FROM regexp_matches(exact_words.p_text, '(?<![A-Za-z0-9_])(?:[A-Za-z][A-Za-z0-9]*(?:\+\+|#)|[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+|[A-Z]{2,5}(?![A-Za-z0-9_]))'::text, 'g'::text) m(word) WHERE ((length(m.word[1]) <= 200) AND ((m.word[1] ~ '[+#_]'::text) OR ((exact_words.p_form = 'stemmed'::text) AND (to_tsvector((('pg_catalog.'::text || quote_ident(exact_words.p_language)))::regconfig, m.word[1]) = ''::tsvector)))));
+
+ALTER FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) IS 'Names that the parser would cut or drop: C++, snake_case, IT.';
+
+CREATE FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integer, p_fan_out integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, distance integer, reach double precision, path text[])
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  merged boolean;
+  nodes uuid[];
+  distances integer[];
+  reaches double precision[];
+  parents uuid[];
+  types text[];
+  frontier uuid[];
+  frontier_reach double precision[];
+  step record;
+BEGIN
+  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
+    RETURN;
+  END IF;
+  merged := memsvc.any_merges(p_user_id, p_known_at);
+  nodes := memsvc.standing_for(p_user_id, p_nodes, p_known_at);
+  distances := array_fill(0, ARRAY[cardinality(nodes)]);
+  reaches := array_fill(1::double precision, ARRAY[cardinality(nodes)]);
+  parents := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
+  types := array_fill(NULL::text, ARRAY[cardinality(nodes)]);
+  frontier := nodes;
+  frontier_reach := reaches;
+  FOR number IN 1 .. least(p_hops, 2) LOOP
+    WITH edge AS MATERIALIZED (
+      SELECT h.*, max(h.nth) OVER (PARTITION BY h.start_id) AS degree
+      FROM memsvc.hop(
+        p_user_id, frontier, NULL, 'both', CASE number WHEN 1 THEN 2 * p_fan_out ELSE p_fan_out END, NULL, moment,
+        p_known_at, merged
+      ) AS h
+    ),
+    typed AS MATERIALIZED (
+      SELECT v.version_id, v.type FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(SELECT DISTINCT e.version_id FROM edge AS e))
+      ORDER BY v.version_id OFFSET 0
+    ),
+    telling AS (
+      SELECT e.start_id, e.reached_id, t.type, e.nth,
+        w.strength / (1 + ln(e.degree)) AS share,
+        row_number() OVER (PARTITION BY e.start_id ORDER BY w.strength DESC, e.nth) AS place
+      FROM edge AS e
+      INNER JOIN typed AS t ON t.version_id = e.version_id
+      CROSS JOIN LATERAL (SELECT memsvc.edge_type_weight(t.type) * least(1, e.weight) AS strength) AS w
+    ),
+    fresh AS (
+      SELECT DISTINCT ON (l.reached_id) l.reached_id, l.start_id, l.type, f.reach * l.share AS reach
+      FROM telling AS l
+      INNER JOIN unnest(frontier, frontier_reach) AS f (node_id, reach) ON f.node_id = l.start_id
+      WHERE l.place <= p_fan_out AND l.reached_id NOT IN (SELECT unnest(nodes))
+      ORDER BY l.reached_id, f.reach * l.share DESC, l.nth, l.start_id
+    )
+    SELECT array_agg(f.reached_id ORDER BY f.reach DESC, f.reached_id) AS nodes,
+      array_agg(f.start_id ORDER BY f.reach DESC, f.reached_id) AS parents,
+      array_agg(f.type ORDER BY f.reach DESC, f.reached_id) AS types,
+      array_agg(f.reach ORDER BY f.reach DESC, f.reached_id) AS reaches
+    INTO step FROM fresh AS f;
+    EXIT WHEN step.nodes IS NULL;
+    nodes := nodes || step.nodes;
+    distances := distances || array_fill(number, ARRAY[cardinality(step.nodes)]);
+    reaches := reaches || step.reaches;
+    parents := parents || step.parents;
+    types := types || step.types;
+    frontier := step.nodes[:2 * p_fan_out];
+    frontier_reach := step.reaches[:2 * p_fan_out];
+  END LOOP;
+
+  RETURN QUERY
+  WITH walked AS MATERIALIZED (
+    SELECT w.*, coalesce(c.label, '') AS label
+    FROM unnest(nodes, distances, reaches, parents, types) AS w (node_id, distance, reach, parent_id, type)
+    LEFT JOIN memsvc.node_cards(p_user_id, nodes, p_as_of, p_known_at) AS c ON c.node_id = w.node_id
+  )
+  SELECT w.node_id, w.distance, w.reach, CASE w.distance
+      WHEN 0 THEN ARRAY[w.label]
+      WHEN 1 THEN ARRAY[p.label, w.type, w.label]
+      ELSE ARRAY[g.label, p.type, p.label, w.type, w.label]
+    END
+  FROM walked AS w
+  LEFT JOIN walked AS p ON p.node_id = w.parent_id
+  LEFT JOIN walked AS g ON g.node_id = p.parent_id
+  ORDER BY w.distance, w.reach DESC, w.node_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integer, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integer, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes within some steps of what a query names, with how well they are reached and by which way.';
+
+CREATE FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM source_links AS l
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
+      ORDER BY i.passage_id OFFSET 0
+    ) AS p
+    WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.stance = 'supports'
+      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+      AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+      AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+      AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+      AND (p_said_to IS NULL OR p.said_at < p_said_to)
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) IS 'Whether a passage of some sources and times supports a fact.';
+
+CREATE FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, edge_id uuid, type text, from_node uuid, from_label text, to_node uuid, to_label text, valid_from timestamp with time zone, valid_to timestamp with time zone, weight real, confidence real, fact text, recorded_from timestamp with time zone, passage_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  ends uuid[];
+BEGIN
+  IF coalesce(cardinality(p_versions), 0) = 0 THEN
+    RETURN;
+  END IF;
+  ends := ARRAY(
+    SELECT DISTINCT n.node_id
+    FROM (
+      SELECT o.from_node, o.to_node FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions) ORDER BY o.version_id OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (VALUES (v.from_node), (v.to_node)) AS n (node_id)
+  );
+  RETURN QUERY
+  WITH card AS MATERIALIZED (
+    SELECT c.node_id, c.canonical_id, c.label FROM memsvc.node_cards(p_user_id, ends, NULL, p_known_at) AS c
+  )
+  SELECT v.version_id, v.edge_id, v.type, coalesce(f.canonical_id, v.from_node), coalesce(f.label, ''),
+    coalesce(t.canonical_id, v.to_node), coalesce(t.label, ''), nullif(v.valid_from, '-infinity'),
+    nullif(v.valid_to, 'infinity'), v.weight, v.confidence, v.fact, v.recorded_from, s.passage_id
+  FROM (
+    SELECT o.* FROM edge_versions AS o WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions)
+    ORDER BY o.version_id OFFSET 0
+  ) AS v
+  LEFT JOIN card AS f ON f.node_id = v.from_node
+  LEFT JOIN card AS t ON t.node_id = v.to_node
+  LEFT JOIN LATERAL (
+    SELECT p.passage_id
+    FROM source_links AS l
+    CROSS JOIN LATERAL (
+      SELECT i.passage_id, i.said_at FROM passages AS i
+      WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
+      ORDER BY i.passage_id OFFSET 0
+    ) AS p
+    WHERE l.user_id = p_user_id AND l.edge_version_id = v.version_id AND l.stance = 'supports'
+      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+    ORDER BY p.said_at, p.passage_id LIMIT 1
+  ) AS s ON true;
+END
+$$;
+
+ALTER FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) IS 'Facts as recall shows them.';
+
 CREATE TABLE memsvc.edges (
     user_id uuid NOT NULL,
     edge_id uuid DEFAULT uuidv7() NOT NULL,
@@ -3263,9 +3567,11 @@ CREATE FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[] DEFA
              v.valid_from,
              v.valid_to,
              v.recorded_from,
-             v.recorded_to
+             v.recorded_to,
+             v.tsv,
+             v.length
             FROM (about a
-              CROSS JOIN LATERAL memsvc.edges_known(facts.p_user_id, a.nodes, facts.p_side, facts.p_known_at) v(user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by, derived_from, valid_from, valid_to, recorded_from, recorded_to))
+              CROSS JOIN LATERAL memsvc.edges_known(facts.p_user_id, a.nodes, facts.p_side, facts.p_known_at) v(user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by, derived_from, valid_from, valid_to, recorded_from, recorded_to, tsv, length))
            WHERE (((facts.p_types IS NULL) OR (v.type = ANY (facts.p_types))) AND ((facts.p_as_of IS NULL) OR ((v.valid_from <= facts.p_as_of) AND (v.valid_to > facts.p_as_of))))
          ), starts AS MATERIALIZED (
           SELECT s.canonical_id,
@@ -3284,7 +3590,7 @@ CREATE FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[] DEFA
                    WHERE (s.canonical_id IN ( SELECT d.canonical_id
                             FROM starts d
                            GROUP BY d.canonical_id
-                          HAVING (count(*) > 1)))), 'from'::text, facts.p_known_at) v(user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by, derived_from, valid_from, valid_to, recorded_from, recorded_to)
+                          HAVING (count(*) > 1)))), 'from'::text, facts.p_known_at) v(user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by, derived_from, valid_from, valid_to, recorded_from, recorded_to, tsv, length)
            WHERE v.functional
          ), resolved AS MATERIALIZED (
           SELECT r.node_id,
@@ -3393,6 +3699,14 @@ ALTER FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text,
 
 COMMENT ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) IS 'Notes why a job failed and when to try again.';
 
+CREATE FUNCTION memsvc.familiarity(p_recalls integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((GREATEST(COALESCE(p_recalls, 0), 0))::double precision / ((GREATEST(COALESCE(p_recalls, 0), 0))::double precision + (5)::double precision));
+
+ALTER FUNCTION memsvc.familiarity(p_recalls integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.familiarity(p_recalls integer) IS 'How often it was recalled, 0 to 1, saturating: n / (n + 5).';
+
 CREATE TABLE memsvc.apps (
     app_id uuid DEFAULT uuidv7() NOT NULL,
     name text NOT NULL,
@@ -3472,6 +3786,100 @@ ALTER FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integ
 
 COMMENT ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) IS 'Ends one pending job in the caller''s transaction: done, again or gone.';
 
+CREATE FUNCTION memsvc.first_person_words() RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ARRAY['i'::text, 'me'::text, 'my'::text, 'mine'::text, 'myself'::text, 'ich'::text, 'mich'::text, 'mir'::text, 'mein'::text, 'meine'::text, 'meinen'::text, 'meinem'::text, 'meiner'::text, 'je'::text, 'moi'::text, 'yo'::text, 'eu'::text, 'meu'::text, 'minha'::text, '我'::text, '私'::text, '僕'::text, '俺'::text];
+
+ALTER FUNCTION memsvc.first_person_words() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.first_person_words() IS 'Words by which people speak of themselves, in their normal form; none that is a common name, as Mia.';
+
+CREATE FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  folded integer;
+BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
+  WITH taken AS MATERIALIZED (
+    SELECT e.recall_id, e.at, e.memories FROM recall_events AS e
+    WHERE e.user_id = p_user_id AND e.folded_at IS NULL
+    ORDER BY e.recall_id
+    LIMIT p_limit
+    FOR UPDATE SKIP LOCKED
+  ),
+  marked AS (
+    UPDATE recall_events AS e SET folded_at = clock_timestamp()
+    FROM taken AS t WHERE e.user_id = p_user_id AND e.recall_id = t.recall_id
+  ),
+  counted AS MATERIALIZED (
+    SELECT m.id, count(*)::integer AS recalls, max(t.at) AS last_at
+    FROM taken AS t CROSS JOIN LATERAL unnest(t.memories) AS m (id)
+    WHERE m.id IS NOT NULL
+    GROUP BY m.id
+  ),
+  added AS (
+    INSERT INTO memory_signals AS s (user_id, memory_id, kind, recalls, last_recalled_at)
+    SELECT p_user_id, c.id, k.kind, c.recalls, c.last_at
+    FROM counted AS c
+    INNER JOIN memsvc.kinds_of(p_user_id, ARRAY(SELECT d.id FROM counted AS d)) AS k ON k.memory_id = c.id
+    ORDER BY c.id
+    ON CONFLICT (user_id, memory_id) DO UPDATE
+    SET recalls = s.recalls + excluded.recalls,
+      last_recalled_at = greatest(s.last_recalled_at, excluded.last_recalled_at)
+  )
+  SELECT count(*) INTO folded FROM taken;
+  RETURN folded;
+END
+$$;
+
+ALTER FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) IS 'Adds a user''s recalls to memory_signals, so many events at most; how many.';
+
+CREATE FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  recalled CONSTANT boolean := EXISTS (
+    SELECT FROM memory_signals AS s WHERE s.user_id = p_user_id AND s.memory_id = ANY (p_ids) AND s.recalls > 0
+  );
+  named uuid[];
+  gone bigint;
+BEGIN
+  IF recalled THEN
+    named := ARRAY(
+      SELECT e.recall_id FROM recall_events AS e CROSS JOIN LATERAL unnest(e.memories) AS m (id)
+      WHERE e.user_id = p_user_id AND m.id IN (SELECT unnest(p_ids))
+    );
+  ELSE
+    named := ARRAY(
+      SELECT e.recall_id FROM recall_events AS e CROSS JOIN LATERAL unnest(e.memories) AS m (id)
+      WHERE e.user_id = p_user_id AND e.folded_at IS NULL AND m.id IN (SELECT unnest(p_ids))
+    );
+  END IF;
+  UPDATE recall_events AS e
+  SET memories = ARRAY(
+    SELECT CASE WHEN m.id NOT IN (SELECT unnest(p_ids)) THEN m.id END
+    FROM unnest(e.memories) WITH ORDINALITY AS m (id, place) ORDER BY m.place
+  )
+  WHERE e.user_id = p_user_id AND e.recall_id = ANY (named);
+  DELETE FROM memory_signals AS d WHERE d.user_id = p_user_id AND d.memory_id = ANY (p_ids);
+  GET DIAGNOSTICS gone = ROW_COUNT;
+  RETURN gone;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) IS 'Takes memories out of recalls and signals; how many had signals.';
+
 CREATE FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -3516,6 +3924,25 @@ ALTER FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) OWNER TO m
 
 COMMENT ON FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) IS 'Takes words of passages out of the statistics; how many terms are gone.';
 
+CREATE FUNCTION memsvc.form_fact() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  NEW.tsv := memsvc.to_words(
+    'stemmed', coalesce((SELECT u.language FROM users AS u WHERE u.user_id = NEW.user_id), 'simple'), NEW.fact
+  );
+  NEW.length := memsvc.word_count(NEW.tsv);
+  RETURN NEW;
+END
+$$;
+
+ALTER FUNCTION memsvc.form_fact() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.form_fact() IS 'Trigger: keeps the words of a fact.';
+
 CREATE FUNCTION memsvc.form_label() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -3529,6 +3956,124 @@ $$;
 ALTER FUNCTION memsvc.form_label() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.form_label() IS 'Trigger: keeps the normal form of a label.';
+
+CREATE FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(form text, node_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 10
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN QUERY
+  SELECT v.label_form, v.node_id FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.label_form = ANY (p_forms) AND v.recorded_to = 'infinity'
+    AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known
+  ORDER BY v.label_form, v.node_id;
+  RETURN QUERY
+  SELECT v.normal_form, v.node_id FROM aliases AS v
+  WHERE v.user_id = p_user_id AND v.normal_form COLLATE "C" = ANY (p_forms) AND v.recorded_to = 'infinity'
+    AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known
+  ORDER BY v.normal_form COLLATE "C", v.node_id;
+  IF p_known_at IS NOT NULL THEN
+    RETURN QUERY
+    SELECT v.label_form, v.node_id FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.label_form = ANY (p_forms) AND v.recorded_to < 'infinity'
+      AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known AND v.recorded_to > known
+    ORDER BY v.label_form, v.node_id;
+    RETURN QUERY
+    SELECT v.normal_form, v.node_id FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.normal_form = ANY (p_forms) AND v.recorded_to < 'infinity'
+      AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known AND v.recorded_to > known
+    ORDER BY v.normal_form;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Stored nodes that have one of these labels or names.';
+
+CREATE FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) RETURNS TABLE(memory_id uuid, outcome text, changed boolean)
+    LANGUAGE plpgsql ROWS 10
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  recalled uuid[];
+  before smallint[];
+  places integer[];
+  ids uuid[];
+  judged smallint[];
+  outcomes text[];
+BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
+  SELECT e.memories, coalesce(e.verdicts, array_fill(0::smallint, ARRAY[cardinality(e.memories)]))
+  INTO recalled, before
+  FROM recall_events AS e WHERE e.user_id = p_user_id AND e.recall_id = p_recall_id
+  FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT NULL::uuid, 'unknown_recall', false;
+    RETURN;
+  END IF;
+
+  SELECT array_agg(s.id), array_agg(s.verdict), array_agg(array_position(recalled, s.id)) INTO ids, judged, places
+  FROM (
+    SELECT DISTINCT u.id, 1::smallint AS verdict FROM unnest(p_used) AS u (id)
+    UNION ALL
+    SELECT DISTINCT u.id, (-1)::smallint FROM unnest(p_irrelevant) AS u (id)
+  ) AS s;
+  SELECT array_agg(CASE
+      WHEN s.place IS NOT NULL THEN CASE s.verdict WHEN 1 THEN 'used' ELSE 'irrelevant' END
+      -- Erasing leaves an empty place, and no id to compare with.
+      WHEN array_position(recalled, NULL) IS NOT NULL AND k.memory_id IS NULL THEN 'erased'
+      ELSE 'not_recalled'
+    END ORDER BY s.nth) INTO outcomes
+  FROM unnest(ids, judged, places) WITH ORDINALITY AS s (id, verdict, place, nth)
+  LEFT JOIN memsvc.kinds_of(p_user_id, ids) AS k ON k.memory_id = s.id;
+  RETURN QUERY
+  SELECT s.id, s.outcome, s.place IS NOT NULL AND before[s.place] <> s.verdict
+  FROM unnest(ids, outcomes, judged, places) AS s (id, outcome, verdict, place);
+  IF ids IS NULL OR 'not_recalled' = ANY (outcomes) THEN
+    RETURN;
+  END IF;
+
+  UPDATE recall_events AS e
+  SET verdicts = ARRAY(
+    SELECT coalesce(s.verdict, b.verdict)
+    FROM unnest(before) WITH ORDINALITY AS b (verdict, place)
+    LEFT JOIN unnest(judged, places) AS s (verdict, place) ON s.place = b.place
+    ORDER BY b.place
+  )
+  WHERE e.user_id = p_user_id AND e.recall_id = p_recall_id;
+  INSERT INTO memory_signals (user_id, memory_id, kind)
+  SELECT p_user_id, k.memory_id, k.kind FROM memsvc.kinds_of(p_user_id, ids) AS k ORDER BY k.memory_id
+  ON CONFLICT (user_id, memory_id) DO NOTHING;
+  -- In one order, so that two who judge the same memories never wait for each other in a circle.
+  PERFORM FROM memory_signals AS s WHERE s.user_id = p_user_id AND s.memory_id = ANY (ids)
+  ORDER BY s.memory_id FOR NO KEY UPDATE;
+  UPDATE memory_signals AS s
+  SET used = greatest(s.used + c.used, 0), irrelevant = greatest(s.irrelevant + c.irrelevant, 0)
+  FROM (
+    SELECT u.id, (u.verdict = 1)::integer - (before[u.place] = 1)::integer AS used,
+      (u.verdict = -1)::integer - (before[u.place] = -1)::integer AS irrelevant
+    FROM unnest(ids, judged, places) AS u (id, verdict, place)
+    WHERE before[u.place] <> u.verdict
+  ) AS c
+  WHERE s.user_id = p_user_id AND s.memory_id = c.id;
+END
+$$;
+
+ALTER FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) IS 'Feedback on a recall: what was used, what was irrelevant; what became of each verdict.';
 
 CREATE FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer DEFAULT 0, p_types text[] DEFAULT NULL::text[], p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 500, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(unknown uuid[], nodes json, edges json, truncated boolean)
     LANGUAGE plpgsql STABLE
@@ -3961,6 +4506,30 @@ ALTER FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zo
 
 COMMENT ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Sizes of a user''s graph.';
 
+CREATE FUNCTION memsvc.has_exact_words(p_text text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (p_text ~ '[A-Z]{2}|[A-Za-z0-9](\+\+|#|_[A-Za-z0-9])'::text);
+
+ALTER FUNCTION memsvc.has_exact_words(p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.has_exact_words(p_text text) IS 'Whether a text can hold names that the parser would cut or drop.';
+
+CREATE FUNCTION memsvc.signs() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN '\u2E80-\u2FDF\u3005-\u3007\u3041-\u3096\u309D-\u309F\u30A1-\u30FA\u30FC-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF'::text;
+
+ALTER FUNCTION memsvc.signs() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.signs() IS 'Chinese and Japanese signs, as ranges within the brackets of a pattern.';
+
+CREATE FUNCTION memsvc.has_signs(p_text text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (p_text ~ (('['::text || memsvc.signs()) || '\uAC00-\uD7A3]'::text));
+
+ALTER FUNCTION memsvc.has_signs(p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.has_signs(p_text text) IS 'Whether a text has Chinese, Japanese or Korean signs.';
+
 CREATE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) RETURNS TABLE(at timestamp with time zone, event text, kind text, id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, change_id uuid, changed_by text)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4221,6 +4790,33 @@ ALTER FUNCTION memsvc.keep_memories(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keep_memories(p_user_id uuid) IS 'Keeps others from erasing memories of a user until the commit.';
 
+CREATE FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection bytea) RETURNS bytea
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  kept bytea;
+BEGIN
+  PERFORM memsvc.change_models();
+  UPDATE embedding_models AS m SET projection = p_projection
+  WHERE m.model_id = p_model_id AND m.projection IS NULL AND m.state <> 'retired';
+  IF FOUND THEN
+    INSERT INTO jobs AS j (user_id, kind, subject_id)
+    SELECT l.user_id, 'embed', l.user_id
+    FROM memsvc.users_lacking_tokens(p_model_id) AS l (user_id)
+    INNER JOIN users AS u ON u.user_id = l.user_id AND u.erasing_since IS NULL
+    ORDER BY l.user_id
+    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1;
+  END IF;
+  SELECT m.projection INTO kept FROM embedding_models AS m WHERE m.model_id = p_model_id;
+  RETURN kept;
+END
+$$;
+
+ALTER FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection bytea) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection bytea) IS 'Keeps a model''s projection; the one that counts.';
+
 CREATE FUNCTION memsvc.keep_queue(p_silence interval) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4301,6 +4897,31 @@ ALTER FUNCTION memsvc.keys_of_app(p_app_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keys_of_app(p_app_id uuid) IS 'Keys of one app, without their hashes.';
 
+CREATE FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) RETURNS TABLE(memory_id uuid, kind text)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT i.id, CASE WHEN p.found THEN 'passage' ELSE 'fact' END
+  FROM (SELECT DISTINCT u.id FROM unnest(p_ids) AS u (id) WHERE u.id IS NOT NULL) AS i
+  LEFT JOIN LATERAL (
+    SELECT true AS found FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = i.id OFFSET 0
+  ) AS p ON true
+  LEFT JOIN LATERAL (
+    SELECT true AS found FROM edge_versions AS r
+    WHERE p.found IS NULL AND r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
+  ) AS v ON true
+  WHERE p.found OR v.found;
+END
+$$;
+
+ALTER FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) IS 'What ids are ids of: a passage or a fact.';
+
 CREATE FUNCTION memsvc.known_model(p_name text) RETURNS memsvc.embedding_models
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4320,6 +4941,95 @@ $$;
 ALTER FUNCTION memsvc.known_model(p_name text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.known_model(p_name text) IS 'The model with this name; an error where there is none.';
+
+CREATE FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, kind text, id uuid)
+    LANGUAGE plpgsql STABLE ROWS 200
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  starts uuid[] := p_nodes;
+  stored uuid[] := p_nodes;
+BEGIN
+  IF p_nodes = '{}' THEN
+    RETURN;
+  END IF;
+  IF merged THEN
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, stored
+    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  END IF;
+  RETURN QUERY
+  SELECT h.start_id, 'edge', h.version_id
+  FROM memsvc.hop(
+    p_user_id, ARRAY(SELECT DISTINCT u.* FROM unnest(starts) AS u), NULL, 'both', p_fan_out, NULL, p_as_of, p_known_at,
+    merged
+  ) AS h;
+  RETURN QUERY SELECT u.start_id, 'node', u.node_id FROM unnest(starts, stored) AS u (start_id, node_id);
+  RETURN QUERY
+  SELECT u.start_id, x.kind, x.id
+  FROM unnest(starts, stored) AS u (start_id, node_id)
+  CROSS JOIN LATERAL (
+    (SELECT 'version' AS kind, v.version_id AS id FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (ARRAY[u.node_id]) AND v.recorded_to = 'infinity'
+      AND v.recorded_from <= known
+    ORDER BY v.node_id OFFSET 0)
+    UNION ALL
+    (SELECT 'version', v.version_id FROM node_versions AS v
+    WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.node_id = ANY (ARRAY[u.node_id])
+      AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
+    ORDER BY v.node_id OFFSET 0)
+    UNION ALL
+    (SELECT 'alias', v.alias_id FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
+      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+    ORDER BY v.normal_form OFFSET 0)
+  ) AS x;
+END
+$$;
+
+ALTER FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'What is known about nodes and can have evidence.';
+
+CREATE FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) RETURNS TABLE(passage_id uuid, late double precision)
+    LANGUAGE sql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    BEGIN ATOMIC
+ WITH asked AS MATERIALIZED (
+          SELECT (late_scores.p_query)[f.at] AS q1,
+             (late_scores.p_query)[(f.at + 1)] AS q2,
+             (late_scores.p_query)[(f.at + 2)] AS q3,
+             (late_scores.p_query)[(f.at + 3)] AS q4,
+             (late_scores.p_query)[(f.at + 4)] AS q5,
+             (late_scores.p_query)[(f.at + 5)] AS q6,
+             (late_scores.p_query)[(f.at + 6)] AS q7,
+             (late_scores.p_query)[(f.at + 7)] AS q8
+            FROM generate_series(1, cardinality(late_scores.p_query), 8) f(at)
+         )
+  SELECT c.passage_id,
+     s.late
+    FROM ((unnest(late_scores.p_passages) c(passage_id)
+      CROSS JOIN LATERAL ( SELECT t_1.tokens
+            FROM memsvc.token_vectors t_1
+           WHERE ((t_1.user_id = late_scores.p_user_id) AND (t_1.model_id = late_scores.p_model_id) AND (t_1.passage_id = c.passage_id))
+          OFFSET 0) t)
+      CROSS JOIN LATERAL ( SELECT ((1)::double precision - (((2)::double precision * sum(m.bits)) / ((128 * cardinality(late_scores.p_query)))::double precision)) AS late
+            FROM (asked a
+              CROSS JOIN LATERAL ( SELECT (((((((COALESCE(min((k.token OPERATOR(public.<~>) a.q1)), (0)::double precision) + COALESCE(min((k.token OPERATOR(public.<~>) a.q2)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q3)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q4)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q5)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q6)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q7)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q8)), (0)::double precision)) AS bits
+                    FROM unnest(t.tokens) k(token)) m)) s)
+   WHERE ((t.tokens <> '{}'::"bit"[]) AND (s.late IS NOT NULL));
+END;
+
+ALTER FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) IS 'Late interaction of a query''s tokens with passages'': mean of largest similarities, -1 to 1; no tokens, no row.';
 
 CREATE FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -4510,7 +5220,507 @@ ALTER FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer
 
 COMMENT ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) IS 'Makes a model''s vector index.';
 
-CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
+CREATE FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, fit double precision)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  windows CONSTANT integer := coalesce(cardinality(p_begins), 0);
+  tick CONSTANT interval := interval '1 microsecond'; -- makes one bound of two: a scan begins at either of them
+  first CONSTANT timestamptz := (SELECT min(b.begins) FROM unnest(p_begins) AS b (begins));
+  last CONSTANT timestamptz := (SELECT max(e.ends) FROM unnest(p_ends) AS e (ends));
+  reach integer;
+  share integer;
+BEGIN
+  IF windows = 0 OR p_limit <= 0 THEN
+    RETURN;
+  END IF;
+  share := (p_limit - 1) / (2 * windows) + 1;
+  reach := greatest(2000 / windows, share);
+  RETURN QUERY
+  SELECT f.version_id, 1::double precision
+  FROM (
+    SELECT o.version_id, o.turned
+    FROM unnest(p_begins, p_ends) AS w (begins, ends)
+    CROSS JOIN LATERAL (
+      (SELECT c.version_id, c.valid_from AS turned
+      FROM (
+        SELECT v.version_id, v.valid_from, v.valid_to, v.recorded_from FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_from > '-infinity'
+          AND v.valid_from >= w.begins AND v.valid_from < least(w.ends, p_as_of + tick)
+        ORDER BY v.valid_from DESC LIMIT reach
+      ) AS c
+      WHERE (p_known_at IS NULL OR c.recorded_from <= p_known_at)
+        AND (p_as_of IS NULL OR c.valid_to > p_as_of)
+      LIMIT share)
+      UNION ALL
+      (SELECT c.version_id, c.valid_to
+      FROM (
+        SELECT v.version_id, v.valid_from, v.valid_to, v.recorded_from FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+          AND v.valid_to >= greatest(w.begins, p_as_of + tick) AND v.valid_to < w.ends
+        ORDER BY v.valid_to DESC LIMIT reach
+      ) AS c
+      WHERE (p_known_at IS NULL OR c.recorded_from <= p_known_at)
+        AND (p_as_of IS NULL OR c.valid_from <= p_as_of)
+      LIMIT share)
+    ) AS o
+    UNION ALL
+    SELECT c.version_id, t.turned
+    FROM (
+      SELECT v.version_id, v.valid_from, v.valid_to, v.recorded_from FROM edge_versions AS v
+      WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.recorded_to < 'infinity'
+        AND v.recorded_to > p_known_at
+      ORDER BY v.recorded_to LIMIT 2000
+    ) AS c
+    CROSS JOIN LATERAL (
+      SELECT max(e.turned) AS turned FROM (VALUES (c.valid_from), (c.valid_to)) AS e (turned)
+      WHERE EXISTS (
+        SELECT FROM unnest(p_begins, p_ends) AS w (begins, ends) WHERE e.turned >= w.begins AND e.turned < w.ends
+      )
+    ) AS t
+    WHERE t.turned IS NOT NULL AND c.recorded_from <= p_known_at
+      AND ((c.valid_from >= first AND c.valid_from < last) OR (c.valid_to >= first AND c.valid_to < last))
+      AND (p_as_of IS NULL OR (c.valid_from <= p_as_of AND c.valid_to > p_as_of))
+  ) AS f
+  GROUP BY f.version_id -- it may have begun and ended in the windows
+  ORDER BY max(f.turned) DESC, f.version_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The time arm for facts: versions that began or ended inside windows of time, the latest first.';
+
+CREATE FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(version_id uuid, score double precision, matched_terms text[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  sample CONSTANT integer := 200;
+  walk CONSTANT integer := 5000;
+  each CONSTANT integer := greatest(300, p_limit);
+  budget CONSTANT integer := 2 * each;
+  most_terms CONSTANT integer := 16;
+  share CONSTANT double precision := 0.02; -- of all facts, may be read from the index
+  usual_length CONSTANT double precision := 10; -- where there are no messages
+  -- As in match_words.
+  steps CONSTANT double precision[] := ARRAY[
+    0.5, 1.125, 1.3056, 1.3924, 1.4436, 1.4775, 1.5016, 1.5196, 1.5336, 1.5448, 1.5539, 1.5615
+  ];
+  scale CONSTANT double precision := pi() ^ 2 / 6;
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL;
+  wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
+  seen integer;
+  sampled text[];
+  met double precision[];
+  size double precision;
+  mean_length double precision;
+  terms text[];
+  weights double precision[];
+  needles tsquery[];
+  every tsquery;
+  rare tsquery[];
+  rest boolean;
+  ids uuid[] := '{}';
+  texts tsvector[] := '{}';
+  lengths integer[] := '{}';
+  more record;
+BEGIN
+  IF wanted = '{}' THEN
+    RETURN;
+  END IF;
+  WITH newest AS MATERIALIZED (
+    SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
+  ),
+  held AS (
+    SELECT t.term, count(*) AS facts FROM newest AS n CROSS JOIN LATERAL unnest(tsvector_to_array(n.tsv)) AS t (term)
+    WHERE t.term = ANY (wanted) GROUP BY t.term
+  )
+  SELECT (SELECT count(*) FROM newest), array_agg(h.term), array_agg((h.facts + 0.5) / sample) INTO seen, sampled, met
+  FROM held AS h;
+  IF seen = 0 OR (seen < sample AND sampled IS NULL) THEN
+    RETURN;
+  END IF;
+
+  SELECT coalesce(sum(c.passages), 0), coalesce(sum(c.length) / nullif(sum(c.passages), 0), usual_length)
+  INTO size, mean_length
+  FROM (
+    SELECT passages, length FROM corpora WHERE user_id = asker AND kind = 'message' AND form = 'stemmed'
+    UNION ALL
+    SELECT passages, length FROM term_deltas WHERE user_id = asker AND kind = 'message' AND form = 'stemmed'
+  ) AS c;
+  WITH counted AS (
+    SELECT t.term, t.passages FROM terms AS t
+    WHERE t.user_id = asker AND t.kind = 'message' AND t.form = 'stemmed' AND t.term = ANY (wanted)
+    UNION ALL
+    SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+    WHERE d.user_id = asker AND d.kind = 'message' AND d.form = 'stemmed' AND d.terms && wanted
+      AND u.term = ANY (wanted)
+  ),
+  weighed AS (
+    SELECT w.term, greatest(0, coalesce(sum(c.passages), 0))::double precision AS passages,
+      greatest(coalesce(min(s.part), 0.5 / sample), sum(c.passages) / nullif(size, 0)) AS part
+    FROM unnest(wanted) AS w (term)
+    LEFT JOIN counted AS c ON c.term = w.term
+    LEFT JOIN unnest(sampled, met) AS s (term, part) ON s.term = w.term
+    WHERE seen = sample OR s.term IS NOT NULL
+    GROUP BY w.term ORDER BY passages, w.term LIMIT most_terms
+  ),
+  placed AS (
+    SELECT w.term, memsvc.as_tsquery(w.term) AS needle, row_number() OVER byrarity AS place,
+      ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
+      sum(w.part) OVER byrarity AS reach
+    FROM weighed AS w WINDOW byrarity AS (ORDER BY w.part, w.passages, w.term)
+  )
+  SELECT array_agg(p.term ORDER BY p.weight DESC, p.term), array_agg(p.weight ORDER BY p.weight DESC, p.term),
+    array_agg(p.needle ORDER BY p.weight DESC, p.term), string_agg(p.needle::text, ' | ')::tsquery,
+    array_agg(p.needle ORDER BY p.place) FILTER (WHERE p.reach <= share),
+    bool_or(p.reach > share)
+  INTO terms, weights, needles, every, rare, rest
+  FROM placed AS p;
+
+  IF seen = sample AND rare IS NOT NULL THEN
+    SELECT coalesce(array_agg(c.version_id), '{}'), coalesce(array_agg(c.tsv), '{}'),
+      coalesce(array_agg(c.length), '{}')
+    INTO ids, texts, lengths
+    FROM (
+      SELECT DISTINCT ON (f.version_id) f.* FROM (
+        SELECT m.* FROM unnest(rare) AS r (needle)
+        CROSS JOIN LATERAL (
+          SELECT v.version_id, v.tsv, v.length
+          FROM ( -- by itself: only the index of words has this, whatever is estimated
+            SELECT e.* FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ r.needle OFFSET 0
+          ) AS v
+          WHERE v.user_id = asker AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known
+            AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+            AND (NOT filtered OR memsvc.fact_is_from(
+              asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+            ))
+          LIMIT each
+        ) AS m
+        LIMIT budget
+      ) AS f
+      ORDER BY f.version_id
+    ) AS c;
+  END IF;
+  IF seen < sample OR (rest AND cardinality(ids) < p_limit) THEN
+    SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
+    FROM (
+      SELECT v.version_id, v.tsv, v.length
+      FROM (
+        SELECT n.* FROM edge_versions AS n WHERE n.user_id = asker AND n.recorded_from <= known
+        ORDER BY n.recorded_from DESC LIMIT walk
+      ) AS v
+      WHERE v.tsv @@ every AND v.version_id <> ALL (ids) AND v.valid_from <= moment AND v.valid_to > moment
+        AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+        AND (NOT filtered OR memsvc.fact_is_from(
+          asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+        ))
+      LIMIT greatest(sample, p_limit)
+    ) AS c;
+    ids := ids || more.ids;
+    texts := texts || more.texts;
+    lengths := lengths || more.lengths;
+  END IF;
+  IF p_versions <> '{}' THEN
+    SELECT array_agg(v.version_id) AS ids, array_agg(v.tsv) AS texts, array_agg(v.length) AS lengths INTO more
+    FROM (
+      SELECT g.version_id, g.tsv, g.length FROM edge_versions AS g
+      WHERE g.user_id = asker AND g.version_id = ANY (p_versions) OFFSET 0
+    ) AS v
+    WHERE v.version_id <> ALL (ids) AND v.tsv @@ every;
+    ids := ids || more.ids;
+    texts := texts || more.texts;
+    lengths := lengths || more.lengths;
+  END IF;
+
+  RETURN QUERY
+  WITH scored AS (
+    SELECT c.version_id,
+      sum(q.weight * (1 - n.norm / (n.norm + width_bucket(ts_rank('{1,1,1,1}', c.tsv, q.needle) * scale, steps))))
+        AS score,
+      array_agg(q.term ORDER BY q.place) AS held
+    FROM unnest(ids, texts, lengths) AS c (version_id, tsv, length)
+    CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75 * c.length / mean_length) AS norm) AS n
+    INNER JOIN unnest(terms, weights, needles) WITH ORDINALITY AS q (term, weight, needle, place) ON c.tsv @@ q.needle
+    GROUP BY c.version_id
+  )
+  SELECT s.version_id, s.score, s.held FROM (
+    SELECT b.*, row_number() OVER (ORDER BY b.score DESC, b.version_id DESC) AS place FROM scored AS b
+  ) AS s
+  WHERE s.place <= p_limit OR s.version_id = ANY (p_versions)
+  ORDER BY s.place;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The word arm for facts: BM25 over their sentences, best first; p_versions are scored whatever their place.';
+
+CREATE FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, words double precision, matched_terms text[], distance integer, node_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  fan_out CONSTANT integer := 50;
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL;
+  merged boolean := false;
+  near uuid[] := '{}';
+  met_facts uuid[];
+  told record;
+BEGIN
+  PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  IF cardinality(p_nodes) > 0 THEN
+    merged := memsvc.any_merges(p_user_id, p_known_at);
+    near := ARRAY(
+      SELECT DISTINCT h.version_id FROM memsvc.hop(
+        p_user_id, memsvc.standing_for(p_user_id, p_nodes, p_known_at), NULL, 'both', fan_out, NULL, moment,
+        p_known_at, merged
+      ) AS h
+      WHERE NOT filtered OR memsvc.fact_is_from(
+        p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+      )
+    );
+  END IF;
+  SELECT array_agg(m.version_id) AS versions, array_agg(m.score) AS scores,
+    array_agg(array_to_string(m.matched_terms, chr(1))) AS terms
+  INTO told
+  FROM memsvc.match_fact_words(
+    p_user_id, p_query, p_language, near, p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
+  ) AS m;
+  -- By itself: under row security, an index is not used for an array that coalesce is a part of.
+  met_facts := near || coalesce(told.versions, '{}');
+
+  RETURN QUERY
+  WITH asked AS MATERIALIZED (
+    SELECT coalesce(r.canonical_id, n.node_id) AS node_id, min(n.distance) AS distance
+    FROM unnest(p_nodes, p_distances) AS n (node_id, distance)
+    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
+      ON r.node_id = n.node_id
+    GROUP BY 1
+  ),
+  fact AS MATERIALIZED (
+    SELECT v.version_id, v.from_node, v.to_node, v.recorded_from, memsvc.edge_type_weight(v.type) * v.weight AS strength
+    FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (met_facts)
+    ORDER BY v.version_id OFFSET 0
+  ),
+  resolved AS MATERIALIZED (
+    SELECT r.node_id, r.canonical_id
+    FROM memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN ARRAY(
+      SELECT f.from_node FROM fact AS f UNION SELECT f.to_node FROM fact AS f
+    ) END, p_known_at) AS r
+  ),
+  about AS MATERIALIZED (
+    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.node_id
+    FROM (
+      SELECT f.version_id, f.from_node AS node_id, 0 AS side FROM fact AS f
+      UNION ALL SELECT f.version_id, f.to_node, 1 FROM fact AS f
+    ) AS e
+    LEFT JOIN resolved AS r ON r.node_id = e.node_id
+    INNER JOIN asked AS a ON a.node_id = coalesce(r.canonical_id, e.node_id)
+    ORDER BY e.version_id, a.distance, e.side
+  ),
+  ranked AS (
+    SELECT f.version_id, w.score, w.terms, a.distance, a.node_id,
+      CASE WHEN w.score IS NOT NULL
+        THEN row_number() OVER (ORDER BY w.score DESC NULLS LAST, f.recorded_from DESC, f.version_id DESC)
+      END AS by_words,
+      CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
+        ORDER BY a.distance NULLS LAST, w.score DESC NULLS LAST, f.strength DESC, f.recorded_from DESC,
+          f.version_id DESC
+      ) END AS by_node
+    FROM fact AS f
+    LEFT JOIN unnest(told.versions, told.scores, told.terms) AS w (version_id, score, terms)
+      ON w.version_id = f.version_id
+    LEFT JOIN about AS a ON a.version_id = f.version_id
+  )
+  SELECT r.version_id, r.score, coalesce(string_to_array(r.terms, chr(1)), '{}'), r.distance, r.node_id
+  FROM ranked AS r
+  ORDER BY least(r.by_words, r.by_node), r.by_words, r.by_node
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Facts that matter for a query, by their words and by what they are about; best first.';
+
+CREATE FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, node_id uuid, reach double precision, distance integer)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  fan_out CONSTANT integer := 50;
+  fan_out_behind CONSTANT integer := 10;
+  most_links CONSTANT integer := 500; -- of one version, name or node; the last ones that were stored
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL OR p_as_of IS NOT NULL OR p_known_at IS NOT NULL;
+  near uuid[];
+  behind uuid[];
+BEGIN
+  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
+    RETURN;
+  END IF;
+  near := memsvc.standing_for(p_user_id, ARRAY(
+    SELECT n.node_id FROM unnest(p_nodes, p_distances) AS n (node_id, distance) WHERE n.distance = 0
+  ), p_known_at);
+  behind := ARRAY(
+    SELECT n.node_id FROM unnest(memsvc.standing_for(p_user_id, p_nodes, p_known_at)) AS n (node_id)
+    WHERE n.node_id <> ALL (near)
+  );
+  RETURN QUERY
+  WITH subject AS MATERIALIZED (
+    SELECT k.* FROM memsvc.known_of(p_user_id, near, fan_out, NULL, p_known_at) AS k
+    UNION ALL
+    SELECT k.* FROM memsvc.known_of(
+      p_user_id, behind, fan_out_behind, coalesce(p_as_of, clock_timestamp()), p_known_at
+    ) AS k
+  ),
+  asked AS MATERIALIZED (
+    SELECT DISTINCT ON (coalesce(r.canonical_id, n.node_id)) coalesce(r.canonical_id, n.node_id) AS node_id, n.reach,
+      n.distance
+    FROM unnest(p_nodes, p_reach, p_distances) AS n (node_id, reach, distance)
+    LEFT JOIN memsvc.resolve_nodes(
+      p_user_id, CASE WHEN memsvc.any_merges(p_user_id, p_known_at) THEN p_nodes END, p_known_at
+    ) AS r ON r.node_id = n.node_id
+    ORDER BY coalesce(r.canonical_id, n.node_id), n.reach DESC, n.distance
+  ),
+  linked AS MATERIALIZED (
+    SELECT s.start_id, l.passage_id
+    FROM (SELECT o.* FROM subject AS o WHERE o.kind = 'edge') AS s
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM source_links AS i WHERE i.user_id = p_user_id AND i.edge_version_id = s.id
+      ORDER BY i.user_id DESC, i.edge_version_id DESC LIMIT most_links
+    ) AS l
+    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+    UNION
+    SELECT s.start_id, l.passage_id
+    FROM (SELECT o.* FROM subject AS o WHERE o.kind <> 'edge') AS s
+    CROSS JOIN LATERAL (
+      (SELECT i.* FROM source_links AS i
+      WHERE s.kind = 'node' AND i.user_id = p_user_id AND i.node_id = s.id
+      ORDER BY i.user_id DESC, i.node_id DESC LIMIT most_links)
+      UNION ALL
+      (SELECT i.* FROM source_links AS i
+      WHERE s.kind = 'version' AND i.user_id = p_user_id AND i.node_version_id = s.id
+      ORDER BY i.user_id DESC, i.node_version_id DESC LIMIT most_links)
+      UNION ALL
+      (SELECT i.* FROM source_links AS i
+      WHERE s.kind = 'alias' AND i.user_id = p_user_id AND i.alias_id = s.id
+      ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links)
+    ) AS l
+    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+  ),
+  best AS MATERIALIZED (
+    SELECT DISTINCT ON (l.passage_id) l.passage_id, a.node_id, a.reach, a.distance
+    FROM linked AS l INNER JOIN asked AS a ON a.node_id = l.start_id
+    ORDER BY l.passage_id, a.reach DESC, a.distance, a.node_id
+  ),
+  first AS MATERIALIZED ( -- ids are in the order in which messages came: the newest of equal reach
+    SELECT o.* FROM best AS o ORDER BY o.reach DESC, o.distance, o.passage_id DESC
+    LIMIT CASE WHEN NOT filtered THEN 2 * p_limit END
+  )
+  SELECT b.passage_id, b.node_id, b.reach, b.distance
+  FROM first AS b
+  CROSS JOIN LATERAL (
+    SELECT i.* FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[b.passage_id])
+    ORDER BY i.passage_id OFFSET 0
+  ) AS p
+  WHERE p.kind = ANY (p_kinds) AND p.recorded_at <= known
+    AND (p_as_of IS NULL OR p.said_at <= p_as_of)
+    AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+    AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+    AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+    AND (p_said_to IS NULL OR p.said_at < p_said_to)
+  ORDER BY b.reach DESC, b.distance, p.said_at DESC, b.passage_id DESC
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Passages that support what is known about some nodes.';
+
+CREATE FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, fit double precision)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+DECLARE
+  windows CONSTANT integer := coalesce(cardinality(p_begins), 0);
+  tick CONSTANT interval := interval '1 microsecond'; -- makes one bound of two: a scan begins at either of them
+  reach integer;
+  share integer;
+BEGIN
+  IF windows = 0 OR p_limit <= 0 THEN
+    RETURN;
+  END IF;
+  share := (p_limit - 1) / windows + 1;
+  reach := greatest(3000 / windows, share);
+  RETURN QUERY
+  SELECT f.passage_id, 1::double precision
+  FROM unnest(p_begins, p_ends) AS w (begins, ends)
+  CROSS JOIN LATERAL (
+    SELECT c.passage_id, c.said_at
+    FROM (
+      SELECT p.passage_id, p.said_at, p.kind, p.source_id, p.recorded_at FROM passages AS p
+      WHERE p.user_id = p_user_id AND p.said_at >= greatest(w.begins, p_said_from)
+        AND p.said_at < least(w.ends, p_said_to, p_as_of + tick)
+      ORDER BY p.said_at DESC LIMIT reach
+    ) AS c
+    WHERE c.kind = ANY (p_kinds)
+      AND (p_sources IS NULL OR c.source_id = ANY (p_sources))
+      AND (p_not_sources IS NULL OR c.source_id <> ALL (p_not_sources))
+      AND (p_known_at IS NULL OR c.recorded_at <= p_known_at)
+    LIMIT share
+  ) AS f
+  GROUP BY f.passage_id -- windows may overlap
+  ORDER BY max(f.said_at) DESC, f.passage_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The time arm: passages said inside windows of time, newest first.';
+
+CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -4520,7 +5730,7 @@ DECLARE
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL;
+    OR p_said_to IS NOT NULL OR p_known_at IS NOT NULL;
   size bigint;
   neighbours double precision;
   found_ids uuid[];
@@ -4574,6 +5784,7 @@ BEGIN
           AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
           AND (p_said_from IS NULL OR p.said_at >= p_said_from)
           AND (p_said_to IS NULL OR p.said_at < p_said_to)
+          AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
       ))
   ) AS n
   ORDER BY n.similarity DESC, n.passage_id
@@ -4581,18 +5792,18 @@ BEGIN
 END
 $_$;
 
-ALTER FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) OWNER TO memsvc_recall;
+ALTER FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) IS 'The vector arm: passages nearest to the query''s vector, best first.';
+COMMENT ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) IS 'The vector arm: passages nearest to the query''s vector, best first.';
 
-CREATE FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_enough integer DEFAULT NULL::integer) RETURNS TABLE(matched_id uuid, score double precision, matched_terms text[], matched_form text)
+CREATE FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_enough integer DEFAULT NULL::integer, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, score double precision, matched_terms text[], matched_form text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 10
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
-  budget CONSTANT integer := 3000;
+  budget CONSTANT integer := 1500;
   walkable CONSTANT integer := 20000;
   most_terms CONSTANT integer := 64; -- each is a bit of found_terms
   -- Middles between sum(1/i^2, i = 1..n) for n = 0, 1, 2, …; beyond 12 BM25 hardly grows.
@@ -4706,6 +5917,7 @@ BEGIN
         AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
         AND (p_said_from IS NULL OR p.said_at >= p_said_from)
         AND (p_said_to IS NULL OR p.said_at < p_said_to)
+        AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
       LIMIT 2 * budget
     ),
     scored AS (
@@ -4741,9 +5953,71 @@ BEGIN
 END
 $$;
 
-ALTER FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) OWNER TO memsvc_recall;
+ALTER FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) IS 'The word arm: BM25 over one user''s passages, best first.';
+COMMENT ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer, p_known_at timestamp with time zone) IS 'The word arm: BM25 over one user''s passages, best first.';
+
+CREATE FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(place bigint, kind text, memory_id uuid, passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, version_id uuid, edge_id uuid, edge_type text, from_node uuid, from_label text, to_node uuid, to_label text, valid_from timestamp with time zone, valid_to timestamp with time zone, confidence real)
+    LANGUAGE plpgsql STABLE ROWS 10
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH version AS MATERIALIZED (
+    SELECT i.nth, v.*
+    FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
+    CROSS JOIN LATERAL (
+      SELECT r.* FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
+    ) AS v
+  ),
+  fact AS MATERIALIZED (
+    SELECT v.nth, v.version_id, v.edge_id, v.type, f.canonical_id AS from_node, f.label AS from_label,
+      t.canonical_id AS to_node, t.label AS to_label, v.fact, v.asserted_by, v.valid_from, v.valid_to, v.recorded_from,
+      v.confidence, (
+        SELECT p.passage_id
+        FROM memsvc.links_of(p_user_id, 'edge', v.version_id, p_known_at) AS l
+        CROSS JOIN LATERAL (
+          SELECT r.passage_id, r.said_at FROM passages AS r
+          WHERE r.user_id = p_user_id AND r.passage_id = l.passage_id OFFSET 0
+        ) AS p
+        WHERE l.stance = 'supports'
+        ORDER BY p.said_at, p.passage_id LIMIT 1
+      ) AS passage_id
+    FROM version AS v
+    INNER JOIN memsvc.node_cards(p_user_id, ARRAY(
+      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
+    ), p_as_of, p_known_at) AS f ON f.node_id = v.from_node
+    INNER JOIN memsvc.node_cards(p_user_id, ARRAY(
+      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
+    ), p_as_of, p_known_at) AS t ON t.node_id = v.to_node
+  )
+  SELECT i.nth, CASE WHEN f.nth IS NULL THEN p.kind ELSE 'fact' END, i.id, p.passage_id, p.source_id,
+    coalesce(s.identifier, ''), coalesce(p.session, ''), coalesce(p.ordinal, 0), coalesce(p.part, 0::smallint),
+    p.client_id, CASE WHEN p.passage_id IS NULL THEN f.asserted_by ELSE p.speaker END, coalesce(p.role, 'other'),
+    coalesce(f.fact, p.text), CASE WHEN f.nth IS NULL THEN p.caption END, coalesce(p.said_at, f.recorded_from),
+    coalesce(p.said_offset, 0::smallint), coalesce(f.recorded_from, p.recorded_at), f.version_id, f.edge_id, f.type,
+    f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
+    nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence
+  FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
+  LEFT JOIN fact AS f ON f.nth = i.nth
+  LEFT JOIN LATERAL (
+    SELECT r.* FROM passages AS r
+    WHERE r.user_id = p_user_id AND r.passage_id = CASE WHEN f.nth IS NULL THEN i.id ELSE f.passage_id END OFFSET 0
+  ) AS p ON true
+  LEFT JOIN LATERAL (
+    SELECT r.identifier FROM sources AS r WHERE r.user_id = p_user_id AND r.source_id = p.source_id OFFSET 0
+  ) AS s ON true
+  WHERE f.nth IS NOT NULL OR p.passage_id IS NOT NULL
+  ORDER BY i.nth;
+END
+$$;
+
+ALTER FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Messages and facts as they are shown, in the order of their ids.';
 
 CREATE FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF memsvc.merges
     LANGUAGE sql STABLE
@@ -4847,6 +6121,262 @@ ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal in
 
 COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
 
+CREATE FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, evidence text[])
+    LANGUAGE plpgsql STABLE ROWS 5
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  most CONSTANT integer := 3;
+  fan_out CONSTANT integer := 25;
+  signs CONSTANT integer := 200;
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+BEGIN
+  RETURN QUERY
+  WITH met AS MATERIALIZED (
+    SELECT h.start_id, h.version_id
+    FROM memsvc.hop(
+      p_user_id, memsvc.standing_for(p_user_id, p_nodes, p_known_at), NULL, 'both', fan_out, NULL, moment, p_known_at,
+      memsvc.any_merges(p_user_id, p_known_at)
+    ) AS h
+  ),
+  fact AS MATERIALIZED (
+    SELECT v.version_id, v.fact, v.valid_from, v.recorded_from FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(SELECT m.version_id FROM met AS m))
+    ORDER BY v.version_id OFFSET 0
+  ),
+  told AS MATERIALIZED (
+    SELECT m.start_id, f.fact, row_number() OVER (
+      PARTITION BY m.start_id ORDER BY nullif(f.valid_from, '-infinity') DESC NULLS LAST, f.recorded_from DESC,
+        f.version_id DESC
+    ) AS place
+    FROM met AS m INNER JOIN fact AS f ON f.version_id = m.version_id
+  )
+  SELECT n.node_id, CASE WHEN EXISTS (SELECT FROM told AS t WHERE t.start_id = n.node_id) THEN ARRAY(
+      SELECT left(t.fact, signs) FROM told AS t WHERE t.start_id = n.node_id AND t.place <= most ORDER BY t.place
+    ) ELSE ARRAY(
+      SELECT left(p.text, signs)
+      FROM memsvc.match_mentions(
+        p_user_id, ARRAY[n.node_id], '{1}', '{0}', most, p_as_of => p_as_of, p_known_at => p_known_at
+      ) WITH ORDINALITY AS g (matched_id, node_id, reach, distance, place)
+      CROSS JOIN LATERAL (
+        SELECT i.text FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[g.matched_id])
+        ORDER BY i.passage_id OFFSET 0
+      ) AS p
+      ORDER BY g.place
+    ) END
+  FROM unnest(memsvc.standing_for(p_user_id, p_nodes, p_known_at)) WITH ORDINALITY AS n (node_id, place)
+  ORDER BY n.place;
+END
+$$;
+
+ALTER FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'By what a person can tell nodes apart: a few sentences about each, newest first.';
+
+CREATE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) RETURNS TABLE(name text, form text, place integer, ending integer, loose boolean)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $_$
+#variable_conflict use_column
+DECLARE
+  most_words CONSTANT integer := 64;
+  signs CONSTANT text := '\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF'
+    '\U00020000-\U0003FFFF';
+  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
+  said CONSTANT text := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
+  opening CONSTANT text := substring(said FROM '^\W*');
+  words text[];
+  gaps text[];
+  parts text[];
+BEGIN
+  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth) INTO words, gaps
+  FROM (
+    SELECT r.*
+    FROM regexp_matches(said, format('([%1$s]|[^\W%1$s]+)(\W*)', signs), 'g') WITH ORDINALITY AS r (found, nth)
+    LIMIT most_words
+  ) AS m;
+  IF words IS NULL THEN
+    RETURN;
+  END IF;
+  parts := string_to_array(memsvc.normal_form((
+    SELECT string_agg(w.word || chr(2) || w.gap, chr(1) ORDER BY w.nth)
+    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
+  )), chr(1));
+
+  RETURN QUERY
+  WITH piece AS MATERIALIZED (
+    SELECT w.nth::integer AS nth, w.word, w.gap, split_part(p.part, chr(2), 1) AS form,
+      split_part(p.part, chr(2), 2) AS form_gap, w.word ~ format('^[%s]', signs) AS sign,
+      coalesce('{}' IN (
+        ts_lexize(d.own, split_part(p.part, chr(2), 1)), ts_lexize('english_stem', split_part(p.part, chr(2), 1))
+      ), false) AS stops, w.word <> lower(w.word) AS capital,
+      split_part(p.part, chr(2), 1) = ANY (memsvc.first_person_words()) AS self
+    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
+    INNER JOIN unnest(parts) WITH ORDINALITY AS p (part, nth) ON p.nth = w.nth
+    CROSS JOIN (
+      SELECT (CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END)::regdictionary AS own
+    ) AS d
+  ),
+  placed AS MATERIALIZED (
+    SELECT i.*, 1 + length(opening) + coalesce(sum(length(i.word || i.gap)) OVER before, 0)::integer AS place,
+      1 + coalesce(sum(length(i.form || i.form_gap)) OVER before, 0)::integer AS form_place,
+      coalesce(lag(i.gap) OVER (ORDER BY i.nth), opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
+      substring(i.form_gap FROM '^(\S*?[^\s.,;:!?)"''])[.,;:!?)"'']+(?=\s|$)') AS short_tail,
+      substring(coalesce(lag(i.form_gap) OVER (ORDER BY i.nth), opening) FROM '\S+$') AS head,
+      coalesce(lag(i.sign) OVER (ORDER BY i.nth), false) AS sign_before,
+      coalesce(lead(i.sign) OVER (ORDER BY i.nth), false) AS sign_behind,
+      i.capital AND NOT i.stops AS proper, bool_or(i.capital AND NOT i.stops AND i.nth > 1) OVER () AS with_capitals,
+      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER (ORDER BY i.nth), false) AS proper_before,
+      coalesce(lead(i.capital AND NOT i.stops) OVER (ORDER BY i.nth), false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
+      count(*) FILTER (WHERE i.capital AND NOT i.stops) OVER before AS propers
+    FROM piece AS i
+    WINDOW before AS (ORDER BY i.nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  ),
+  whole AS MATERIALIZED (
+    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form FROM piece AS i
+  ),
+  run AS (
+    SELECT a.place, z.place + length(z.word) AS ending, a.form_place, z.form_place + length(z.form) AS form_ending,
+      a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
+      CASE WHEN a.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
+          AND NOT z.proper_behind
+          AND z.nth - a.nth < 3 AND z.propers - a.propers = z.nth - a.nth
+        ELSE a.nth = z.nth AND NOT a.stops AND length(a.form) >= 5
+      END AND NOT a.sign AS whole
+    FROM placed AS a
+    INNER JOIN placed AS z ON z.nth BETWEEN a.nth AND a.nth + CASE WHEN a.sign THEN 7 ELSE 5 END
+    WHERE a.nth < z.nth OR CASE WHEN a.self THEN p_first_person ELSE
+      (NOT a.stops OR (a.nth > 1 AND a.capital))
+      AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
+    END
+  ),
+  gram AS (
+    SELECT r.*, substr(w.form, r.form_place, r.form_ending - r.form_place) AS form FROM run AS r CROSS JOIN whole AS w
+  )
+  SELECT substr(said, v.place, v.ending - v.place), v.form, v.place, v.ending, v.loose
+  FROM (
+    SELECT CASE WHEN g.self THEN 'i' ELSE g.form END AS form, g.place, g.ending,
+      NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
+    FROM gram AS g
+    UNION ALL
+    -- With the punctuation that touches it: "C++", ".NET".
+    SELECT g.form || t.tail, g.place, g.ending + length(t.tail), false
+    FROM gram AS g CROSS JOIN LATERAL (VALUES (g.tail), (g.short_tail)) AS t (tail)
+    WHERE t.tail IS NOT NULL AND NOT g.self
+    UNION ALL
+    SELECT g.head || g.form, g.place - length(g.head), g.ending, false FROM gram AS g
+    WHERE g.head IS NOT NULL AND NOT g.self
+  ) AS v;
+END
+$_$;
+
+ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) IS 'What could be a name in a query.';
+
+CREATE FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_language text DEFAULT 'english'::text, p_first_person boolean DEFAULT false) RETURNS TABLE(name text, node_id uuid, label text, type text, similarity double precision, place integer)
+    LANGUAGE plpgsql STABLE ROWS 5
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  most_loose CONSTANT integer := 2;
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  gram record;
+  exact record;
+  near record;
+  called_so uuid[];
+BEGIN
+  PERFORM FROM nodes AS n WHERE n.user_id = p_user_id OFFSET 1 LIMIT 1;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(g.place) AS places,
+    array_agg(g.ending) AS endings, array_agg(g.loose) AS loose
+  INTO gram FROM memsvc.name_grams(p_query, p_language, p_first_person) AS g;
+  IF gram.forms IS NULL THEN
+    RETURN;
+  END IF;
+
+  WITH called AS MATERIALIZED (
+    SELECT c.* FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
+  ),
+  hit AS MATERIALIZED (
+    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
+    WHERE g.form IN (SELECT c.form FROM called AS c)
+  ),
+  longest AS MATERIALIZED (
+    SELECT h.* FROM hit AS h
+    WHERE NOT EXISTS (
+      SELECT FROM hit AS o
+      WHERE o.place <= h.place AND o.ending >= h.ending AND o.ending - o.place > h.ending - h.place
+    )
+  )
+  SELECT array_agg(l.name) AS names, array_agg(l.form) AS forms, array_agg(c.node_id) AS nodes,
+    array_agg(l.place) AS places, array_agg(l.ending) AS endings
+  INTO exact FROM longest AS l INNER JOIN called AS c ON c.form = l.form;
+
+  WITH free AS MATERIALIZED (
+    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
+      AS g (name, form, place, ending, loose)
+    WHERE g.loose AND NOT EXISTS (
+      SELECT FROM unnest(exact.places, exact.endings) AS e (place, ending)
+      WHERE e.place < g.ending AND e.ending > g.place
+    )
+    ORDER BY g.ending - g.place DESC, g.place LIMIT most_loose
+  ),
+  hit AS MATERIALIZED (
+    SELECT f.name, f.form, f.place, f.ending, s.node_id, s.similarity,
+      max(s.similarity) OVER (PARTITION BY f.place, f.ending) AS best
+    FROM memsvc.similar_names(p_user_id, ARRAY(SELECT DISTINCT f.form FROM free AS f), moment, p_known_at) AS s
+    INNER JOIN free AS f ON f.form = s.form
+  )
+  SELECT array_agg(h.name) AS names, array_agg(h.form) AS forms, array_agg(h.node_id) AS nodes,
+    array_agg(h.place) AS places, array_agg(h.similarity) AS similarities
+  INTO near FROM hit AS h
+  WHERE h.similarity > h.best - 0.1 AND NOT EXISTS (
+    SELECT FROM hit AS o
+    WHERE o.place < h.ending AND o.ending > h.place
+      AND (o.best, o.ending - o.place, -o.place) > (h.best, h.ending - h.place, -h.place)
+  );
+
+  called_so := coalesce(exact.nodes, '{}') || coalesce(near.nodes, '{}');
+  IF called_so = '{}' THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH met AS (
+    SELECT e.*, 1::double precision AS similarity
+    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places) AS e (name, form, node_id, place)
+    UNION ALL
+    SELECT n.*
+    FROM unnest(near.names, near.forms, near.nodes, near.places, near.similarities)
+      AS n (name, form, node_id, place, similarity)
+  )
+  SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
+  FROM (
+    SELECT DISTINCT ON (m.form, c.canonical_id) m.name, c.canonical_id, c.label, c.type, m.similarity, m.place
+    FROM met AS m
+    INNER JOIN memsvc.node_cards(p_user_id, called_so, p_as_of, p_known_at) AS c ON c.node_id = m.node_id
+    ORDER BY m.form, c.canonical_id, m.similarity DESC, m.place
+  ) AS b
+  ORDER BY b.place, b.similarity DESC, b.label, b.canonical_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) IS 'Names in a query and the nodes that are called so, merges resolved.';
+
 CREATE FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) RETURNS TABLE(form text, node_id uuid)
     LANGUAGE plpgsql STABLE ROWS 50
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4911,6 +6441,54 @@ $$;
 ALTER FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) IS 'Labels and names that fit what is looked for, of one tier; the first few of each kind.';
+
+CREATE FUNCTION memsvc.pairs_of_signs(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN regexp_replace(regexp_replace(p_text, (((((((((('[^'::text || memsvc.signs()) || '\uAC00-\uD7A3]+'::text) || '|(?<!['::text) || memsvc.signs()) || '])['::text) || memsvc.signs()) || '](?!['::text) || memsvc.signs()) || '])'::text) || '|(?<![\uAC00-\uD7A3])[\uAC00-\uD7A3]{1,2}(?![\uAC00-\uD7A3])'::text), ' '::text, 'g'::text), (((((('(?<=['::text || memsvc.signs()) || '\uAC00-\uD7A3])(['::text) || memsvc.signs()) || '\uAC00-\uD7A3])(?=['::text) || memsvc.signs()) || '\uAC00-\uD7A3])'::text), '\1 \1'::text, 'g'::text);
+
+ALTER FUNCTION memsvc.pairs_of_signs(p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.pairs_of_signs(p_text text) IS 'Each two neighbouring Chinese or Japanese signs of a text, and syllables of longer Korean words, as words.';
+
+CREATE FUNCTION memsvc.plain_words(p_text text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN array_remove(regexp_split_to_array(lower(p_text), '[^[:alnum:]]+'::text), ''::text);
+
+ALTER FUNCTION memsvc.plain_words(p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.plain_words(p_text text) IS 'A text''s words in small letters, without signs.';
+
+CREATE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE WHEN memsvc.has_signs(p_text) THEN ((regexp_replace(p_text, (('(['::text || memsvc.signs()) || '])'::text), ' \1 '::text, 'g'::text) || ' '::text) || memsvc.pairs_of_signs(p_text)) ELSE p_text END;
+
+ALTER FUNCTION memsvc.set_signs_apart(p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.set_signs_apart(p_text text) IS 'The text with each Chinese or Japanese sign as a word of its own, and the pairs of neighbours behind it.';
+
+CREATE FUNCTION memsvc.stop_signs() RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN string_to_array('的了着过地得吗呢吧啊呀嘛哦嗯么之其我你您他她它们這这那哪谁誰是有在和与與及或但而也都就还還又很太更最不没沒把被给給对對从從向到跟让讓为為于於以所因如若则則且們嗎過ぁあぃいぅうぇえぉおかがきぎくぐけげこごさざしじすずせぜそぞただちぢっつづてでとどなにぬねのはばぱひびぴふぶぷへべぺほぼぽまみむめもゃやゅゆょよらりるれろわをんー'::text, NULL::text);
+
+ALTER FUNCTION memsvc.stop_signs() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.stop_signs() IS 'Single Chinese and Japanese signs that the stemmed form leaves out.';
+
+CREATE FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) RETURNS tsvector
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (CASE WHEN ((p_form = 'stemmed'::text) AND memsvc.has_signs(p_text)) THEN ts_delete(to_tsvector((('pg_catalog.'::text || quote_ident(p_language)))::regconfig, memsvc.set_signs_apart(p_text)), memsvc.stop_signs()) ELSE to_tsvector(CASE p_form WHEN 'simple'::text THEN 'simple'::regconfig ELSE (('pg_catalog.'::text || quote_ident(p_language)))::regconfig END, memsvc.set_signs_apart(p_text)) END || CASE WHEN memsvc.has_exact_words(p_text) THEN array_to_tsvector(memsvc.exact_words(p_form, p_language, p_text)) ELSE ''::tsvector END);
+
+ALTER FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) IS 'Lexemes of a text, stemmed by its language or simple.';
+
+CREATE FUNCTION memsvc.naming_words(p_query text, p_language text) RETURNS text[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ARRAY(SELECT w.word FROM unnest((memsvc.plain_words(naming_words.p_query))[:64]) w(word) WHERE (memsvc.to_words('stemmed'::text, naming_words.p_language, w.word) <> ''::tsvector));
+
+ALTER FUNCTION memsvc.naming_words(p_query text, p_language text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.naming_words(p_query text, p_language text) IS 'The words of a query by which it can name who speaks.';
 
 CREATE FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, hop integer, parent_id uuid, version_id uuid, truncated boolean)
     LANGUAGE plpgsql STABLE
@@ -6020,6 +7598,66 @@ ALTER FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) IS 'In how many of these passages each term stands.';
 
+CREATE TABLE memsvc.memory_signals (
+    user_id uuid NOT NULL,
+    memory_id uuid NOT NULL,
+    kind text NOT NULL,
+    passage_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (kind = 'passage'::text) THEN memory_id
+    ELSE NULL::uuid
+END) STORED,
+    version_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (kind = 'fact'::text) THEN memory_id
+    ELSE NULL::uuid
+END) STORED,
+    recalls integer DEFAULT 0 NOT NULL,
+    last_recalled_at timestamp with time zone,
+    used integer DEFAULT 0 NOT NULL,
+    irrelevant integer DEFAULT 0 NOT NULL,
+    importance smallint,
+    sentiment real,
+    pinned boolean DEFAULT false NOT NULL,
+    CONSTRAINT memory_signals_importance_check CHECK (((importance >= 1) AND (importance <= 10))),
+    CONSTRAINT memory_signals_irrelevant_check CHECK ((irrelevant >= 0)),
+    CONSTRAINT memory_signals_kind_check CHECK ((kind = ANY (ARRAY['passage'::text, 'fact'::text]))),
+    CONSTRAINT memory_signals_recalled CHECK (((recalls = 0) = (last_recalled_at IS NULL))),
+    CONSTRAINT memory_signals_recalls_check CHECK ((recalls >= 0)),
+    CONSTRAINT memory_signals_sentiment_check CHECK (((sentiment >= ('-1'::integer)::double precision) AND (sentiment <= (1)::double precision))),
+    CONSTRAINT memory_signals_used_check CHECK ((used >= 0))
+);
+
+ALTER TABLE ONLY memsvc.memory_signals FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.memory_signals OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.memory_signals IS 'What is known about a memory besides its text. Only memories that were ever recalled, rated or judged have a row.';
+
+COMMENT ON COLUMN memsvc.memory_signals.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.memory_signals.memory_id IS 'A passage, or a version of an edge.';
+
+COMMENT ON COLUMN memsvc.memory_signals.kind IS 'passage (a message, a trace) or fact.';
+
+COMMENT ON COLUMN memsvc.memory_signals.passage_id IS 'memory_id, where it is a passage.';
+
+COMMENT ON COLUMN memsvc.memory_signals.version_id IS 'memory_id, where it is a version of an edge.';
+
+COMMENT ON COLUMN memsvc.memory_signals.recalls IS 'In how many answers it was, as far as they are folded.';
+
+COMMENT ON COLUMN memsvc.memory_signals.last_recalled_at IS 'In the last of them; null: in none.';
+
+COMMENT ON COLUMN memsvc.memory_signals.used IS 'Of how many answers it was said to have been used.';
+
+COMMENT ON COLUMN memsvc.memory_signals.irrelevant IS 'Of how many it was said to have been irrelevant.';
+
+COMMENT ON COLUMN memsvc.memory_signals.importance IS 'How much it matters, 1 to 10; null: nobody has judged.';
+
+COMMENT ON COLUMN memsvc.memory_signals.sentiment IS 'From -1 (bad) to 1 (good); null: nobody has judged.';
+
+COMMENT ON COLUMN memsvc.memory_signals.pinned IS 'Always salient, because somebody wants it so.';
+
 CREATE TABLE memsvc.terms (
     user_id uuid NOT NULL,
     kind text NOT NULL,
@@ -6055,7 +7693,9 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
  SELECT ( SELECT COALESCE(jsonb_object_agg(c.key, c.value), '{}'::jsonb) AS "coalesce"
             FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', num_nonnulls(s.source_id), 'embeddings', ( SELECT count(*) AS count
                     FROM memsvc.embeddings e
-                   WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.passage_id = ANY (s.passages)))), 'terms', ( SELECT count(*) AS count
+                   WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.passage_id = ANY (s.passages)))), 'memory_signals', ( SELECT count(*) AS count
+                    FROM memsvc.memory_signals m
+                   WHERE ((m.user_id = preview_erasure.p_user_id) AND (m.memory_id = ANY ((s.passages || p.edge_versions))))), 'terms', ( SELECT count(*) AS count
                     FROM (memsvc.terms_of(preview_erasure.p_user_id, s.passages) t(kind, form, term, passages)
                       LEFT JOIN ( SELECT k.kind,
                              k.form,
@@ -6161,77 +7801,85 @@ ALTER FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_
 
 COMMENT ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) IS 'Adds a type that waits for approval.';
 
-CREATE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN CASE WHEN (p_text ~ '[\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF]'::text) THEN regexp_replace(p_text, '([\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF])'::text, ' \1 '::text, 'g'::text) ELSE p_text END;
+CREATE FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS uuid
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+DECLARE
+  latest CONSTANT timestamptz := least(
+    coalesce(p_as_of, 'infinity'), coalesce(p_known_at + interval '1 day', 'infinity')
+  );
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  first_at timestamptz := (
+    SELECT p.said_at FROM passages AS p WHERE p.user_id = p_user_id AND p.said_at <= latest
+    ORDER BY p.said_at LIMIT 1
+  );
+  last_at timestamptz := (
+    SELECT p.said_at FROM passages AS p WHERE p.user_id = p_user_id AND p.said_at <= latest
+    ORDER BY p.said_at DESC LIMIT 1
+  );
+  drawn timestamptz;
+  gap_from timestamptz;
+  gap_to timestamptz;
+  chosen uuid;
+BEGIN
+  IF first_at IS NULL THEN
+    RETURN NULL;
+  END IF;
+  FOR round IN 1..12 LOOP
+    drawn := first_at + (last_at - first_at) * memsvc.seeded(p_seed, 'moment ' || round);
+    SELECT p.said_at INTO gap_to FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.said_at >= drawn AND p.said_at <= last_at ORDER BY p.said_at LIMIT 1;
+    SELECT p.said_at INTO gap_from FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.said_at <= drawn AND p.said_at >= first_at ORDER BY p.said_at DESC LIMIT 1;
+    EXIT WHEN (gap_to - gap_from) * 64 <= last_at - first_at;
+    -- A microsecond for each side, for a message that stands alone has no span.
+    IF memsvc.seeded(p_seed, 'side ' || round) * (extract(epoch FROM (gap_from - first_at) + (last_at - gap_to)) + 2e-6)
+      < extract(epoch FROM gap_from - first_at) + 1e-6
+    THEN
+      last_at := gap_from;
+    ELSE
+      first_at := gap_to;
+    END IF;
+    drawn := gap_to;
+  END LOOP;
+  SELECT w.passage_id INTO chosen
+  FROM (
+    SELECT p.passage_id, p.kind, p.part, p.recorded_at FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.said_at >= drawn AND p.said_at <= latest
+    ORDER BY p.said_at LIMIT 8
+  ) AS w
+  WHERE w.kind = 'message' AND w.part = 0 AND w.recorded_at <= known
+  ORDER BY hashtextextended(w.passage_id::text, p_seed), w.passage_id
+  LIMIT 1;
+  IF chosen IS NULL THEN -- traces alone stand there, or what was recorded later: the next message, else the last one
+    SELECT p.passage_id INTO chosen FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.said_at >= drawn AND p.said_at <= latest AND p.kind = 'message' AND p.part = 0
+      AND p.recorded_at <= known
+    ORDER BY p.said_at LIMIT 1;
+  END IF;
+  IF chosen IS NULL THEN
+    SELECT p.passage_id INTO chosen FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.said_at < drawn AND p.kind = 'message' AND p.part = 0 AND p.recorded_at <= known
+    ORDER BY p.said_at DESC LIMIT 1;
+  END IF;
+  RETURN chosen;
+END
+$$;
 
-ALTER FUNCTION memsvc.set_signs_apart(p_text text) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.set_signs_apart(p_text text) IS 'The text with each Chinese or Japanese sign as a word of its own.';
+COMMENT ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'A message by chance, the same for the same seed and data.';
 
-CREATE FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) RETURNS tsvector
-    LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN to_tsvector(CASE p_form WHEN 'simple'::text THEN 'simple'::regconfig ELSE (('pg_catalog.'::text || quote_ident(p_language)))::regconfig END, memsvc.set_signs_apart(p_text));
-
-ALTER FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) IS 'Lexemes of a text, stemmed by its language or simple.';
-
-CREATE FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) RETURNS text[]
-    LANGUAGE sql STABLE
-    RETURN CASE WHEN (length(p_query) > 2000) THEN p_terms ELSE ARRAY(SELECT COALESCE(min(t.token ORDER BY t.place), wanted.term) AS "coalesce" FROM (unnest(words_behind.p_terms) WITH ORDINALITY wanted(term, rank) LEFT JOIN (SELECT s.token, s.place, w.term FROM (ts_parse('default'::text, memsvc.set_signs_apart(words_behind.p_query)) WITH ORDINALITY s(type, token, place) CROSS JOIN LATERAL unnest(tsvector_to_array(memsvc.to_words(words_behind.p_form, words_behind.p_language, s.token))) w(term)) WHERE (btrim(s.token) <> ''::text)) t ON ((t.term = wanted.term))) GROUP BY wanted.rank, wanted.term ORDER BY wanted.rank) END;
-
-ALTER FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) IS 'The words of a query that stand behind matched lexemes.';
-
-CREATE TABLE memsvc.sources (
-    user_id uuid NOT NULL,
-    source_id uuid DEFAULT uuidv7() NOT NULL,
-    kind text NOT NULL,
-    identifier text NOT NULL,
-    title text DEFAULT ''::text NOT NULL,
-    status text DEFAULT 'pending'::text NOT NULL,
-    last_ingested_at timestamp with time zone,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
-    CONSTRAINT sources_kind_check CHECK ((kind = 'conversation'::text)),
-    CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
-    CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
-);
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN identifier SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN title SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN metadata SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.sources IS 'Where passages come from: today conversations; files, vaults and feeds later.';
-
-COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.sources.kind IS 'conversation.';
-
-COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
-
-COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
-
-COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
-
-COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
-
-COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
-
-COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
-
-CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_words_weight double precision DEFAULT 0.5, p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec) RETURNS TABLE(passage_id uuid, source_id uuid, conversation text, session text, ordinal integer, part smallint, client_id text, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, recorded_at timestamp with time zone, score double precision, arms jsonb, matched text[])
-    LANGUAGE sql STABLE
+CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) RETURNS TABLE(passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamp with time zone, words double precision, words_rank bigint, matched_terms text[], matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision, other_rank bigint, node_id uuid, reach double precision, distance integer)
+    LANGUAGE sql STABLE ROWS 150
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
     BEGIN ATOMIC
  WITH heard AS MATERIALIZED (
           SELECT m_1.matched_id,
@@ -6239,184 +7887,694 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_f
              m_1.matched_terms,
              m_1.matched_form,
              row_number() OVER (ORDER BY m_1.score DESC, m_1.matched_id) AS rank
-            FROM memsvc.match_words(recall.p_user_id, recall.p_query,
-                 CASE
-                     WHEN (COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) THEN recall.p_limit
-                     ELSE GREATEST(200, recall.p_limit)
-                 END, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_limit) m_1(matched_id, score, matched_terms, matched_form)
-           WHERE ((COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) OR (recall.p_words_weight > (0)::double precision))
+            FROM memsvc.match_words(recall_candidates.p_user_id, recall_candidates.p_query, recall_candidates.p_candidates, recall_candidates.p_form, recall_candidates.p_language, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_enough, recall_candidates.p_known_at) m_1(matched_id, score, matched_terms, matched_form)
+           WHERE recall_candidates.p_by_words
          ), near AS MATERIALIZED (
           SELECT m_1.matched_id,
              m_1.similarity,
              row_number() OVER (ORDER BY m_1.similarity DESC, m_1.matched_id) AS rank
-            FROM memsvc.match_vectors(recall.p_user_id, recall.p_model_id, recall.p_vector, GREATEST(200, recall.p_limit), recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m_1(matched_id, similarity)
-           WHERE ((recall.p_vector IS NOT NULL) AND (recall.p_words_weight < (1)::double precision))
+            FROM memsvc.match_vectors(recall_candidates.p_user_id, recall_candidates.p_model_id, recall_candidates.p_vector, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_known_at) m_1(matched_id, similarity)
+           WHERE (recall_candidates.p_vector IS NOT NULL)
          ), other AS MATERIALIZED (
           SELECT m_1.matched_id,
              m_1.similarity,
              row_number() OVER (ORDER BY m_1.similarity DESC, m_1.matched_id) AS rank
-            FROM memsvc.match_vectors(recall.p_user_id, recall.p_other_model_id, recall.p_other_vector, GREATEST(200, recall.p_limit), recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) m_1(matched_id, similarity)
-           WHERE ((recall.p_other_vector IS NOT NULL) AND (recall.p_words_weight < (1)::double precision))
+            FROM memsvc.match_vectors(recall_candidates.p_user_id, recall_candidates.p_other_model_id, recall_candidates.p_other_vector, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_known_at) m_1(matched_id, similarity)
+           WHERE (recall_candidates.p_other_vector IS NOT NULL)
+         ), mentioned AS MATERIALIZED (
+          SELECT m_1.matched_id,
+             m_1.node_id,
+             m_1.reach,
+             m_1.distance
+            FROM memsvc.match_mentions(recall_candidates.p_user_id, recall_candidates.p_nodes, recall_candidates.p_reach, recall_candidates.p_distances, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_as_of, recall_candidates.p_known_at) m_1(matched_id, node_id, reach, distance)
+           WHERE (recall_candidates.p_nodes <> '{}'::uuid[])
+         ), found AS MATERIALIZED (
+          SELECT h_1.matched_id
+            FROM heard h_1
+         UNION
+          SELECT n_1.matched_id
+            FROM near n_1
+         UNION
+          SELECT m_1.matched_id
+            FROM mentioned m_1
+         UNION
+          SELECT t.matched_id
+            FROM memsvc.match_times(recall_candidates.p_user_id, recall_candidates.p_begins, recall_candidates.p_ends, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_as_of, recall_candidates.p_known_at) t(matched_id, fit)
+           WHERE (recall_candidates.p_begins <> '{}'::timestamp with time zone[])
+         UNION
+          SELECT o_1.matched_id
+            FROM other o_1
+           WHERE ((recall_candidates.p_vector IS NULL) OR (NOT (EXISTS ( SELECT
+                    FROM memsvc.embeddings e
+                   WHERE ((e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_model_id) AND (e.passage_id = o_1.matched_id))))))
+         ), known AS MATERIALIZED (
+          SELECT e.passage_id,
+             (- (e.vector OPERATOR(public.<#>) recall_candidates.p_vector)) AS similarity
+            FROM memsvc.embeddings e
+           WHERE ((recall_candidates.p_vector IS NOT NULL) AND (e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_model_id) AND (e.passage_id = ANY (ARRAY( SELECT f.matched_id
+                    FROM found f
+                 EXCEPT
+                  SELECT n_1.matched_id
+                    FROM near n_1))))
+         )
+  SELECT p.passage_id,
+     p.source_id,
+     p.session,
+     p.ordinal,
+     p.role,
+     p.speaker,
+     p.said_at,
+     h.score,
+     h.rank,
+     h.matched_terms,
+     h.matched_form,
+     COALESCE(n.similarity, k.similarity) AS "coalesce",
+     n.rank,
+         CASE
+             WHEN (recall_candidates.p_other_vector IS NOT NULL) THEN COALESCE(o.similarity, ( SELECT (- (e.vector OPERATOR(public.<#>) recall_candidates.p_other_vector))
+                FROM memsvc.embeddings e
+               WHERE ((e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_other_model_id) AND (e.passage_id = c.matched_id))))
+             ELSE NULL::double precision
+         END AS "case",
+     o.rank,
+     m.node_id,
+     m.reach,
+     m.distance
+    FROM ((((((found c
+      LEFT JOIN heard h ON ((h.matched_id = c.matched_id)))
+      LEFT JOIN near n ON ((n.matched_id = c.matched_id)))
+      LEFT JOIN other o ON ((o.matched_id = c.matched_id)))
+      LEFT JOIN mentioned m ON ((m.matched_id = c.matched_id)))
+      LEFT JOIN known k ON ((k.passage_id = c.matched_id)))
+      JOIN memsvc.passages p ON ((p.passage_id = c.matched_id)))
+   WHERE ((p.user_id = recall_candidates.p_user_id) AND (p.passage_id = ANY (ARRAY( SELECT f.matched_id
+            FROM found f))));
+END;
+
+ALTER FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) IS 'Passages that the arms of recall find for a query, each once, with what the arms know of them.';
+
+CREATE FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN ((p_recalls > 0) AND (p_since IS NOT NULL)) THEN power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM p_since))::double precision, (0)::double precision) / (GREATEST((EXTRACT(epoch FROM p_half_life))::double precision, (1)::double precision) * ((1)::double precision + (p_recalls)::double precision))), (1000)::double precision))) ELSE (0)::double precision END;
+
+ALTER FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) IS 'What was recalled lives longer, 0 to 1: decay since the last recall, slower with each.';
+
+CREATE FUNCTION memsvc.recency(p_age interval, p_half_life interval) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM p_age))::double precision, (0)::double precision) / GREATEST((EXTRACT(epoch FROM p_half_life))::double precision, (1)::double precision)), (1000)::double precision)));
+
+ALTER FUNCTION memsvc.recency(p_age interval, p_half_life interval) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.recency(p_age interval, p_half_life interval) IS 'Exponential decay with the age, 1 down to 0: 2^(-age / half-life).';
+
+CREATE FUNCTION memsvc.says_i(p_query text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((p_query ~ '[我私僕俺]'::text) OR (memsvc.plain_words(p_query) && ARRAY['i'::text, 'me'::text, 'my'::text, 'mine'::text, 'myself'::text, 'we'::text, 'us'::text, 'our'::text, 'ours'::text, 'ich'::text, 'mich'::text, 'mir'::text, 'mein'::text, 'meine'::text, 'meinen'::text, 'meinem'::text, 'meiner'::text, 'wir'::text, 'uns'::text, 'unser'::text, 'unsere'::text, 'je'::text, 'moi'::text, 'mon'::text, 'mes'::text, 'nous'::text, 'yo'::text, 'mis'::text, 'nosotros'::text]));
+
+ALTER FUNCTION memsvc.says_i(p_query text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.says_i(p_query text) IS 'Whether a query speaks of the one who asks.';
+
+CREATE FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (p_valid_to <= p_now) THEN (1)::double precision ELSE (((1)::double precision - power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM (p_now - p_recorded)))::double precision, (0)::double precision) / ((730)::double precision * (86400)::double precision)), (1000)::double precision)))) / (2)::double precision) END;
+
+ALTER FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) IS 'How stale a fact is, 0 to 1: 1 where it has ended, else rising to 1/2 while nothing confirms it.';
+
+CREATE FUNCTION memsvc.windows_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) RETURNS double precision
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+DECLARE
+  distance interval;
+BEGIN
+  FOR i IN 1..cardinality(p_begins) LOOP
+    distance := least(distance, greatest(p_begins[i] - p_moment, p_moment - p_ends[i]));
+  END LOOP;
+  RETURN exp(-least(700, date_part('epoch', greatest(distance, interval '0')) / date_part('epoch', p_scale)));
+END
+$$;
+
+ALTER FUNCTION memsvc.windows_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.windows_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) IS 'How well a moment fits many windows: time_fit for more than four.';
+
+CREATE FUNCTION memsvc.time_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN ((p_moment IS NULL) OR (COALESCE(cardinality(p_begins), 0) = 0)) THEN (0)::double precision WHEN (cardinality(p_begins) = 1) THEN exp((- LEAST((700)::double precision, (date_part('epoch'::text, GREATEST(((p_begins)[1] - p_moment), (p_moment - (p_ends)[1]), '00:00:00'::interval)) / date_part('epoch'::text, p_scale))))) WHEN (cardinality(p_begins) <= 4) THEN exp((- LEAST((700)::double precision, (date_part('epoch'::text, GREATEST('00:00:00'::interval, LEAST(GREATEST(((p_begins)[1] - p_moment), (p_moment - (p_ends)[1])), GREATEST(((p_begins)[2] - p_moment), (p_moment - (p_ends)[2])), GREATEST(((p_begins)[3] - p_moment), (p_moment - (p_ends)[3])), GREATEST(((p_begins)[4] - p_moment), (p_moment - (p_ends)[4]))))) / date_part('epoch'::text, p_scale))))) ELSE memsvc.windows_fit(p_moment, p_begins, p_ends, p_scale) END;
+
+ALTER FUNCTION memsvc.time_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.time_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) IS 'How well a moment fits windows of time: 1 inside one, less the farther away it is.';
+
+CREATE FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (((COALESCE(p_used, 0))::double precision - (COALESCE(p_irrelevant, 0))::double precision) / (((COALESCE(p_used, 0))::double precision + (COALESCE(p_irrelevant, 0))::double precision) + (2)::double precision));
+
+ALTER FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) IS 'Feedback, -1 to 1, smoothed: (used - irrelevant) / (used + irrelevant + 2).';
+
+CREATE FUNCTION memsvc.whole_words(p_words text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN ARRAY(SELECT w.word FROM unnest(whole_words.p_words) WITH ORDINALITY w(word, rank) WHERE (NOT (memsvc.has_signs(w.word) AND (EXISTS (SELECT FROM unnest(whole_words.p_words) o(word) WHERE ((length(o.word) > length(w.word)) AND (strpos(o.word, w.word) > 0)))))) ORDER BY w.rank);
+
+ALTER FUNCTION memsvc.whole_words(p_words text[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.whole_words(p_words text[]) IS 'Matched words without those that are Chinese, Japanese or Korean parts of others.';
+
+CREATE FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) RETURNS text[]
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (length(p_query) > 2000) THEN p_terms ELSE ARRAY(SELECT COALESCE((array_agg(t.token ORDER BY (t.token <> wanted.term), t.place))[1], wanted.term) AS "coalesce" FROM (unnest(words_behind.p_terms) WITH ORDINALITY wanted(term, rank) LEFT JOIN (SELECT s.token, s.place, w.term FROM (ts_parse('default'::text, memsvc.set_signs_apart(words_behind.p_query)) WITH ORDINALITY s(type, token, place) CROSS JOIN LATERAL unnest(tsvector_to_array(memsvc.to_words(words_behind.p_form, words_behind.p_language, s.token))) w(term)) WHERE (btrim(s.token) <> ''::text)) t ON ((t.term = wanted.term))) GROUP BY wanted.rank, wanted.term ORDER BY wanted.rank) END;
+
+ALTER FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) IS 'The words of a query that stand behind matched lexemes.';
+
+CREATE FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN COALESCE(((p_value - p_mean) / NULLIF(p_spread, (0)::double precision)), (0)::double precision);
+
+ALTER FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) IS 'How many standard deviations a value lies above the mean; 0 where all are alike or there is none.';
+
+CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb DEFAULT '{}'::jsonb, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_tokens bit[] DEFAULT NULL::"bit"[], p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec, p_nodes uuid[] DEFAULT '{}'::uuid[], p_hops integer DEFAULT 1, p_begins timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_ends timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_order text DEFAULT NULL::text, p_facts boolean DEFAULT true, p_candidates integer DEFAULT 64, p_late integer DEFAULT 40, p_except uuid[] DEFAULT '{}'::uuid[]) RETURNS TABLE(memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[], matched text[], confidence double precision)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    BEGIN ATOMIC
+ WITH asked AS MATERIALIZED (
+          SELECT w.words,
+             w.nearby,
+             w.session,
+             w.vector,
+             w.nearby_vector,
+             w.session_vector,
+             w.late,
+             w.names,
+             w.distance,
+             w.speaker,
+             w."time",
+             w."order",
+             w.recency,
+             w.importance,
+             w.strength,
+             w.familiarity,
+             w.usefulness,
+             w.sentiment,
+             w.kind,
+             w.staleness,
+             memsvc.naming_words(recall.p_query, recall.p_language) AS naming,
+             memsvc.says_i(recall.p_query) AS of_self,
+             LEAST(recall.p_said_to, (recall.p_as_of + '00:00:00.000001'::interval)) AS said_to,
+             COALESCE(recall.p_as_of, recall.p_known_at, now()) AS moment,
+             (EXISTS ( SELECT
+                    FROM memsvc.memory_signals g
+                   WHERE (g.user_id = recall.p_user_id))) AS judged
+            FROM jsonb_to_record((memsvc.default_weights() || recall.p_weights)) w(words double precision, nearby double precision, session double precision, vector double precision, nearby_vector double precision, session_vector double precision, late double precision, names double precision, distance double precision, speaker double precision, "time" double precision, "order" double precision, recency double precision, importance double precision, strength double precision, familiarity double precision, usefulness double precision, sentiment double precision, kind double precision, staleness double precision)
+         ), reached AS MATERIALIZED (
+          SELECT e.node_id,
+             e.distance,
+             e.reach,
+             e.path
+            FROM memsvc.expand_names(recall.p_user_id, recall.p_nodes, recall.p_hops, 10, recall.p_as_of, recall.p_known_at) e(node_id, distance, reach, path)
+           WHERE (recall.p_nodes <> '{}'::uuid[])
+         ), goal AS MATERIALIZED (
+          SELECT COALESCE(array_agg(r.node_id), '{}'::uuid[]) AS nodes,
+             array_agg(r.reach) AS reach,
+             array_agg(r.distance) AS distances
+            FROM reached r
          ), candidate AS MATERIALIZED (
           SELECT c.passage_id,
-             h.score AS words,
-             h.rank AS words_rank,
-             h.matched_terms,
-             h.matched_form,
-             n.rank AS vector_rank,
-             COALESCE(n.similarity, ( SELECT (- (e.vector OPERATOR(public.<#>) recall.p_vector))
-                    FROM memsvc.embeddings e
-                   WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_model_id) AND (e.passage_id = c.passage_id)))) AS similarity,
-             o.rank AS other_rank,
-                 CASE
-                     WHEN (recall.p_other_vector IS NOT NULL) THEN COALESCE(o.similarity, ( SELECT (- (e.vector OPERATOR(public.<#>) recall.p_other_vector))
-                        FROM memsvc.embeddings e
-                       WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_other_model_id) AND (e.passage_id = h.matched_id))))
-                     ELSE NULL::double precision
-                 END AS other_similarity
-            FROM (((( SELECT h_1.matched_id
-                    FROM heard h_1
-                 UNION
-                  SELECT n_1.matched_id
-                    FROM near n_1
-                 UNION
-                  SELECT o_1.matched_id
-                    FROM other o_1
-                   WHERE ((recall.p_vector IS NULL) OR (NOT (EXISTS ( SELECT
-                            FROM memsvc.embeddings e
-                           WHERE ((e.user_id = recall.p_user_id) AND (e.model_id = recall.p_model_id) AND (e.passage_id = o_1.matched_id))))))) c(passage_id)
-              LEFT JOIN heard h ON ((h.matched_id = c.passage_id)))
-              LEFT JOIN near n ON ((n.matched_id = c.passage_id)))
-              LEFT JOIN other o ON ((o.matched_id = c.passage_id)))
-         ), found AS MATERIALIZED (
-          SELECT c.passage_id,
+             c.source_id,
+             c.session,
+             c.ordinal,
+             c.role,
+             c.speaker,
+             c.said_at,
              c.words,
              c.words_rank,
              c.matched_terms,
              c.matched_form,
-             c.vector_rank,
              c.similarity,
-             c.other_rank,
+             c.vector_rank,
              c.other_similarity,
+             c.other_rank,
+             c.node_id,
+             c.reach,
+             c.distance
+            FROM ((asked a
+              CROSS JOIN goal g)
+              CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, a.said_to, recall.p_as_of, recall.p_known_at, ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision)), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, g.nodes, g.reach, g.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
+           WHERE (c.passage_id <> ALL (recall.p_except))
+         ), spread AS MATERIALIZED (
+          SELECT avg(COALESCE(c.words, (0)::double precision)) AS words_mean,
+             stddev_pop(COALESCE(c.words, (0)::double precision)) AS words_spread,
+             avg(c.similarity) AS vector_mean,
+             stddev_pop(c.similarity) AS vector_spread,
+             avg(c.other_similarity) AS other_mean,
+             stddev_pop(c.other_similarity) AS other_spread
+            FROM candidate c
+         ), compared AS MATERIALIZED (
+          SELECT c.passage_id,
+             c.source_id,
+             c.session,
+             c.ordinal,
+             c.role,
+             c.speaker,
+             c.said_at,
+             c.words,
+             c.words_rank,
+             c.matched_terms,
+             c.matched_form,
+             c.similarity,
+             c.vector_rank,
+             c.other_similarity,
+             c.other_rank,
+             c.node_id,
+             c.reach,
+             c.distance,
+             memsvc.z_score(COALESCE(c.words, (0)::double precision), s.words_mean, s.words_spread) AS words_z,
                  CASE
-                     WHEN (COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) THEN c.words
-                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(
-                     CASE
-                         WHEN (c.similarity IS NOT NULL) THEN ((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision))
-                         ELSE ((c.other_similarity - o.mean) / NULLIF(o.spread, (0)::double precision))
-                     END, (0)::double precision)))
-                 END AS score
-            FROM ((candidate c
-              CROSS JOIN ( SELECT avg(COALESCE(candidate.words, (0)::double precision)) AS words_mean,
-                     stddev_pop(COALESCE(candidate.words, (0)::double precision)) AS words_spread,
-                     avg(candidate.similarity) AS vector_mean,
-                     stddev_pop(candidate.similarity) AS vector_spread
-                    FROM candidate) s_1)
-              CROSS JOIN ( SELECT avg(a.similarity) AS mean,
-                     stddev_pop(a.similarity) AS spread
-                    FROM ( SELECT o_1.similarity
-                            FROM other o_1
-                         UNION ALL
-                          SELECT w.other_similarity
-                            FROM candidate w
-                           WHERE (w.other_rank IS NULL)) a) o)
-           ORDER BY
+                     WHEN (c.similarity IS NOT NULL) THEN memsvc.z_score(c.similarity, s.vector_mean, s.vector_spread)
+                     ELSE memsvc.z_score(c.other_similarity, s.other_mean, s.other_spread)
+                 END AS vector_z
+            FROM (candidate c
+              CROSS JOIN spread s)
+         ), around AS MATERIALIZED (
+          SELECT m.source_id,
+             m.session,
+             m.ordinal,
+             ((COALESCE(sum(m.words) OVER beside, (0)::double precision) + COALESCE(sum(m.words) OVER about, (0)::double precision)) / (2)::double precision) AS nearby,
+             COALESCE(max(m.vector_z) OVER beside, min(m.vector_z) OVER ()) AS nearby_vector,
+             max(m.words) OVER whole AS session_words,
+             max(m.vector_z) OVER whole AS session_vector
+            FROM ( SELECT j.source_id,
+                     j.session,
+                     j.ordinal,
+                     max(COALESCE(j.words, (0)::double precision)) AS words,
+                     max(j.vector_z) AS vector_z
+                    FROM compared j
+                   GROUP BY j.source_id, j.session, j.ordinal) m
+           WINDOW whole AS (PARTITION BY m.source_id, m.session), beside AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW), about AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
+         ), memory AS MATERIALIZED (
+          SELECT j.passage_id AS memory_id,
+             'passage'::text AS kind,
+             j.said_at AS since,
+             NULL::timestamp with time zone AS until,
+             j.words_z,
+             memsvc.z_score(b.nearby, avg(b.nearby) OVER (), stddev_pop(b.nearby) OVER ()) AS nearby_z,
+             memsvc.z_score(b.session_words, avg(b.session_words) OVER (), stddev_pop(b.session_words) OVER ()) AS session_z,
+             j.vector_z,
+             memsvc.z_score(b.nearby_vector, avg(b.nearby_vector) OVER (), stddev_pop(b.nearby_vector) OVER ()) AS nearby_vector_z,
+             memsvc.z_score(b.session_vector, avg(b.session_vector) OVER (), stddev_pop(b.session_vector) OVER ()) AS session_vector_z,
+             ((a.of_self AND (j.role = 'user'::text)) OR ((j.speaker <> j.role) AND (memsvc.plain_words(j.speaker) && a.naming))) AS speaks,
+             j.node_id,
+             j.reach,
+             j.distance,
+             j.words,
+             j.words_rank,
+             j.matched_terms,
+             j.matched_form,
+             COALESCE(j.similarity, j.other_similarity) AS similarity,
+             COALESCE(j.vector_rank, j.other_rank) AS vector_rank,
+             ((j.similarity IS NULL) AND (j.other_similarity IS NOT NULL)) AS by_other
+            FROM ((compared j
+              JOIN around b ON (((b.source_id = j.source_id) AND (b.session = j.session) AND (b.ordinal = j.ordinal))))
+              CROSS JOIN asked a)
+         UNION ALL
+          SELECT f_1.version_id,
+             'fact'::text,
+             v.valid_from,
+             v.valid_to,
+             memsvc.z_score(COALESCE(f_1.words, (0)::double precision), s.words_mean, s.words_spread) AS z_score,
+             0,
+             0,
+             0,
+             0,
+             0,
+             false,
+             f_1.node_id,
+             r.reach,
+             f_1.distance,
+             f_1.words,
                  CASE
-                     WHEN (COALESCE(recall.p_vector, recall.p_other_vector) IS NULL) THEN c.words
-                     ELSE ((recall.p_words_weight * COALESCE(((COALESCE(c.words, (0)::double precision) - s_1.words_mean) / NULLIF(s_1.words_spread, (0)::double precision)), (0)::double precision)) + (((1)::double precision - recall.p_words_weight) * COALESCE(
-                     CASE
-                         WHEN (c.similarity IS NOT NULL) THEN ((c.similarity - s_1.vector_mean) / NULLIF(s_1.vector_spread, (0)::double precision))
-                         ELSE ((c.other_similarity - o.mean) / NULLIF(o.spread, (0)::double precision))
-                     END, (0)::double precision)))
-                 END DESC, c.passage_id
+                     WHEN (f_1.words > (0)::double precision) THEN row_number() OVER (ORDER BY f_1.words DESC, f_1.version_id)
+                     ELSE NULL::bigint
+                 END AS "case",
+             f_1.matched_terms,
+             recall.p_form AS p_form,
+             NULL::double precision,
+             NULL::bigint,
+             false
+            FROM (((((asked a
+              CROSS JOIN spread s)
+              CROSS JOIN goal g)
+              CROSS JOIN LATERAL memsvc.match_facts(recall.p_user_id, recall.p_query, recall.p_language, g.nodes, g.distances, recall.p_candidates, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_as_of, recall.p_known_at) f_1(version_id, words, matched_terms, distance, node_id))
+              JOIN memsvc.edge_versions v ON (((v.user_id = recall.p_user_id) AND (v.version_id = f_1.version_id))))
+              LEFT JOIN reached r ON ((r.node_id = f_1.node_id)))
+           WHERE (recall.p_facts AND (f_1.version_id <> ALL (recall.p_except)))
+         ), weighed AS MATERIALIZED (
+          SELECT m.memory_id,
+             m.kind,
+             m.since,
+             m.until,
+             m.words_z,
+             m.nearby_z,
+             m.session_z,
+             m.vector_z,
+             m.nearby_vector_z,
+             m.session_vector_z,
+             m.speaks,
+             m.node_id,
+             m.reach,
+             m.distance,
+             m.words,
+             m.words_rank,
+             m.matched_terms,
+             m.matched_form,
+             m.similarity,
+             m.vector_rank,
+             m.by_other,
+             (a.words * m.words_z) AS words_points,
+             (a.nearby * m.nearby_z) AS nearby_points,
+             (a.session * m.session_z) AS session_points,
+             (a.vector * m.vector_z) AS vector_points,
+             (a.nearby_vector * m.nearby_vector_z) AS nearby_vector_points,
+             (a.session_vector * m.session_vector_z) AS session_vector_points,
+                 CASE
+                     WHEN m.speaks THEN a.speaker
+                     ELSE (0)::double precision
+                 END AS speaker_points,
+                 CASE
+                     WHEN (m.distance = 0) THEN (a.names * m.reach)
+                     ELSE (0)::double precision
+                 END AS names_points,
+                 CASE
+                     WHEN (m.distance > 0) THEN (a.distance * m.reach)
+                     ELSE (0)::double precision
+                 END AS distance_points,
+             (a."time" * GREATEST(memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '7 days'::interval), memsvc.time_fit(m.until, recall.p_begins, recall.p_ends, '7 days'::interval))) AS time_points,
+             (a."order" *
+                 CASE recall.p_order
+                     WHEN 'first'::text THEN ((1)::double precision - t.place)
+                     WHEN 'last'::text THEN t.place
+                     ELSE (0)::double precision
+                 END) AS order_points,
+             (a.recency * COALESCE(memsvc.recency((a.moment - m.since), '30 days'::interval), (0)::double precision)) AS recency_points,
+                 CASE
+                     WHEN (m.kind = 'fact'::text) THEN a.kind
+                     ELSE (0)::double precision
+                 END AS kind_points,
+                 CASE
+                     WHEN (m.kind = 'fact'::text) THEN ((- a.staleness) * memsvc.staleness(m.until, m.since, a.moment))
+                     ELSE (0)::double precision
+                 END AS staleness_points,
+             (a.importance * (COALESCE((((g.importance - 1))::numeric / 9.0), (0)::numeric))::double precision) AS importance_points,
+             (a.strength * COALESCE(memsvc.recall_strength(g.recalls, (a.moment - g.last_recalled_at), '30 days'::interval), (0)::double precision)) AS strength_points,
+             (a.familiarity * memsvc.familiarity(g.recalls)) AS familiarity_points,
+             (a.usefulness * memsvc.usefulness(g.used, g.irrelevant)) AS usefulness_points,
+             (a.sentiment * COALESCE(abs(g.sentiment), (0)::real)) AS sentiment_points
+            FROM (((memory m
+              CROSS JOIN asked a)
+              JOIN ( SELECT o.memory_id,
+                     percent_rank() OVER (ORDER BY o.since NULLS FIRST) AS place
+                    FROM memory o) t ON ((t.memory_id = m.memory_id)))
+              LEFT JOIN LATERAL ( SELECT s.recalls,
+                     s.last_recalled_at,
+                     s.used,
+                     s.irrelevant,
+                     s.importance,
+                     s.sentiment
+                    FROM memsvc.memory_signals s
+                   WHERE (a.judged AND (s.user_id = recall.p_user_id) AND (s.memory_id >= m.memory_id) AND (s.memory_id <= m.memory_id))
+                   ORDER BY s.memory_id
+                  LIMIT 1) g ON (true))
+         ), ranked AS MATERIALIZED (
+          SELECT w.memory_id,
+             w.kind,
+             w.since,
+             w.until,
+             w.words_z,
+             w.nearby_z,
+             w.session_z,
+             w.vector_z,
+             w.nearby_vector_z,
+             w.session_vector_z,
+             w.speaks,
+             w.node_id,
+             w.reach,
+             w.distance,
+             w.words,
+             w.words_rank,
+             w.matched_terms,
+             w.matched_form,
+             w.similarity,
+             w.vector_rank,
+             w.by_other,
+             w.words_points,
+             w.nearby_points,
+             w.session_points,
+             w.vector_points,
+             w.nearby_vector_points,
+             w.session_vector_points,
+             w.speaker_points,
+             w.names_points,
+             w.distance_points,
+             w.time_points,
+             w.order_points,
+             w.recency_points,
+             w.kind_points,
+             w.staleness_points,
+             w.importance_points,
+             w.strength_points,
+             w.familiarity_points,
+             w.usefulness_points,
+             w.sentiment_points,
+             w.points,
+             row_number() OVER (PARTITION BY w.kind ORDER BY w.points DESC, w.memory_id) AS rank
+            FROM ( SELECT v.memory_id,
+                     v.kind,
+                     v.since,
+                     v.until,
+                     v.words_z,
+                     v.nearby_z,
+                     v.session_z,
+                     v.vector_z,
+                     v.nearby_vector_z,
+                     v.session_vector_z,
+                     v.speaks,
+                     v.node_id,
+                     v.reach,
+                     v.distance,
+                     v.words,
+                     v.words_rank,
+                     v.matched_terms,
+                     v.matched_form,
+                     v.similarity,
+                     v.vector_rank,
+                     v.by_other,
+                     v.words_points,
+                     v.nearby_points,
+                     v.session_points,
+                     v.vector_points,
+                     v.nearby_vector_points,
+                     v.session_vector_points,
+                     v.speaker_points,
+                     v.names_points,
+                     v.distance_points,
+                     v.time_points,
+                     v.order_points,
+                     v.recency_points,
+                     v.kind_points,
+                     v.staleness_points,
+                     v.importance_points,
+                     v.strength_points,
+                     v.familiarity_points,
+                     v.usefulness_points,
+                     v.sentiment_points,
+                     ((((((((((((((((((v.words_points + v.nearby_points) + v.session_points) + v.vector_points) + v.nearby_vector_points) + v.session_vector_points) + v.speaker_points) + v.names_points) + v.distance_points) + v.time_points) + v.order_points) + v.recency_points) + v.kind_points) + v.staleness_points) + v.importance_points) + v.strength_points) + v.familiarity_points) + v.usefulness_points) + v.sentiment_points) AS points
+                    FROM weighed v) w
+         ), late AS MATERIALIZED (
+          SELECT l.passage_id,
+             l.late,
+             memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ()) AS z,
+             row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
+            FROM (asked a
+              CROSS JOIN LATERAL memsvc.late_scores(recall.p_user_id, recall.p_model_id, recall.p_tokens, ARRAY( SELECT r.memory_id
+                    FROM ranked r
+                   WHERE ((r.kind = 'passage'::text) AND (r.rank <= recall.p_late)))) l(passage_id, late))
+           WHERE ((recall.p_tokens IS NOT NULL) AND (a.late > (0)::double precision))
+         ), sure AS MATERIALIZED (
+          SELECT ((1)::double precision / ((1)::double precision + exp((((((5)::double precision - ((4.5)::double precision * max(r.similarity))) - ((2.3)::double precision * avg(l.late) FILTER (WHERE (l.rank <= 3)))) - (
+                 CASE
+                     WHEN bool_or(r.speaks) THEN 1.5
+                     ELSE (0)::numeric
+                 END)::double precision) - ((5.2)::double precision * COALESCE(GREATEST(('-0.2'::numeric)::double precision, LEAST((0.2)::double precision, (max(l.late) FILTER (WHERE r.speaks) - COALESCE(max(l.late) FILTER (WHERE (NOT r.speaks)), (0.3)::double precision)))), (0)::double precision)))))) AS confidence
+            FROM (late l
+              JOIN ranked r ON ((r.memory_id = l.passage_id)))
+         ), found AS MATERIALIZED (
+          SELECT o.memory_id,
+             o.kind,
+             o.since,
+             o.until,
+             o.words_z,
+             o.nearby_z,
+             o.session_z,
+             o.vector_z,
+             o.nearby_vector_z,
+             o.session_vector_z,
+             o.speaks,
+             o.node_id,
+             o.reach,
+             o.distance,
+             o.words,
+             o.words_rank,
+             o.matched_terms,
+             o.matched_form,
+             o.similarity,
+             o.vector_rank,
+             o.by_other,
+             o.words_points,
+             o.nearby_points,
+             o.session_points,
+             o.vector_points,
+             o.nearby_vector_points,
+             o.session_vector_points,
+             o.speaker_points,
+             o.names_points,
+             o.distance_points,
+             o.time_points,
+             o.order_points,
+             o.recency_points,
+             o.kind_points,
+             o.staleness_points,
+             o.importance_points,
+             o.strength_points,
+             o.familiarity_points,
+             o.usefulness_points,
+             o.sentiment_points,
+             o.points,
+             o.rank,
+             o.ahead,
+             o.late_points,
+             o.score,
+             o.late,
+             o.late_rank,
+             row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
+            FROM ( SELECT r.memory_id,
+                     r.kind,
+                     r.since,
+                     r.until,
+                     r.words_z,
+                     r.nearby_z,
+                     r.session_z,
+                     r.vector_z,
+                     r.nearby_vector_z,
+                     r.session_vector_z,
+                     r.speaks,
+                     r.node_id,
+                     r.reach,
+                     r.distance,
+                     r.words,
+                     r.words_rank,
+                     r.matched_terms,
+                     r.matched_form,
+                     r.similarity,
+                     r.vector_rank,
+                     r.by_other,
+                     r.words_points,
+                     r.nearby_points,
+                     r.session_points,
+                     r.vector_points,
+                     r.nearby_vector_points,
+                     r.session_vector_points,
+                     r.speaker_points,
+                     r.names_points,
+                     r.distance_points,
+                     r.time_points,
+                     r.order_points,
+                     r.recency_points,
+                     r.kind_points,
+                     r.staleness_points,
+                     r.importance_points,
+                     r.strength_points,
+                     r.familiarity_points,
+                     r.usefulness_points,
+                     r.sentiment_points,
+                     r.points,
+                     r.rank,
+                     ((r.kind = 'fact'::text) OR (r.rank <= recall.p_late)) AS ahead,
+                     (a.late * COALESCE(l.z, (0)::double precision)) AS late_points,
+                     (r.points + (a.late * COALESCE(l.z, (0)::double precision))) AS score,
+                     l.late,
+                     l.rank AS late_rank
+                    FROM ((ranked r
+                      CROSS JOIN asked a)
+                      LEFT JOIN late l ON ((l.passage_id = r.memory_id)))) o
+           ORDER BY (row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id))
           LIMIT recall.p_limit
          ), spoken AS MATERIALIZED (
           SELECT w.term,
              w.word
-            FROM (( SELECT f.matched_form,
+            FROM (( SELECT f_1.matched_form,
                      array_agg(DISTINCT t.term) AS terms
-                    FROM (found f
-                      CROSS JOIN LATERAL unnest(f.matched_terms) t(term))
-                   GROUP BY f.matched_form) q
+                    FROM (found f_1
+                      CROSS JOIN LATERAL unnest(f_1.matched_terms) t(term))
+                   GROUP BY f_1.matched_form) q
               CROSS JOIN LATERAL UNNEST(q.terms, memsvc.words_behind(recall.p_query, q.matched_form, recall.p_language, q.terms)) w(term, word))
          )
-  SELECT p.passage_id,
-     p.source_id,
-     s.identifier,
-     p.session,
-     p.ordinal,
-     p.part,
-     p.client_id,
-     p.speaker,
-     p.role,
-     p.text,
-     p.caption,
-     p.said_at,
-     p.said_offset,
-     p.recorded_at,
-     m.score,
+  SELECT f.memory_id,
+     f.kind,
+     f.place,
+     f.score,
      jsonb_strip_nulls(jsonb_build_object('words',
          CASE
-             WHEN (m.words IS NOT NULL) THEN jsonb_build_object('score', round((m.words)::numeric, 4), 'rank', m.words_rank, 'form', m.matched_form)
+             WHEN (f.words > (0)::double precision) THEN jsonb_build_object('score', round((f.words)::numeric, 4), 'rank', f.words_rank, 'form', f.matched_form)
              ELSE NULL::jsonb
          END, 'vector',
          CASE
-             WHEN (m.similarity IS NOT NULL) THEN jsonb_build_object('score', round((m.similarity)::numeric, 4), 'rank', m.vector_rank)
-             WHEN (m.other_similarity IS NOT NULL) THEN jsonb_build_object('score', round((m.other_similarity)::numeric, 4), 'rank', m.other_rank, 'model', ( SELECT e.name
-                FROM memsvc.embedding_models e
-               WHERE (e.model_id = recall.p_other_model_id)))
+             WHEN (f.similarity IS NOT NULL) THEN jsonb_build_object('score', round((f.similarity)::numeric, 4), 'rank', f.vector_rank, 'model',
+             CASE
+                 WHEN f.by_other THEN ( SELECT e.name
+                    FROM memsvc.embedding_models e
+                   WHERE (e.model_id = recall.p_other_model_id))
+                 ELSE NULL::text
+             END)
+             ELSE NULL::jsonb
+         END, 'late',
+         CASE
+             WHEN (f.late IS NOT NULL) THEN jsonb_build_object('score', round((f.late)::numeric, 4), 'rank', f.late_rank)
+             ELSE NULL::jsonb
+         END, 'names',
+         CASE
+             WHEN (f.node_id IS NOT NULL) THEN jsonb_build_object('node_id', f.node_id, 'score', round((f.reach)::numeric, 4), 'distance', f.distance)
              ELSE NULL::jsonb
          END)) AS jsonb_strip_nulls,
-     ARRAY( SELECT h.word
-            FROM (unnest(m.matched_terms) WITH ORDINALITY t(term, rank)
+     jsonb_build_object('words', f.words_points, 'nearby', f.nearby_points, 'session', f.session_points, 'vector', f.vector_points, 'nearby_vector', f.nearby_vector_points, 'session_vector', f.session_vector_points, 'late', f.late_points, 'speaker', f.speaker_points, 'names', f.names_points, 'distance', f.distance_points, 'time', f.time_points, 'order', f.order_points, 'recency', f.recency_points, 'kind', f.kind_points, 'staleness', f.staleness_points, 'importance', f.importance_points, 'strength', f.strength_points, 'familiarity', f.familiarity_points, 'usefulness', f.usefulness_points, 'sentiment', f.sentiment_points) AS jsonb_build_object,
+     COALESCE(( SELECT r.path
+            FROM reached r
+           WHERE (r.node_id = f.node_id)
+          LIMIT 1), '{}'::text[]) AS "coalesce",
+     memsvc.whole_words(ARRAY( SELECT h.word
+            FROM (unnest(f.matched_terms) WITH ORDINALITY t(term, rank)
               JOIN spoken h ON ((h.term = t.term)))
-           ORDER BY t.rank) AS "array"
-    FROM ((found m
-      CROSS JOIN LATERAL ( SELECT r.user_id,
-             r.passage_id,
-             r.source_id,
-             r.kind,
-             r.session,
-             r.ordinal,
-             r.part,
-             r.client_id,
-             r.speaker,
-             r.role,
-             r.text,
-             r.caption,
-             r.said_at,
-             r.said_offset,
-             r.language,
-             r.tsv,
-             r.tsv_simple,
-             r.length,
-             r.length_simple,
-             r.metadata,
-             r.recorded_at
-            FROM memsvc.passages r
-           WHERE ((r.user_id = recall.p_user_id) AND (r.passage_id >= m.passage_id))
-           ORDER BY r.passage_id
-          LIMIT 1) p)
-      CROSS JOIN LATERAL ( SELECT r.user_id,
-             r.source_id,
-             r.kind,
-             r.identifier,
-             r.title,
-             r.status,
-             r.last_ingested_at,
-             r.metadata,
-             r.created_at
-            FROM memsvc.sources r
-           WHERE ((r.user_id = recall.p_user_id) AND (r.source_id >= p.source_id))
-           ORDER BY r.source_id
-          LIMIT 1) s)
-   WHERE ((p.passage_id = m.passage_id) AND (s.source_id = p.source_id))
-   ORDER BY m.score DESC, p.passage_id;
+           ORDER BY t.rank)) AS whole_words,
+     ( SELECT s.confidence
+            FROM sure s) AS confidence
+    FROM found f
+   ORDER BY f.place;
 END;
 
-ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) IS 'Recall: passages that matter for a query, best first, each with source, score by arm and matched words.';
+COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';
 
 CREATE FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) RETURNS void
     LANGUAGE plpgsql
@@ -6736,6 +8894,14 @@ ALTER FUNCTION memsvc.seed_schedules(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.seed_schedules(p_user_id uuid) IS 'Gives a user, or all, the schedules that everybody has; how many they have.';
 
+CREATE FUNCTION memsvc.seeded(p_seed bigint, p_word text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (((hashtextextended(p_word, p_seed) & '9007199254740991'::bigint))::double precision / ('9007199254740992'::bigint)::double precision);
+
+ALTER FUNCTION memsvc.seeded(p_seed bigint, p_word text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.seeded(p_seed bigint, p_word text) IS 'A number from 0 up to 1 that follows from a seed and a word.';
+
 CREATE FUNCTION memsvc.send_job() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -6761,6 +8927,45 @@ $$;
 ALTER FUNCTION memsvc.send_job() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.send_job() IS 'Trigger: keeps the queue in step with jobs.';
+
+CREATE FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(form text, node_id uuid, similarity double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 10
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
+  -- pg_trgm's setting exists once its library is loaded, by its first call; so no SET above.
+  same CONSTANT real := similarity('a', 'a');
+  threshold CONSTANT text := current_setting('pg_trgm.similarity_threshold');
+BEGIN
+  PERFORM set_config('pg_trgm.similarity_threshold', (0.6 * same)::text, true);
+  RETURN QUERY
+  SELECT w.form, n.node_id, n.similarity::double precision
+  FROM unnest(p_forms) AS w (form)
+  CROSS JOIN LATERAL (
+    (SELECT v.user_id, v.node_id, similarity(v.label_form, w.form) AS similarity, v.valid_from, v.valid_to,
+      v.recorded_from, v.recorded_to
+    FROM node_versions AS v WHERE ARRAY[v.user_id] @> ARRAY[asker] AND v.label_form % w.form OFFSET 0)
+    UNION ALL
+    (SELECT v.user_id, v.node_id, similarity(v.normal_form, w.form), v.valid_from, v.valid_to, v.recorded_from,
+      v.recorded_to
+    FROM aliases AS v WHERE ARRAY[v.user_id] @> ARRAY[asker] AND v.normal_form % w.form OFFSET 0)
+  ) AS n
+  WHERE n.user_id = asker AND n.valid_from <= moment AND n.valid_to > moment AND n.recorded_from <= known
+    AND (n.recorded_to = 'infinity' OR n.recorded_to > known);
+  PERFORM set_config('pg_trgm.similarity_threshold', threshold, true);
+END
+$$;
+
+ALTER FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Labels and names that are nearly what is looked for, by trigrams.';
 
 CREATE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) RETURNS TABLE(kind text, id uuid, alone boolean, last boolean)
     LANGUAGE sql STABLE
@@ -6823,7 +9028,7 @@ ALTER FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at ti
 
 COMMENT ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'The nodes that stand for some nodes, each once.';
 
-CREATE FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) RETURNS bigint
+CREATE FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL::text[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     AS $$
@@ -6832,21 +9037,37 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
   PERFORM memsvc.keep_memories(p_user_id);
-  INSERT INTO embeddings (user_id, model_id, passage_id, vector)
-  SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
-  FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
-  WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
-    AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
-  ORDER BY v.passage_id
-  ON CONFLICT (user_id, model_id, passage_id) DO NOTHING;
-  GET DIAGNOSTICS new_ones = ROW_COUNT;
+  WITH given AS MATERIALIZED (
+    SELECT v.passage_id, v.vector, v.tokens
+    FROM unnest(p_passage_ids, p_vectors, p_tokens) AS v (passage_id, vector, tokens)
+    WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
+      AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
+  ),
+  near AS (
+    INSERT INTO embeddings AS e (user_id, model_id, passage_id, vector)
+    SELECT p_user_id, p_model_id, g.passage_id, g.vector::public.halfvec
+    FROM given AS g
+    ORDER BY g.passage_id
+    ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
+    RETURNING e.passage_id
+  ),
+  late AS (
+    INSERT INTO token_vectors AS t (user_id, model_id, passage_id, tokens)
+    SELECT p_user_id, p_model_id, g.passage_id, g.tokens::bit(128)[]
+    FROM given AS g
+    WHERE g.tokens IS NOT NULL
+    ORDER BY g.passage_id
+    ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
+    RETURNING t.passage_id
+  )
+  SELECT count(*) INTO new_ones FROM (SELECT n.passage_id FROM near AS n UNION SELECT l.passage_id FROM late AS l) AS s;
   RETURN new_ones;
 END
 $$;
 
-ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) IS 'Stores vectors; how many were new.';
+COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) IS 'Stores vectors and token vectors; how many passages got something new.';
 
 CREATE FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
     LANGUAGE plpgsql STABLE ROWS 500
@@ -6926,6 +9147,116 @@ $$;
 ALTER FUNCTION memsvc.switch_model(p_name text, p_now boolean) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) IS 'Makes a model the active one; the one before it leaves.';
+
+CREATE FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_kinds text[] DEFAULT '{message}'::text[], p_facts boolean DEFAULT true, p_half_life interval DEFAULT '14 days'::interval) RETURNS TABLE(memory_id uuid, score double precision, recency double precision, importance double precision, strength double precision, usefulness double precision, pinned double precision, recalls integer, used integer, irrelevant integer, judged smallint, at timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 10
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  today CONSTANT timestamptz := clock_timestamp();
+  moment CONSTANT timestamptz := coalesce(p_as_of, p_known_at, today);
+  holds CONSTANT timestamptz := coalesce(p_as_of, today);
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  -- Clocks of clients may be ahead; what is said to be said later than tomorrow is not on anybody's mind.
+  latest CONSTANT timestamptz := least(
+    coalesce(p_as_of, today + interval '1 day'), coalesce(p_known_at + interval '1 day', 'infinity')
+  );
+BEGIN
+  RETURN QUERY
+  WITH said AS MATERIALIZED (
+    SELECT n.passage_id AS id, n.source_id, n.session, n.ordinal, n.said_at AS at
+    FROM (
+      SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.part, p.kind, p.said_at, p.recorded_at
+      FROM passages AS p WHERE p.user_id = p_user_id AND p.said_at <= latest
+      ORDER BY p.said_at DESC LIMIT 2000
+    ) AS n
+    WHERE n.part = 0 AND n.kind = ANY (p_kinds) AND n.recorded_at <= known
+    LIMIT 200
+  ),
+  learnt AS MATERIALIZED (
+    SELECT n.version_id AS id, n.recorded_from AS at
+    FROM (
+      SELECT v.version_id, v.recorded_from, v.recorded_to, v.valid_from, v.valid_to
+      FROM edge_versions AS v WHERE p_facts AND v.user_id = p_user_id AND v.recorded_from <= known
+      ORDER BY v.recorded_from DESC LIMIT 1000
+    ) AS n
+    WHERE n.valid_from <= holds AND n.valid_to > holds AND n.recorded_from <= known
+      AND (n.recorded_to = 'infinity' OR n.recorded_to > known)
+    LIMIT 100
+  ),
+  signal AS MATERIALIZED (
+    (SELECT s.* FROM memory_signals AS s
+    WHERE p_known_at IS NULL AND s.user_id = p_user_id AND s.pinned ORDER BY s.memory_id DESC LIMIT 50)
+    UNION
+    (SELECT s.* FROM memory_signals AS s
+    WHERE p_known_at IS NULL AND s.user_id = p_user_id AND s.last_recalled_at IS NOT NULL
+    ORDER BY s.last_recalled_at DESC LIMIT 100)
+    UNION
+    (SELECT s.* FROM memory_signals AS s
+    WHERE p_known_at IS NULL AND s.user_id = p_user_id AND s.importance IS NOT NULL
+    ORDER BY s.importance DESC LIMIT 100)
+  ),
+  candidate AS (
+    SELECT n.id, n.source_id, n.session, n.ordinal, n.at, s.recalls, s.last_recalled_at, s.used, s.irrelevant,
+      s.importance, s.pinned
+    FROM (
+      SELECT d.* FROM said AS d UNION ALL SELECT l.id, NULL, NULL, NULL, l.at FROM learnt AS l
+    ) AS n
+    LEFT JOIN LATERAL (
+      SELECT r.* FROM memory_signals AS r
+      WHERE p_known_at IS NULL AND r.user_id = p_user_id AND r.memory_id = n.id OFFSET 0
+    ) AS s ON true
+    UNION ALL
+    SELECT g.memory_id, m.source_id, m.session, m.ordinal, m.at, g.recalls, g.last_recalled_at, g.used, g.irrelevant,
+      g.importance, g.pinned
+    FROM signal AS g
+    CROSS JOIN LATERAL (
+      (SELECT r.source_id, r.session, r.ordinal, r.said_at AS at, r.kind, r.said_at <= latest AS visible
+      FROM passages AS r WHERE g.kind = 'passage' AND r.user_id = p_user_id AND r.passage_id = g.memory_id OFFSET 0)
+      UNION ALL
+      (SELECT NULL, NULL, NULL, r.recorded_from, NULL,
+        p_facts AND r.recorded_to = 'infinity' AND r.valid_from <= holds AND r.valid_to > holds
+      FROM edge_versions AS r WHERE g.kind = 'fact' AND r.user_id = p_user_id AND r.version_id = g.memory_id OFFSET 0)
+    ) AS m
+    WHERE m.visible AND (m.kind IS NULL OR m.kind = ANY (p_kinds))
+      AND g.memory_id NOT IN (SELECT n.id FROM said AS n) AND g.memory_id NOT IN (SELECT n.id FROM learnt AS n)
+  ),
+  rated AS (
+    SELECT c.id, c.source_id, c.session, c.ordinal, c.at, memsvc.recency(moment - c.at, p_half_life) AS recency,
+      coalesce(c.importance / 10.0::double precision, 0) AS importance,
+      memsvc.recall_strength(c.recalls, moment - c.last_recalled_at, p_half_life) AS strength,
+      memsvc.usefulness(c.used, c.irrelevant) / 2 AS usefulness,
+      CASE WHEN c.pinned THEN 2 ELSE 0 END::double precision AS pinned, c.recalls, c.used, c.irrelevant,
+      c.importance AS judged
+    FROM candidate AS c
+  ),
+  best AS (
+    SELECT r.*, r.recency + r.importance + r.strength + r.usefulness + r.pinned AS score FROM rated AS r
+  ),
+  placed AS (
+    SELECT b.*, row_number() OVER (
+      PARTITION BY coalesce(b.source_id, b.id), b.session, b.ordinal ORDER BY b.score DESC, b.id
+    ) AS nth
+    FROM best AS b
+  )
+  SELECT b.id, b.score, b.recency, b.importance, b.strength, b.usefulness, b.pinned, coalesce(b.recalls, 0),
+    coalesce(b.used, 0), coalesce(b.irrelevant, 0), b.judged, b.at
+  FROM placed AS b
+  WHERE b.nth = 1
+  ORDER BY b.score DESC, b.at DESC, b.id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) IS 'What is salient without a query: ids, best first, with the points of each factor.';
 
 CREATE FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, type text)
     LANGUAGE sql STABLE
@@ -7012,23 +9343,36 @@ ALTER FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid
 
 COMMENT ON FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) IS 'Undoes a change by a new one.';
 
-CREATE FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) RETURNS TABLE(passage_id uuid, searched text)
+CREATE FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean DEFAULT false) RETURNS TABLE(passage_id uuid, searched text)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- SELECT p.passage_id,
-     memsvc.searched_text(p.speaker, p.text, p.caption) AS searched_text
-    FROM memsvc.passages p
-   WHERE ((p.user_id = unembedded.p_user_id) AND (p.kind = 'message'::text) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
-            FROM memsvc.embeddings e
-           WHERE ((e.user_id = unembedded.p_user_id) AND (e.model_id = unembedded.p_model_id) AND (e.passage_id = p.passage_id))))))
-   ORDER BY p.passage_id DESC
+ SELECT l.passage_id,
+     l.searched
+    FROM (( SELECT p.passage_id,
+             memsvc.searched_text(p.speaker, p.text, p.caption) AS searched
+            FROM memsvc.passages p
+           WHERE ((p.user_id = unembedded.p_user_id) AND (p.kind = 'message'::text) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
+                    FROM memsvc.embeddings e
+                   WHERE ((e.user_id = unembedded.p_user_id) AND (e.model_id = unembedded.p_model_id) AND (e.passage_id = p.passage_id))))))
+           ORDER BY p.passage_id DESC
+          LIMIT unembedded.p_limit)
+         UNION
+         ( SELECT p.passage_id,
+             memsvc.searched_text(p.speaker, p.text, p.caption) AS searched_text
+            FROM memsvc.passages p
+           WHERE (unembedded.p_tokens AND (p.user_id = unembedded.p_user_id) AND (p.kind = 'message'::text) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
+                    FROM memsvc.token_vectors t
+                   WHERE ((t.user_id = unembedded.p_user_id) AND (t.model_id = unembedded.p_model_id) AND (t.passage_id = p.passage_id))))))
+           ORDER BY p.passage_id DESC
+          LIMIT unembedded.p_limit)) l
+   ORDER BY l.passage_id DESC
   LIMIT unembedded.p_limit;
 END;
 
-ALTER FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) IS 'Messages that lack a model''s vector, newest first.';
+COMMENT ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean) IS 'Messages that lack a model''s vector, or its token vectors, newest first.';
 
 CREATE FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) RETURNS uuid[]
     LANGUAGE plpgsql STABLE
@@ -7156,6 +9500,21 @@ END;
 ALTER FUNCTION memsvc.users_lacking(p_model_id smallint) OWNER TO memsvc_recall;
 
 COMMENT ON FUNCTION memsvc.users_lacking(p_model_id smallint) IS 'Users with messages that lack a model''s vector.';
+
+CREATE FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) RETURNS SETOF uuid
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT DISTINCT e.user_id
+    FROM memsvc.embeddings e
+   WHERE ((e.model_id = users_lacking_tokens.p_model_id) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.token_vectors t
+           WHERE ((t.user_id = e.user_id) AND (t.model_id = users_lacking_tokens.p_model_id) AND (t.passage_id = e.passage_id))))));
+END;
+
+ALTER FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) IS 'Users with messages that have a model''s vector and lack its token vectors.';
 
 CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) RETURNS TABLE(user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -8428,11 +10787,92 @@ COMMENT ON COLUMN memsvc.people.description IS 'Who that is.';
 
 COMMENT ON COLUMN memsvc.people.importance IS '1 to 10.';
 
+CREATE TABLE memsvc.recall_events (
+    user_id uuid NOT NULL,
+    recall_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    door text NOT NULL,
+    mode text NOT NULL,
+    memories uuid[] NOT NULL,
+    verdicts smallint[],
+    folded_at timestamp with time zone,
+    CONSTRAINT recall_events_door_check CHECK ((door ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+    CONSTRAINT recall_events_memories_check CHECK ((COALESCE(array_ndims(memories), 1) = 1)),
+    CONSTRAINT recall_events_mode_check CHECK ((mode ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+    CONSTRAINT recall_events_verdicts CHECK ((cardinality(verdicts) = cardinality(memories))),
+    CONSTRAINT recall_events_verdicts_check CHECK ((verdicts <@ ARRAY[('-1'::integer)::smallint, (0)::smallint, (1)::smallint]))
+);
+
+ALTER TABLE ONLY memsvc.recall_events FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.recall_events OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.recall_events IS 'What was recalled, appended after the answer went out. Ids only: no query and no text.';
+
+COMMENT ON COLUMN memsvc.recall_events.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.recall_events.recall_id IS 'Time-ordered id, which the answer had.';
+
+COMMENT ON COLUMN memsvc.recall_events.at IS 'When it was noted.';
+
+COMMENT ON COLUMN memsvc.recall_events.door IS 'Through which door: recall, context, cli …';
+
+COMMENT ON COLUMN memsvc.recall_events.mode IS 'eager, balanced or deliberate.';
+
+COMMENT ON COLUMN memsvc.recall_events.memories IS 'Ids of passages and of versions of edges, the place is the rank; null: erased since.';
+
+COMMENT ON COLUMN memsvc.recall_events.verdicts IS 'Feedback, at the same places: 1 used, -1 irrelevant, 0 none. Null: nobody said anything.';
+
+COMMENT ON COLUMN memsvc.recall_events.folded_at IS 'When memory_signals took it in; null: not yet.';
+
 CREATE TABLE memsvc.schema_version (
     version_num character varying(32) NOT NULL
 );
 
 ALTER TABLE memsvc.schema_version OWNER TO memsvc_owner;
+
+CREATE TABLE memsvc.sources (
+    user_id uuid NOT NULL,
+    source_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    identifier text NOT NULL,
+    title text DEFAULT ''::text NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    last_ingested_at timestamp with time zone,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
+    CONSTRAINT sources_kind_check CHECK ((kind = 'conversation'::text)),
+    CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
+);
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN identifier SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN title SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN metadata SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.sources IS 'Where passages come from: today conversations; files, vaults and feeds later.';
+
+COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.sources.kind IS 'conversation.';
+
+COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
+
+COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
+
+COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
+
+COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
+
+COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
+
+COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
 
 CREATE VIEW memsvc.sources_status WITH (security_invoker='true') AS
  SELECT s.user_id,
@@ -8774,6 +11214,9 @@ ALTER TABLE ONLY memsvc.identity_keys
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (user_id, job_id);
 
+ALTER TABLE ONLY memsvc.memory_signals
+    ADD CONSTRAINT memory_signals_pkey PRIMARY KEY (user_id, memory_id);
+
 ALTER TABLE ONLY memsvc.merges
     ADD CONSTRAINT merges_one_canonical EXCLUDE USING gist (user_id WITH =, node_id WITH =, tstzrange(recorded_from, recorded_to) WITH &&);
 
@@ -8804,6 +11247,9 @@ ALTER TABLE ONLY memsvc.passages
 ALTER TABLE ONLY memsvc.passages
     ADD CONSTRAINT passages_user_id_source_id_session_ordinal_part_key UNIQUE (user_id, source_id, session, ordinal, part);
 
+ALTER TABLE ONLY memsvc.recall_events
+    ADD CONSTRAINT recall_events_pkey PRIMARY KEY (user_id, recall_id);
+
 ALTER TABLE ONLY memsvc.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (user_id, kind);
 
@@ -8824,6 +11270,9 @@ ALTER TABLE ONLY memsvc.term_deltas
 
 ALTER TABLE ONLY memsvc.terms
     ADD CONSTRAINT terms_pkey PRIMARY KEY (user_id, kind, form, term);
+
+ALTER TABLE ONLY memsvc.token_vectors
+    ADD CONSTRAINT token_vectors_pkey PRIMARY KEY (user_id, model_id, passage_id);
 
 ALTER TABLE ONLY memsvc.tombstones
     ADD CONSTRAINT tombstones_pkey PRIMARY KEY (user_id, digest);
@@ -8852,6 +11301,8 @@ CREATE INDEX aliases_of_node ON memsvc.aliases USING btree (user_id, node_id, no
 CREATE INDEX aliases_past ON memsvc.aliases USING btree (user_id, normal_form) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
 CREATE INDEX aliases_recorded ON memsvc.aliases USING btree (user_id, recorded_from);
+
+CREATE INDEX aliases_trigrams ON memsvc.aliases USING gin ((ARRAY[user_id]), normal_form public.gin_trgm_ops) WITH (fastupdate=off);
 
 CREATE INDEX audit_log_erasures ON memsvc.audit_log USING btree (user_id) WHERE (action = ANY (ARRAY['user.erase'::text, 'user.erased'::text]));
 
@@ -8891,6 +11342,8 @@ CREATE INDEX edge_versions_walk_from ON memsvc.edge_versions USING btree (user_i
 
 CREATE INDEX edge_versions_walk_to ON memsvc.edge_versions USING btree (user_id, to_node, valid_to, weight DESC, version_id DESC) WHERE (recorded_to = 'infinity'::timestamp with time zone);
 
+CREATE INDEX edge_versions_words ON memsvc.edge_versions USING gin ((ARRAY[user_id]), tsv) WITH (fastupdate=off);
+
 CREATE INDEX edges_to ON memsvc.edges USING btree (user_id, to_node);
 
 CREATE UNIQUE INDEX embedding_models_one_each ON memsvc.embedding_models USING btree (state) WHERE (state <> 'retired'::text);
@@ -8900,6 +11353,16 @@ CREATE INDEX jobs_due ON memsvc.jobs USING btree (run_after) WHERE (state = 'pen
 CREATE INDEX jobs_ended ON memsvc.jobs USING btree (state, finished_at) WHERE (state <> 'pending'::text);
 
 CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, subject_id) WHERE (state = 'pending'::text);
+
+CREATE INDEX memory_signals_important ON memsvc.memory_signals USING btree (user_id, importance) WHERE (importance IS NOT NULL);
+
+CREATE INDEX memory_signals_lately ON memsvc.memory_signals USING btree (user_id, last_recalled_at) WHERE (last_recalled_at IS NOT NULL);
+
+CREATE INDEX memory_signals_of_passage ON memsvc.memory_signals USING btree (user_id, passage_id) WHERE (passage_id IS NOT NULL);
+
+CREATE INDEX memory_signals_of_version ON memsvc.memory_signals USING btree (user_id, version_id) WHERE (version_id IS NOT NULL);
+
+CREATE INDEX memory_signals_pinned ON memsvc.memory_signals USING btree (user_id, memory_id) WHERE pinned;
 
 CREATE INDEX merges_closed ON memsvc.merges USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
@@ -8929,13 +11392,19 @@ CREATE INDEX node_versions_of_type ON memsvc.node_versions USING btree (user_id,
 
 CREATE INDEX node_versions_past ON memsvc.node_versions USING btree (user_id, node_id) WHERE (recorded_to < 'infinity'::timestamp with time zone);
 
+CREATE INDEX node_versions_past_labels ON memsvc.node_versions USING btree (user_id, label_form, node_id) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
 CREATE INDEX node_versions_recorded ON memsvc.node_versions USING btree (user_id, recorded_from);
+
+CREATE INDEX node_versions_trigrams ON memsvc.node_versions USING gin ((ARRAY[user_id]), label_form public.gin_trgm_ops) WITH (fastupdate=off);
 
 CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, source_id, client_id, part) WHERE (client_id IS NOT NULL);
 
 CREATE INDEX passages_said ON memsvc.passages USING btree (user_id, said_at);
 
 CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) WITH (fastupdate=off);
+
+CREATE INDEX recall_events_unfolded ON memsvc.recall_events USING btree (user_id, recall_id) WHERE (folded_at IS NULL);
 
 CREATE INDEX schedules_due ON memsvc.schedules USING btree (next_at) WHERE enabled;
 
@@ -8993,6 +11462,8 @@ CREATE TRIGGER added AFTER INSERT ON memsvc.edge_types REFERENCING NEW TABLE AS 
 
 CREATE TRIGGER added AFTER INSERT ON memsvc.node_types REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memsvc.check_added_types();
 
+CREATE TRIGGER formed BEFORE INSERT ON memsvc.edge_versions FOR EACH ROW EXECUTE FUNCTION memsvc.form_fact();
+
 CREATE TRIGGER formed BEFORE INSERT ON memsvc.node_versions FOR EACH ROW EXECUTE FUNCTION memsvc.form_label();
 
 CREATE TRIGGER moved AFTER UPDATE OF time_zone ON memsvc.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION memsvc.reschedule();
@@ -9049,6 +11520,12 @@ ALTER TABLE ONLY memsvc.erasures
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
+ALTER TABLE ONLY memsvc.memory_signals
+    ADD CONSTRAINT memory_signals_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
+
+ALTER TABLE ONLY memsvc.memory_signals
+    ADD CONSTRAINT memory_signals_user_id_version_id_fkey FOREIGN KEY (user_id, version_id) REFERENCES memsvc.edge_versions(user_id, version_id);
+
 ALTER TABLE ONLY memsvc.merges
     ADD CONSTRAINT merges_user_id_canonical_id_fkey FOREIGN KEY (user_id, canonical_id) REFERENCES memsvc.nodes(user_id, node_id);
 
@@ -9069,6 +11546,9 @@ ALTER TABLE ONLY memsvc.outbox
 
 ALTER TABLE ONLY memsvc.passages
     ADD CONSTRAINT passages_user_id_source_id_fkey FOREIGN KEY (user_id, source_id) REFERENCES memsvc.sources(user_id, source_id);
+
+ALTER TABLE ONLY memsvc.recall_events
+    ADD CONSTRAINT recall_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
 ALTER TABLE ONLY memsvc.schedules
     ADD CONSTRAINT schedules_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
@@ -9099,6 +11579,12 @@ ALTER TABLE ONLY memsvc.term_deltas
 
 ALTER TABLE ONLY memsvc.terms
     ADD CONSTRAINT terms_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.token_vectors
+    ADD CONSTRAINT token_vectors_model_id_fkey FOREIGN KEY (model_id) REFERENCES memsvc.embedding_models(model_id);
+
+ALTER TABLE ONLY memsvc.token_vectors
+    ADD CONSTRAINT token_vectors_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
 
 ALTER TABLE ONLY memsvc.tombstones
     ADD CONSTRAINT tombstones_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
@@ -9134,15 +11620,25 @@ ALTER TABLE memsvc.apps ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.audit_log ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY candidate_rows ON memsvc.aliases FOR SELECT TO memsvc_recall USING (true);
+
 CREATE POLICY candidate_rows ON memsvc.corpora FOR SELECT TO memsvc_recall USING (true);
+
+CREATE POLICY candidate_rows ON memsvc.edge_versions FOR SELECT TO memsvc_recall USING (true);
 
 CREATE POLICY candidate_rows ON memsvc.embeddings FOR SELECT TO memsvc_recall USING (true);
 
+CREATE POLICY candidate_rows ON memsvc.node_versions FOR SELECT TO memsvc_recall USING (true);
+
 CREATE POLICY candidate_rows ON memsvc.passages FOR SELECT TO memsvc_recall USING (true);
+
+CREATE POLICY candidate_rows ON memsvc.source_links FOR SELECT TO memsvc_recall USING (true);
 
 CREATE POLICY candidate_rows ON memsvc.term_deltas FOR SELECT TO memsvc_recall USING (true);
 
 CREATE POLICY candidate_rows ON memsvc.terms FOR SELECT TO memsvc_recall USING (true);
+
+CREATE POLICY candidate_rows ON memsvc.token_vectors FOR SELECT TO memsvc_recall USING (true);
 
 ALTER TABLE memsvc.changes ENABLE ROW LEVEL SECURITY;
 
@@ -9194,6 +11690,8 @@ ALTER TABLE memsvc.identity_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.jobs ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.memory_signals ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.merges ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY never_approved ON memsvc.edge_types AS RESTRICTIVE FOR DELETE TO memsvc_app USING ((status = ANY (ARRAY['proposed'::text, 'rejected'::text])));
@@ -9226,6 +11724,8 @@ CREATE POLICY own_rows ON memsvc.erasures TO memsvc_eraser, memsvc_app, memsvc_r
 
 CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.memory_signals TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.merges TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.node_types TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
@@ -9238,6 +11738,8 @@ CREATE POLICY own_rows ON memsvc.outbox TO memsvc_eraser, memsvc_app, memsvc_rea
 
 CREATE POLICY own_rows ON memsvc.passages TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.recall_events TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.schedules TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.source_links TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
@@ -9247,6 +11749,8 @@ CREATE POLICY own_rows ON memsvc.sources TO memsvc_eraser, memsvc_app, memsvc_re
 CREATE POLICY own_rows ON memsvc.term_deltas TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.terms TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.token_vectors TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -9258,11 +11762,21 @@ CREATE POLICY queue_rows ON memsvc.dramatiq_queue TO memsvc_owner, memsvc_app US
 
 CREATE POLICY queue_rows ON memsvc.dramatiq_worker TO memsvc_owner, memsvc_app USING (true) WITH CHECK (true);
 
+ALTER TABLE memsvc.recall_events ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY retired_dropped ON memsvc.embeddings FOR DELETE TO memsvc_owner USING ((model_id IN ( SELECT m.model_id
    FROM memsvc.embedding_models m
   WHERE (m.state = 'retired'::text))));
 
+CREATE POLICY retired_dropped ON memsvc.token_vectors FOR DELETE TO memsvc_owner USING ((model_id IN ( SELECT m.model_id
+   FROM memsvc.embedding_models m
+  WHERE (m.state = 'retired'::text))));
+
 CREATE POLICY retired_seen ON memsvc.embeddings FOR SELECT TO memsvc_owner USING ((model_id IN ( SELECT m.model_id
+   FROM memsvc.embedding_models m
+  WHERE (m.state = 'retired'::text))));
+
+CREATE POLICY retired_seen ON memsvc.token_vectors FOR SELECT TO memsvc_owner USING ((model_id IN ( SELECT m.model_id
    FROM memsvc.embedding_models m
   WHERE (m.state = 'retired'::text))));
 
@@ -9275,6 +11789,8 @@ ALTER TABLE memsvc.sources ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.term_deltas ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.terms ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.token_vectors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.tombstones ENABLE ROW LEVEL SECURITY;
 
@@ -9308,6 +11824,9 @@ GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp wit
 
 REVOKE ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.apply_merges(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_operations jsonb) TO memsvc_app;
@@ -9433,6 +11952,7 @@ GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_
 
 GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.aliases TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.aliases TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
@@ -9444,6 +11964,7 @@ GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of 
 
 GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.node_versions TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.node_versions TO memsvc_app;
@@ -9505,6 +12026,7 @@ GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reca
 
 GRANT SELECT,INSERT ON TABLE memsvc.edge_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.edge_versions TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.edge_versions TO memsvc_app;
@@ -9553,8 +12075,16 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 REVOKE ALL ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.default_weights() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.default_weights() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.default_weights() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.default_weights() TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, p_events_kept interval, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) TO memsvc_app;
@@ -9569,6 +12099,11 @@ GRANT SELECT,INSERT ON TABLE memsvc.embeddings TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.embeddings TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.embeddings TO memsvc_eraser;
+
+GRANT SELECT,INSERT ON TABLE memsvc.token_vectors TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.token_vectors TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.token_vectors TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.token_vectors TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer) TO memsvc_app;
@@ -9592,6 +12127,11 @@ GRANT UPDATE(last_at) ON TABLE memsvc.schedules TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.due_schedules(p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.due_schedules(p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.edge_type_weight(p_type text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.edge_type_weight(p_type text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.edge_type_weight(p_type text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.edge_type_weight(p_type text) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.edges_between(p_user_id uuid, p_nodes uuid[], p_types text[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -9649,6 +12189,26 @@ REVOKE ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subje
 GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integer, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integer, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integer, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integer, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
 GRANT SELECT,INSERT ON TABLE memsvc.edges TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edges TO memsvc_reader;
 GRANT SELECT,DELETE ON TABLE memsvc.edges TO memsvc_eraser;
@@ -9665,16 +12225,42 @@ GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.familiarity(p_recalls integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.familiarity(p_recalls integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.familiarity(p_recalls integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.familiarity(p_recalls integer) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.find_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.first_person_words() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.form_fact() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.form_fact() TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.form_label() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.form_label() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.graph_among(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -9721,6 +12307,21 @@ GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with 
 GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.has_exact_words(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.signs() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.signs() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.signs() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.signs() TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.has_signs(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.has_signs(p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.has_signs(p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.has_signs(p_text text) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestamp with time zone, p_limit integer) TO memsvc_reader;
@@ -9740,19 +12341,36 @@ GRANT ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind t
 REVOKE ALL ON FUNCTION memsvc.keep_memories(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_memories(p_user_id uuid) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection bytea) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.keep_queue(p_silence interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_queue(p_silence interval) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.known_model(p_name text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.source_links TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.source_links TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.source_links TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.source_links TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.source_links TO memsvc_app;
@@ -9767,13 +12385,42 @@ REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subje
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone) TO memsvc_reader;
+REVOKE ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer) TO memsvc_reader;
+REVOKE ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_enough integer, p_known_at timestamp with time zone) TO memsvc_reader;
+
+REVOKE ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
@@ -9791,10 +12438,55 @@ REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_or
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.plain_words(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.plain_words(p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.plain_words(p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.plain_words(p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.set_signs_apart(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.stop_signs() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.stop_signs() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.stop_signs() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.stop_signs() TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -9873,6 +12565,24 @@ REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM P
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
 
+GRANT SELECT,INSERT ON TABLE memsvc.memory_signals TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.memory_signals TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.memory_signals TO memsvc_eraser;
+
+GRANT UPDATE(recalls) ON TABLE memsvc.memory_signals TO memsvc_app;
+
+GRANT UPDATE(last_recalled_at) ON TABLE memsvc.memory_signals TO memsvc_app;
+
+GRANT UPDATE(used) ON TABLE memsvc.memory_signals TO memsvc_app;
+
+GRANT UPDATE(irrelevant) ON TABLE memsvc.memory_signals TO memsvc_app;
+
+GRANT UPDATE(importance) ON TABLE memsvc.memory_signals TO memsvc_app;
+
+GRANT UPDATE(sentiment) ON TABLE memsvc.memory_signals TO memsvc_app;
+
+GRANT UPDATE(pinned) ON TABLE memsvc.memory_signals TO memsvc_app;
+
 GRANT SELECT,INSERT ON TABLE memsvc.terms TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.terms TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.terms TO memsvc_recall;
@@ -9887,41 +12597,70 @@ GRANT ALL ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subj
 REVOKE ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.set_signs_apart(p_text text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.set_signs_apart(p_text text) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.to_words(p_form text, p_language text, p_text text) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.recency(p_age interval, p_half_life interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recency(p_age interval, p_half_life interval) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recency(p_age interval, p_half_life interval) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recency(p_age interval, p_half_life interval) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.says_i(p_query text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.windows_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.windows_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.windows_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.windows_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.time_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.time_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.time_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.time_fit(p_moment timestamp with time zone, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_scale interval) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.whole_words(p_words text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.whole_words(p_words text[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.whole_words(p_words text[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.whole_words(p_words text[]) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language text, p_terms text[]) TO memsvc_recall;
 
-GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.sources TO memsvc_eraser;
+REVOKE ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) TO memsvc_recall;
 
-GRANT UPDATE(identifier) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
-GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
-
-GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
-
-GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
-GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
-
-REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_words_weight double precision, p_other_model_id smallint, p_other_vector public.halfvec) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) TO memsvc_app;
@@ -9968,8 +12707,17 @@ GRANT ALL ON FUNCTION memsvc.searched_text(p_speaker text, p_text text, p_captio
 REVOKE ALL ON FUNCTION memsvc.seed_schedules(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.seed_schedules(p_user_id uuid) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.seeded(p_seed bigint, p_word text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.seeded(p_seed bigint, p_word text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.seeded(p_seed bigint, p_word text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.seeded(p_seed bigint, p_word text) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.send_job() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.send_job() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_eraser;
@@ -9980,8 +12728,8 @@ GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_know
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -9991,14 +12739,19 @@ GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes
 REVOKE ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.undo_change(p_user_id uuid, p_actor text, p_change_id uuid) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
@@ -10019,6 +12772,9 @@ GRANT ALL ON FUNCTION memsvc.users_erasing(p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.users_lacking(p_model_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_lacking(p_model_id smallint) TO memsvc_owner;
+
+REVOKE ALL ON FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) TO memsvc_owner;
 
 REVOKE ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) TO memsvc_app;
@@ -10131,7 +12887,33 @@ GRANT SELECT,DELETE ON TABLE memsvc.outbox TO memsvc_eraser;
 GRANT SELECT ON TABLE memsvc.people TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.people TO memsvc_reader;
 
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.recall_events TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.recall_events TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.recall_events TO memsvc_eraser;
+
+GRANT UPDATE(memories) ON TABLE memsvc.recall_events TO memsvc_eraser;
+
+GRANT UPDATE(verdicts) ON TABLE memsvc.recall_events TO memsvc_app;
+
+GRANT UPDATE(folded_at) ON TABLE memsvc.recall_events TO memsvc_app;
+
 GRANT SELECT ON TABLE memsvc.schema_version TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(identifier) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_reader;

@@ -27,7 +27,8 @@ from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db import embedded
 from memsvc.db.engine import Database, role_url
 from memsvc.db.upgrade import upgrade
-from memsvc.recall.search import Memory, recall
+from memsvc.recall.results import Memory
+from memsvc.recall.search import recall
 from memsvc.settings import Settings
 
 FOLDER_VARIABLE = "MEMSVC_TEST_FOLDER"

@@ -11,6 +11,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import text
 
+from memsvc.db.locks import lock
+
 revision = "0015"
 down_revision = "0014"
 branch_labels = None
@@ -19,24 +21,7 @@ depends_on = None
 CORE = "00000000-0000-0000-0000-000000000000"
 SHAPES = {"node_types": "^[A-Z][A-Za-z0-9]{0,59}$", "edge_types": "^[A-Z][A-Z0-9_]{0,59}$"}
 
-# All at once or none, as memsvc.db.objects does it: a lock that does not come soon gives the others back, so a writer
-# never waits for deadlock_timeout (1 s), where it would end as the victim.
-LOCK = """
-DO $lock$
-BEGIN
-  SET LOCAL lock_timeout = '100ms';
-  FOR attempt IN 1..20 LOOP
-    BEGIN
-      LOCK TABLE memsvc.node_types, memsvc.edge_types, memsvc.node_versions, memsvc.edges IN ACCESS EXCLUSIVE MODE;
-      LOCK TABLE memsvc.users IN SHARE ROW EXCLUSIVE MODE;
-      RETURN;
-    EXCEPTION WHEN lock_not_available THEN
-      PERFORM pg_sleep(0.05 + random() / 10);
-    END;
-  END LOOP;
-  RAISE EXCEPTION 'the tables are busy' USING ERRCODE = 'lock_not_available';
-END
-$lock$;
+FREED = """
 ALTER TABLE memsvc.node_versions DROP CONSTRAINT node_versions_type_fkey;
 ALTER TABLE memsvc.edges DROP CONSTRAINT edges_type_fkey;
 """
@@ -107,7 +92,8 @@ def upgrade() -> None:
                 op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS memsvc.{name}")
                 op.execute(f"CREATE INDEX CONCURRENTLY {name} ON {what}")
         op.execute("SET lock_timeout = '800ms'")
-    op.execute(LOCK)
+    lock(op.get_bind(), "node_types", "edge_types", "node_versions", "edges", "users")
+    op.execute(FREED)
     for table, shape in SHAPES.items():
         op.execute(OWNED.format(table=table, core=CORE, shape=shape))
     op.execute(COMMENTS)

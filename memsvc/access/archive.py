@@ -29,7 +29,7 @@ ZIP = ".zip"
 # Kinds of rows, in the order in which they are written and read: what refers comes after what it refers to.
 KINDS = (
     "node_types", "edge_types", "sources", "passages", "nodes", "node_versions", "aliases", "edges", "edge_versions",
-    "merges", "source_links", "changes", "tombstones", "schedules",
+    "merges", "source_links", "memory_signals", "changes", "tombstones", "schedules",
 )  # fmt: skip
 # Tables with a user_id that no export holds, and why. A test compares both lists with the database.
 LEFT_OUT = {
@@ -40,8 +40,10 @@ LEFT_OUT = {
     "terms": "counted from passages",
     "term_deltas": "counted from passages",
     "embeddings": "computed from passages by the models in use where they are imported",
+    "token_vectors": "computed from passages by the models in use where they are imported",
     "jobs": "work of one service; an import asks for its own",
     "erasures": "receipts of one service, with ids of what is gone",
+    "recall_events": "answers that one service gave; what they add up to is in memory_signals",
     "outbox": "events for clients that listen now",
     "dramatiq_queue": "messages on their way to a worker",
 }
@@ -50,7 +52,9 @@ LEFT_OUT_COLUMNS = {
     ("nodes", "lockable"): "always true",
     ("node_versions", "label_form"): "computed from the label",
     **dict.fromkeys([("node_types", "own_user_id"), ("edge_types", "own_user_id")], "the owner again"),
+    **dict.fromkeys([("memory_signals", "passage_id"), ("memory_signals", "version_id")], "memory_id again"),
     ("aliases", "normal_form"): "computed from the alias",
+    **dict.fromkeys([("edge_versions", "tsv"), ("edge_versions", "length")], "computed from the fact"),
     ("sources", "status"): "state of background work",
     ("sources", "last_ingested_at"): "state of background work",
     ("schedules", "next_at"): "computed from the rule and the zone",

@@ -198,6 +198,20 @@ class SourceLinkLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True
     recorded_to: str
 
 
+class MemorySignalsLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of memory_signals.jsonl."""
+
+    memory_id: UUID
+    kind: Short
+    recalls: Count
+    last_recalled_at: str | None
+    used: Count
+    irrelevant: Count
+    importance: Small | None
+    sentiment: float | None
+    pinned: bool
+
+
 class ChangeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of changes.jsonl."""
 
@@ -236,6 +250,7 @@ LINES: Mapping[str, type[Line]] = {
     "edge_versions": EdgeVersionLine,
     "merges": MergeLine,
     "source_links": SourceLinkLine,
+    "memory_signals": MemorySignalsLine,
     "changes": ChangeLine,
     "tombstones": TombstoneLine,
     "schedules": ScheduleLine,
@@ -243,7 +258,7 @@ LINES: Mapping[str, type[Line]] = {
 
 # What PostgreSQL writes for a time in UTC. fromisoformat would read more, also what the database reads differently.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?\+00:00")
-PAST = ("created_at", "recorded_at", "recorded_from", "proposed_at", "decided_at")
+PAST = ("created_at", "recorded_at", "recorded_from", "proposed_at", "decided_at", "last_recalled_at")
 OBJECTS = ("metadata", "data")
 
 

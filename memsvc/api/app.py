@@ -22,6 +22,7 @@ from memsvc.api.bodies import JsonRequest
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
 from memsvc.api.controllers.changes import ChangesController, DiffController
+from memsvc.api.controllers.contexts import ContextController, MemoriesController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
 from memsvc.api.controllers.erasures import ErasuresController, ForgetController, ForgetUserController
 from memsvc.api.controllers.export import ExportController
@@ -32,6 +33,7 @@ from memsvc.api.controllers.nodes import AliasesController, NodesController
 from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
 from memsvc.api.controllers.recall import RecallController
+from memsvc.api.controllers.recalls import RecallsController, TopOfMindController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.walks import WalksController
@@ -40,12 +42,17 @@ from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
 from memsvc.llm.embedders.residents import residents
+from memsvc.recall.rerank import reranker_of
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings, settings
 
 V1 = (
     MessagesController,
     RecallController,
+    ContextController,
+    MemoriesController,
+    RecallsController,
+    TopOfMindController,
     ConversationsController,
     SourcesController,
     NotesController,
@@ -130,18 +137,22 @@ def create_app(settings: Settings, db: Database | None = None, embedder: QueryEm
         embedder: gives vectors of queries; None: recall goes by words.
 
     Raises:
-        ConfigurationError: neither ``db`` nor a database's URL is given.
+        ConfigurationError: neither ``db`` nor a database's URL is given, or the reranker's URL is missing.
     """
     if db is None and settings.database_url is None:
         raise ConfigurationError("MEMSVC_DATABASE_URL is empty.", hint="Set it; 'memsvc api' works without.")
 
+    reranker = reranker_of(settings)
+
     @asynccontextmanager
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
-        app.state["service"] = Service(opened, settings, embedder)
+        app.state["service"] = Service(opened, settings, embedder, reranker)
         try:
             yield
         finally:
+            if reranker is not None:
+                reranker.close()
             if opened is not db:
                 await opened.close()
 

@@ -22,6 +22,7 @@ from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import ForbiddenError, UnauthenticatedError
+from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
 
@@ -43,6 +44,8 @@ class Service:
     settings: Settings
     embedder: QueryEmbedder | None
     """Gives vectors of queries; None: words only."""
+    reranker: ResidentReranker | None = None
+    """Puts the best memories into order where a recall asks for it; None: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Caller:
     embedder: QueryEmbedder | None
     principal: Principal
     owner: Owner
+    reranker: ResidentReranker | None = None
 
     @property
     def asserted_by(self) -> str:
@@ -110,7 +114,7 @@ def _principal(request: Request[Any, Any, Any]) -> Principal:
 
 def _caller(request: Request[Any, Any, Any], owner: Owner) -> Caller:
     service = service_of(request)
-    return Caller(service.db, service.settings, service.embedder, _principal(request), owner)
+    return Caller(service.db, service.settings, service.embedder, _principal(request), owner, service.reranker)
 
 
 async def provide_reader(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001

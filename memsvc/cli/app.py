@@ -7,6 +7,7 @@ import typer
 from memsvc.cli import (
     accounts,
     console,
+    contexts,
     database,
     demo,
     forget,
@@ -16,6 +17,7 @@ from memsvc.cli import (
     models,
     notes,
     ontology,
+    recalls,
     relay,
     schedule,
     service,
@@ -58,6 +60,10 @@ app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)
 app.command("recall")(memories.recall)
+app.command("context")(contexts.context)
+app.command("show")(contexts.show)
+app.command("feedback")(recalls.feedback)
+app.command("top-of-mind")(recalls.top_of_mind)
 app.command("sql")(console.sql)
 app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
 app.add_typer(notes.notes, name="note")

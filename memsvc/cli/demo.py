@@ -29,7 +29,7 @@ async def ask(db: Database, settings: Settings, owner: Owner, models: Residents 
     """Ask the three questions, by words and, where there is a model, by vectors."""
     from memsvc.errors import EmbedderError
     from memsvc.llm.embedders.registry import list_models
-    from memsvc.recall.context import build_context
+    from memsvc.recall.context import ContextOptions, build_context
     from memsvc.sources.embedding import embed_lacking
 
     says = "No embedding model is configured."
@@ -43,9 +43,8 @@ async def ask(db: Database, settings: Settings, owner: Owner, models: Residents 
     print(says)
     for question in QUESTIONS:
         asked = time.perf_counter()
-        context = await build_context(
-            db, owner, question, settings, embedder=models, budget_tokens=BUDGET_TOKENS, limit=3
-        )
+        options = ContextOptions(budget_tokens=BUDGET_TOKENS, limit=3)
+        context = await build_context(db, owner, question, settings, embedder=models, options=options)
         print(f"\n? {question}   ({(time.perf_counter() - asked) * 1000:.0f} ms)\n{context.text}")
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from memsvc.cli.answers import show
 from memsvc.cli.common import (
     AppName,
     AsJson,
@@ -21,14 +23,21 @@ from memsvc.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
+    from memsvc.llm.embedders.residents import Residents
+    from memsvc.recall.rerank import ResidentReranker
     from memsvc.settings import Settings
     from memsvc.sources.messages import MessageIn, StoredMessage
 
 BATCH = 500
+Mode = Literal["eager", "balanced", "deliberate"]
+"""As memsvc.recall.options has it, which --help would import."""
+HowHard = typer.Option(
+    "balanced", "--mode", metavar="MODE", help="How hard to look: eager, balanced or deliberate (in pages)."
+)
 
 
 async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Sequence[Path]) -> dict[str, int]:
@@ -129,6 +138,34 @@ def ingest(
             print(f"{counts['erased']:,} were erased before and stay so.")
 
 
+@asynccontextmanager
+async def asked_with(
+    db: Database, settings: Settings, *, rerank: bool
+) -> AsyncIterator[tuple[Residents | None, ResidentReranker | None]]:
+    """The models that a question is asked with, loaded; closed when the block ends.
+
+    Raises:
+        RerankerMissingError: a reranker is wanted, and none is configured.
+        ConfigurationError: its URL is missing.
+    """
+    from memsvc.errors import RerankerMissingError
+    from memsvc.recall.rerank import reranker_of
+
+    reranker = reranker_of(settings) if rerank else None
+    if rerank and reranker is None:
+        raise RerankerMissingError
+    try:
+        with embedders(settings) as models:
+            if models is not None:
+                await models.ready(db)
+            if reranker is not None:
+                await reranker.ready()
+            yield models, reranker
+    finally:
+        if reranker is not None:
+            reranker.close()
+
+
 def recall(
     question: str = typer.Argument(help="In plain words; nothing in it is syntax."),
     user: str | None = UserRef,
@@ -136,62 +173,50 @@ def recall(
     conversation: list[str] = typer.Option([], help="Only this conversation; may be given several times."),
     said_from: str | None = typer.Option(None, "--from", help="Said then or later (ISO 8601)."),
     said_to: str | None = typer.Option(None, "--to", help="Said before (ISO 8601)."),
+    as_of: str | None = typer.Option(None, "--as-of", help="What was true then (ISO 8601, on the user's clock)."),
+    known_at: str | None = typer.Option(None, "--known-at", help="As memsvc knew it then (ISO 8601)."),
     simple: bool = typer.Option(False, "--simple", help="Compare words as they are, unstemmed."),
     traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
-    budget: int | None = typer.Option(None, "--context", help="Pack a context block of at most so many tokens."),
+    no_facts: bool = typer.Option(False, "--no-facts", help="Messages alone, no facts of the graph."),
+    mode: Mode = HowHard,
+    cursor: str | None = typer.Option(None, "--cursor", help="The next page, in the mode deliberate."),
+    diversity: float = typer.Option(0.0, min=0, max=1, help="How much a memory loses by being like a better one."),
+    rerank: bool = typer.Option(False, "--rerank", help="Let the reranker of MEMSVC_RERANKER order the best 50."),
+    explain: bool = typer.Option(False, "--explain", help="Say how the answer came about, as a table."),
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
     """Show the memories that matter for a question, each with its reason and its source."""
 
     async def work(db: Database, settings: Settings) -> Any:
-        from zoneinfo import ZoneInfo
-
         from memsvc.access.users import find_app
-        from memsvc.recall.context import build_context
-        from memsvc.recall.search import Filters, Form, recall
-        from memsvc.sources.times import parse_time
+        from memsvc.recall.options import Filters
+        from memsvc.recall.search import recall
+        from memsvc.recall.signals import record_recall
+        from memsvc.sources.moments import read_known_at, read_moment
 
         owner = (await chosen_user(db, await find_app(db, app), user)).owner
-        zone = ZoneInfo(owner.time_zone)
         filters = Filters(
             conversations=conversation,
-            said_from=parse_time(said_from, zone).moment if said_from else None,
-            said_to=parse_time(said_to, zone).moment if said_to else None,
+            said_from=read_moment(said_from, owner, "--from"),
+            said_to=read_moment(said_to, owner, "--to"),
             traces=traces,
+            facts=not no_facts,
+            as_of=read_moment(as_of, owner, "--as-of"),
+            known_at=read_known_at(known_at, owner, "--known-at"),
         )
-        with embedders(settings) as models:
-            if models is not None:
-                await models.ready(db)
-            if budget is not None:
-                context = await build_context(
-                    db, owner, question, settings, embedder=models, budget_tokens=budget, limit=limit, filters=filters
-                )
-                return context, context.degraded
-            form: Form = "simple" if simple else "stemmed"
-            found = await recall(
-                db, owner, question, settings, embedder=models, limit=limit, form=form, filters=filters
-            )
-            return found.memories, found.degraded
+        asked: dict[str, Any] = {"limit": limit, "filters": filters, "mode": mode, "explain": explain, "cursor": cursor}
+        async with asked_with(db, settings, rerank=rerank) as (models, reranker):
+            asked |= {"form": "simple" if simple else "stemmed", "reranker": reranker, "diversity": diversity}
+            found = await recall(db, owner, question, settings, embedder=models, **asked)
+        if found.recall_id is not None and found.memories:
+            await record_recall(db, owner, found, door="cli", mode=mode)
+        return owner, found
 
-    found, degraded = with_database(work)
-    if degraded:
-        note(f"Asked without: {', '.join(degraded)}. 'memsvc doctor' says why.")
+    owner, found = with_database(work)
+    if found.degraded:
+        note(f"Asked without: {', '.join(found.degraded)}. 'memsvc doctor' says why.")
     if as_json:
         print_json(found)
-    elif budget is not None:
-        print(found.text)
     else:
-        show(found)
-
-
-def show(found: Sequence[Any]) -> None:
-    """Memories for people."""
-    from datetime import UTC, datetime
-
-    from memsvc.recall.context import render
-
-    for number, memory in enumerate(found, 1):
-        print(render(memory, number, datetime.now(UTC)))
-    if not found:
-        print("No memory matches.")
+        show(found, question, owner)

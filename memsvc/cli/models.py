@@ -88,14 +88,16 @@ def build(
     async def work(db: Database, settings: Settings) -> tuple[Built, ModelProgress]:
         from memsvc.llm.embedders.registry import build_model, list_models
         from memsvc.llm.embedders.resident import ResidentEmbedder
+        from memsvc.sources.embedding import ready_for_tokens
 
         holder = ResidentEmbedder(settings.model_copy(update={"embedding_model": name}))
         try:
             dimensions = (await holder.load()).dimensions
             await holder.vectors(["Does it work?"])
+            built = await build_model(db, name, dimensions)
+            await ready_for_tokens(db, holder, built.model_id)
         finally:
             holder.close()
-        built = await build_model(db, name, dimensions)
         if wait:
             await _wait(db, settings, name)
         return built, next(model for model in await list_models(db) if model.name == name)

@@ -15,35 +15,12 @@ import psycopg
 from sqlalchemy import Connection, text
 
 from memsvc.db.files import folder
+from memsvc.db.locks import lock
 
 FOLDERS = ("functions", "views", "policies")
 OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall|memsvc_eraser)$", re.MULTILINE)
 # PostgreSQL names the function whose result or parameters changed; SQL words are not translated.
 DROP_FIRST = re.compile(r"DROP FUNCTION (.+\))")
-# All tables and views at once, or none: a lock that does not come soon gives the others back (the inner block is a
-# subtransaction). So others wait for us for a tenth of a second at a time and never for deadlock_timeout (1 s), where
-# one who waits for us while we wait for one of theirs would end as the victim of a deadlock.
-LOCK_ALL = """
-DO $lock$
-DECLARE
-  everything CONSTANT text := (
-    SELECT string_agg(c.oid::regclass::text, ', ' ORDER BY c.relname) FROM pg_class AS c
-    WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p', 'v')
-  );
-BEGIN
-  SET LOCAL lock_timeout = '100ms';
-  FOR attempt IN 1..20 LOOP
-    BEGIN
-      EXECUTE 'LOCK TABLE ' || everything || ' IN ACCESS EXCLUSIVE MODE';
-      RETURN;
-    EXCEPTION WHEN lock_not_available THEN
-      PERFORM pg_sleep(0.05 + random() / 10);
-    END;
-  END LOOP;
-  RAISE EXCEPTION 'the tables are busy' USING ERRCODE = 'lock_not_available';
-END
-$lock$
-"""
 FUNCTIONS = """
 SELECT p.oid, p.oid::regprocedure::text AS name, p.xmin::text AS version, p.proowner::regrole::text AS owner
 FROM pg_proc AS p WHERE p.pronamespace = 'memsvc'::regnamespace
@@ -81,7 +58,7 @@ def apply_objects(connection: Connection, report: Callable[[str], None]) -> tupl
     changed = tuple(name for name in texts if known.get(name) != digests[name])
     report(f"functions, views and policies: {len(changed)} of {len(texts)} files changed")
     connection.execute(text("SET LOCAL ROLE memsvc_owner"))
-    run_script(connection, LOCK_ALL)
+    lock(connection)
     before = {(row.oid, row.version) for row in connection.execute(text(FUNCTIONS))}
     for name, body in texts.items():
         if not name.startswith("policies/"):
@@ -89,7 +66,7 @@ def apply_objects(connection: Connection, report: Callable[[str], None]) -> tupl
     for row in connection.execute(text(FUNCTIONS)).all():
         if (row.oid, row.version) in before:  # no file made it anew
             connection.execute(text(f"SET LOCAL ROLE {row.owner}"))
-            run_script(connection, f"DROP FUNCTION {row.name} CASCADE")  # policies come next
+            run_script(connection, f"DROP FUNCTION IF EXISTS {row.name} CASCADE")  # policies come next
     for name, body in texts.items():
         if name.startswith("policies/"):
             _apply(connection, body)

@@ -8,6 +8,7 @@ killed.
 from __future__ import annotations
 
 import hashlib
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +30,9 @@ T = TypeVar("T")
 
 ONE_AT_A_TIME = 0x6D656D73766300  # "memsvc"
 MINIMUM_VERSION = 180_000
-LOCK_TRIES = 20
+PATIENCE_S = 180.0
+"""How long a step of an upgrade asks for its locks, from when it did not get them first."""
+LONGEST_PAUSE_S = 2.0
 BUSY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
@@ -108,18 +111,25 @@ def _upgrade(connection: Connection, settings: Settings, revision: str, report: 
 
 
 def _patiently(connection: Connection, step: Callable[[], T]) -> T:
-    """Run a step under its short lock timeout; where a table is busy, let the writers through and ask again."""
-    for attempt in range(LOCK_TRIES):
+    """Run a step under its short lock timeout; where a table is busy, let the others through and ask again.
+
+    The pauses grow: where one transaction takes long, the others that wait behind us are held up less and less.
+    """
+    busy_since: float | None = None
+    attempt = 0
+    while True:
+        attempt += 1
         try:
             return step()
         except (DBAPIError, psycopg.Error) as error:
             connection.rollback()
             cause = error.orig if isinstance(error, DBAPIError) else error
             # Roles belong to the whole server, where another database may be upgraded at this moment.
-            if not isinstance(cause, BUSY) and "tuple concurrently updated" not in str(cause):
+            passes = isinstance(cause, BUSY) or "tuple concurrently updated" in str(cause)
+            busy_since = busy_since or time.monotonic()
+            if not passes or time.monotonic() - busy_since > PATIENCE_S:
                 raise
-            time.sleep(0.2 * (attempt + 1))
-    return step()
+            time.sleep(random.uniform(0.5, 1) * min(0.1 * attempt, LONGEST_PAUSE_S))  # noqa: S311 - no secret
 
 
 @contextmanager
@@ -153,7 +163,7 @@ def _prepare(connection: Connection, settings: Settings) -> None:
             sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(verifier.decode())),
             prepare=False,
         )
-    connection.commit()
+    driver.commit()  # SQLAlchemy does not know of what the driver ran by itself
 
 
 def is_current(admin_url: str) -> bool:

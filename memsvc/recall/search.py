@@ -1,90 +1,38 @@
-"""Recall: the few passages that matter for a query, each with score, reason and source.
+"""Recall: the few memories that matter for a query, each with score, reason and source.
 
-The work is one SQL function, ``memsvc.recall`` (``sql/functions/080_recall.sql``). The only model that is asked is the
-embedder, for the query's vector; where it does not answer in time, recall goes by words and says so.
+The work is one statement, ``recall`` of ``sql/queries/recall.sql``, around one SQL function, ``memsvc.recall``
+(``sql/functions/085_recall.sql``). The only model that is asked is the embedder, for the query's vector and those of
+its tokens; where it does not answer in time, recall goes by words and says so. A reranker and diversity come after it,
+where they are asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import msgspec
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
-from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, TextTooLongError
+from memsvc.llm.embedders import legible
 from memsvc.llm.embedders.residents import QueryVector
+from memsvc.recall import cursor as cursors
+from memsvc.recall.answer import Asked, answer
+from memsvc.recall.options import CUT_SHOWN, DEFAULT, EFFORTS, MAX_LIMIT, RERANKED, Filters, Form, Mode, Weights
+from memsvc.recall.rerank import ResidentReranker
+from memsvc.recall.results import Degraded, Recalled
+from memsvc.recall.signals import new_recall_id
+from memsvc.recall.times import QueryTimes, read_times
 from memsvc.settings import Settings
-
-Form = Literal["stemmed", "simple"]
-MAX_LIMIT = 1_000
-WORDS_WEIGHT = 0.5
-"""Chosen on LoCoMo, MADial and BEAM together; docs/adr/0006 has the table."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """What may be recalled; the default is every message."""
-
-    conversations: Sequence[str] = ()
-    """Only these, by id or identifier."""
-    not_conversations: Sequence[str] = ()
-    """None of these."""
-    said_from: datetime | None = None
-    """Said at this moment or later."""
-    said_to: datetime | None = None
-    """Said before this moment."""
-    traces: bool = False
-    """Also what system, tool and thinking roles said."""
-
-    @property
-    def kinds(self) -> list[str]:
-        """Kinds of passages."""
-        return ["message", "trace"] if self.traces else ["message"]
-
-
-class Memory(msgspec.Struct, kw_only=True, frozen=True):
-    """A recalled passage."""
-
-    passage_id: UUID
-    conversation_id: UUID
-    conversation: str
-    session: str
-    ordinal: int
-    part: int
-    message_id: str | None
-    speaker: str
-    role: str
-    text: str
-    caption: str | None
-    said_at: datetime
-    """On the speaker's clock."""
-    recorded_at: datetime
-    score: float
-    """Comparable within one answer; higher is better."""
-    arms: dict[str, Any]
-    """What each arm found: its score, the form of words that it compared, the model where it is not the active one."""
-    matched: list[str]
-    """Words of the query that the passage holds."""
-    why: str
-    """The reason in one line, for people and prompts."""
-
-
-class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """Memories for a query, best first."""
-
-    memories: list[Memory]
-    degraded: list[Literal["vector"]]
-    """Arms that should have been asked and could not be; what the others found is there."""
 
 
 class QueryEmbedder(Protocol):
@@ -97,38 +45,6 @@ class QueryEmbedder(Protocol):
 
         None where there is no such model, or it is missing, fails, or needs longer.
         """
-
-
-def _reason(matched: Sequence[str], arms: dict[str, Any]) -> str:
-    reasons = []
-    if matched:
-        words = ", ".join(f"“{word}”" for word in matched[:8]) + (" …" if len(matched) > 8 else "")  # noqa: PLR2004
-        reasons.append(f"says {words} (words {arms['words']['score']:.2f})")
-    if "rank" in arms.get("vector", {}):
-        reasons.append(f"is near in meaning (cosine {arms['vector']['score']:.2f})")
-    return ", ".join(reasons)
-
-
-def _memory(row: Row[Any]) -> Memory:
-    return Memory(
-        passage_id=row.passage_id,
-        conversation_id=row.source_id,
-        conversation=row.conversation,
-        session=row.session,
-        ordinal=row.ordinal,
-        part=row.part,
-        message_id=row.client_id,
-        speaker=row.speaker,
-        role=row.role,
-        text=row.text,
-        caption=row.caption,
-        said_at=on_clock(row.said_at, row.said_offset),
-        recorded_at=row.recorded_at.astimezone(UTC),
-        score=row.score,
-        arms=row.arms,
-        matched=row.matched,
-        why=_reason(row.matched, row.arms),
-    )
 
 
 async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequence[str]) -> list[UUID] | None:
@@ -146,6 +62,84 @@ async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequenc
     return list(found.values())
 
 
+def check_query(query: str, limit: int, settings: Settings) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        InvalidRequestError, TextTooLongError, InvalidTextError: the query or the limit cannot be used.
+    """
+    check_storable(query, "query")
+    if len(query) > settings.max_query_chars:
+        raise TextTooLongError(f"The query has {len(query):,} characters; at most {settings.max_query_chars:,} fit.")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidRequestError(f"limit must lie between 1 and {MAX_LIMIT:,}.", field="limit")
+
+
+def parameters(
+    owner: Owner,
+    query: str,
+    *,
+    limit: int,
+    form: Form = "stemmed",
+    mode: Mode = "balanced",
+    weights: Weights = DEFAULT,
+    filters: Filters | None = None,
+    vectors: tuple[QueryVector | None, QueryVector | None] = (None, None),
+    times: QueryTimes | None = None,
+    sources: Sequence[UUID] | None = None,
+    not_sources: Sequence[UUID] | None = None,
+    known_at: datetime | None = None,
+    given: Sequence[UUID] = (),
+) -> dict[str, Any]:
+    """What the statement ``recall`` is given; the one place that knows its parameters.
+
+    Args:
+        owner: whose memory is asked.
+        query: the question.
+        limit: rows.
+        form: stemmed words or simple ones.
+        mode: how hard to look.
+        weights: what each arm and factor counts.
+        filters: what may be recalled, but conversations, which come as ids.
+        vectors: the query's, by the active model and by the one that leaves.
+        times: what the query says about time.
+        sources: only these conversations.
+        not_sources: none of these.
+        known_at: instead of the filters'.
+        given: memories of earlier pages.
+    """
+    chosen, effort, told = filters or Filters(), EFFORTS[mode], times or QueryTimes()
+    active, leaving = vectors
+    return {
+        "user_id": owner.user_id,
+        "query": query,
+        "limit": limit,
+        "form": form,
+        "language": owner.language,
+        "kinds": chosen.kinds,
+        "sources": sources,
+        "not_sources": not_sources,
+        "said_from": chosen.said_from,
+        "said_to": chosen.said_to,
+        "as_of": chosen.as_of,
+        "known_at": known_at or chosen.known_at,
+        "facts": chosen.facts,
+        "model": active.model if active else None,
+        "vector": active.vector if active else None,
+        "tokens": active.tokens if active else None,
+        "other_model": leaving.model if leaving else None,
+        "other_vector": leaving.vector if leaving else None,
+        "weights": msgspec.json.encode(weights).decode(),
+        "candidates": max(effort.candidates, limit),
+        "late": effort.late,
+        "hops": effort.hops,
+        "begins": [window.begin for window in told.windows],
+        "ends": [window.end for window in told.windows],
+        "sequence": told.order,
+        "given": list(given),
+    }
+
+
 async def recall(
     db: Database,
     owner: Owner,
@@ -155,10 +149,15 @@ async def recall(
     embedder: QueryEmbedder | None = None,
     limit: int = 10,
     form: Form = "stemmed",
-    words_weight: float = WORDS_WEIGHT,
+    mode: Mode = "balanced",
+    weights: Weights = DEFAULT,
     filters: Filters | None = None,
+    explain: bool = False,
+    cursor: str | None = None,
+    reranker: ResidentReranker | None = None,
+    diversity: float = 0.0,
 ) -> Recalled:
-    """Passages that matter for a query, best first.
+    """Memories that matter for a query, best first.
 
     Args:
         db: the database.
@@ -168,46 +167,81 @@ async def recall(
         embedder: gives the query's vectors; None: words only.
         limit: at most so many, 1 to 1,000.
         form: stemmed words (a query of stop words only falls back to simple), or simple ones.
-        words_weight: share of words in the score, 0 (vectors alone) to 1 (words alone), where there is a vector.
+        mode: how hard to look.
+        weights: what each arm and factor counts.
         filters: what may be recalled.
+        explain: also say how the answer came about.
+        cursor: of the page before; for the mode deliberate alone.
+        reranker: puts the best into another order.
+        diversity: 0 (off) to 1: how much a memory loses by being like a better one.
 
     Returns:
         Up to ``limit`` memories; by words alone, none where no word of the query is known.
 
     Raises:
         ConversationUnknownError: a filter names a conversation that this user does not have.
-        InvalidRequestError, TextTooLongError, InvalidTextError: the query or the limit cannot be used.
+        InvalidRequestError, TextTooLongError, InvalidTextError: the query or another argument cannot be used.
     """
     chosen = filters or Filters()
-    check_storable(query, "query")
-    if len(query) > settings.max_query_chars:
-        raise TextTooLongError(f"The query has {len(query):,} characters; at most {settings.max_query_chars:,} fit.")
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidRequestError(f"limit must lie between 1 and {MAX_LIMIT:,}.", field="limit")
+    check_query(query, limit, settings)
+    if not 0 <= diversity <= 1:
+        raise InvalidRequestError("diversity must lie between 0 and 1.", field="diversity")
+    cursors.check_mode(cursor, mode)
+    question = cursors.question(
+        owner.user_id,
+        query=query,
+        form=form,
+        weights=weights,
+        filters=chosen,
+        diversity=diversity,
+        reranked=reranker is not None,
+    )
+    place = cursors.decode(cursor, question) if cursor is not None else None
+    known_at = place.known_at if place is not None else chosen.known_at
     # Before the transaction: no connection is held while a model works.
-    active, leaving = None, None
+    vectors: tuple[QueryVector | None, QueryVector | None] = (None, None)
+    if not weights.by_meaning:
+        embedder = None
     if embedder is not None:
-        active, leaving = await embedder.query_vectors(db, query, settings.query_embedding_ms)
+        vectors = await embedder.query_vectors(db, query, settings.query_embedding_ms)
+    degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
+    if vectors[0] is not None and not legible(vectors[0].model, query):
+        vectors = (None, None)
+    wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
+    times = read_times(query, chosen.as_of or known_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
     async with db.transaction(owner.user_id) as connection:
-        rows = await connection.execute(
-            named("recall"),
-            {
-                "user_id": owner.user_id,
-                "query": query,
-                "limit": limit,
-                "form": form,
-                "language": owner.language,
-                "kinds": chosen.kinds,
-                "sources": await _source_ids(connection, owner, chosen.conversations),
-                "not_sources": await _source_ids(connection, owner, chosen.not_conversations),
-                "said_from": chosen.said_from,
-                "said_to": chosen.said_to,
-                "model": active.model if active else None,
-                "vector": active.vector if active else None,
-                "other_model": leaving.model if leaving else None,
-                "other_vector": leaving.vector if leaving else None,
-                "words_weight": words_weight,
-            },
+        values = parameters(
+            owner,
+            query,
+            limit=wanted + (CUT_SHOWN if explain else 1),
+            form=form,
+            mode=mode,
+            weights=weights,
+            filters=chosen,
+            vectors=vectors,
+            times=times,
+            sources=await _source_ids(connection, owner, chosen.conversations),
+            not_sources=await _source_ids(connection, owner, chosen.not_conversations),
+            known_at=known_at,
+            given=place.given if place is not None else (),
         )
-        memories = [_memory(row) for row in rows]
-    return Recalled(memories=memories, degraded=["vector"] if embedder is not None and active is None else [])
+        rows: Sequence[Row[Any]] = (await connection.execute(named("recall"), values)).all()
+    told = await answer(
+        rows,
+        Asked(
+            query=query,
+            limit=limit,
+            mode=mode,
+            weights=weights,
+            times=times,
+            question=question,
+            place=place,
+            known_at=known_at,
+            as_of=chosen.as_of,
+            degraded=degraded,
+            explain=explain,
+            diversity=diversity,
+        ),
+        reranker,
+    )
+    return msgspec.structs.replace(told, recall_id=new_recall_id()) if settings.record_recalls else told

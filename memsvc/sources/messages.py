@@ -29,6 +29,7 @@ from memsvc.errors import (
     MessageConflictError,
     TextTooLongError,
 )
+from memsvc.llm.fence import split_blocks
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sources.split import split_text
@@ -36,6 +37,7 @@ from memsvc.sources.times import SaidAt, now_in, parse_time
 
 Role = Literal["user", "assistant", "other", "system", "tool", "thinking"]
 Outcome = Literal["created", "existing", "erased"]
+TRACES = ("system", "tool", "thinking")
 MAX_CAPTION_CHARS = 4_000
 MAX_METADATA_BYTES = 65_536
 MAX_ORDINAL = 2_000_000_000
@@ -81,13 +83,22 @@ class StoredMessage(msgspec.Struct, kw_only=True, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a message that becomes one passage."""
+
+    text: str
+    injected: bool = False
+    """A context block of memsvc, or a piece of one: kept, but no memory of its own."""
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
     """A checked message with its time read and its text split."""
 
     message: MessageIn
     client_id: str | None
     said_at: SaidAt
-    parts: Sequence[str]
+    parts: Sequence[Part]
 
     @property
     def identity(self) -> tuple[str, ...] | None:
@@ -99,24 +110,26 @@ class Prepared:
         return None
 
     def rows(self, index: int, language: str) -> Iterator[dict[str, object]]:
-        """The rows of ``append_messages``, one a part; the caption goes with the first."""
+        """The rows of ``append_messages``, one a part; the caption goes with the first of the message's own."""
         message = self.message
-        for part, text_of_part in enumerate(self.parts):
+        captioned = next((number for number, part in enumerate(self.parts) if not part.injected), 0)
+        for number, part in enumerate(self.parts):
             yield {
                 "message": index,
-                "part": part,
+                "part": number,
                 "conversation": message.conversation,
                 "session": message.session,
                 "ordinal": message.ordinal,
                 "client_id": self.client_id,
                 "speaker": message.speaker,
                 "role": message.role,
-                "text": text_of_part,
-                "caption": message.caption if part == 0 else None,
+                "text": part.text,
+                "injected": part.injected,
+                "caption": message.caption if number == captioned else None,
                 "said_at": self.said_at.moment,
                 "said_offset": self.said_at.offset_minutes,
                 "language": language,
-                "metadata": message.metadata if part == 0 else {},
+                "metadata": message.metadata if number == 0 else {},
             }
 
 
@@ -148,7 +161,24 @@ def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, i
     client_id = message.id
     if client_id is None and message.ordinal is None and idempotency_key:
         client_id = f"idempotency:{idempotency_key}:{index}"
-    return Prepared(message, client_id, said_at, split_text(message.text, settings.passage_tokens))
+    return Prepared(message, client_id, said_at, split_message(message, settings.passage_tokens))
+
+
+def split_message(message: MessageIn, window: int) -> list[Part]:
+    """A message in parts of at most ``window`` estimated tokens; its text is theirs, joined.
+
+    A context block that a client sends along in a message would come back as a memory of memories. It becomes parts of
+    its own, kept to the letter as a trace, and what the message says itself is recalled as ever. Roles that are traces
+    anyway are not looked at.
+    """
+    if message.role in TRACES:
+        return [Part(piece) for piece in split_text(message.text, window)]
+    parts = [
+        Part(piece, injected) for text, injected in split_blocks(message.text) for piece in split_text(text, window)
+    ]
+    if message.caption and all(part.injected for part in parts):
+        parts.insert(0, Part(""))
+    return parts
 
 
 def prepare(

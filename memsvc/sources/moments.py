@@ -40,6 +40,18 @@ def read_as_of(value: str | None, owner: Owner) -> AsOf:
     return ALWAYS if value == ALWAYS else read_moment(value, owner, "as_of")
 
 
+def check_known(moment: datetime, field: str) -> None:
+    """Refuse a moment at which nobody knows anything yet.
+
+    Raises:
+        InvalidTimeError: it lies in the future.
+    """
+    if moment > datetime.now(UTC) + SKEW:
+        raise InvalidTimeError(
+            f"{field} lies in the future.", hint="Nobody knows yet what will be known then; leave it out.", field=field
+        )
+
+
 def read_known_at(value: str | None, owner: Owner, field: str = "known_at") -> datetime | None:
     """When something was known.
 
@@ -47,8 +59,6 @@ def read_known_at(value: str | None, owner: Owner, field: str = "known_at") -> d
         InvalidTimeError: it lies in the future, or is no time.
     """
     moment = read_moment(value, owner, field)
-    if moment is not None and moment > datetime.now(UTC) + SKEW:
-        raise InvalidTimeError(
-            f"{field} lies in the future.", hint="Nobody knows yet what will be known then; leave it out.", field=field
-        )
+    if moment is not None:
+        check_known(moment, field)
     return moment

@@ -1,13 +1,14 @@
 """Upkeep of a user, as the job ``tidy`` does it each night: what is over goes, what lacks is asked for.
 
-Deletes by ``memsvc.delete_ended``, in transactions of bounded size; may be killed anywhere and run again. Statistics
-are folded where every job ends (``memsvc.finish_job``).
+Deletes by ``memsvc.delete_ended``, in transactions of bounded size; may be killed anywhere and run again. Adds recalls
+to ``memory_signals``, and deletes old ones. Statistics are folded where every job ends (``memsvc.finish_job``).
 """
 
 from __future__ import annotations
 
 import time
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
@@ -24,11 +25,15 @@ BATCH = 5_000
 DELETE = text("SELECT * FROM memsvc.delete_ended(:user_id, :jobs_kept, :events_kept, :limit)")
 
 
+FOLD_RECALLS = text("SELECT memsvc.fold_recalls(:user_id, :limit)")
+DELETE_RECALLS = text("SELECT memsvc.delete_recalls(:user_id, :kept, :limit)")
+
+
 def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
     """The steps of the job that tidies up.
 
     Args:
-        settings: how long jobs and events are kept.
+        settings: how long jobs and events are kept, and whether messages have token vectors.
         vectors: ask for those that messages lack.
     """
     kept = {
@@ -39,8 +44,10 @@ def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
     async def tidy(db: Database, user_id: UUID, _user: UUID) -> bool:
         if await _delete(db, user_id, kept):
             return True
+        if await _settle_recalls(db, user_id, timedelta(days=settings.keep_recalls_days)):
+            return True
         if vectors:
-            await _ask_for_vectors(db, user_id)
+            await _ask_for_vectors(db, user_id, tokens=settings.late_interaction)
         return False
 
     return {"tidy": [tidy]}
@@ -62,9 +69,24 @@ async def _delete(db: Database, user_id: UUID, kept: dict[str, timedelta]) -> bo
     return False
 
 
-async def _ask_for_vectors(db: Database, user_id: UUID) -> None:
+async def _settle_recalls(db: Database, user_id: UUID, kept: timedelta) -> bool:
+    """Fold recalls into signals, then delete old ones; True: the time was up before."""
+    until = time.monotonic() + SLICE_S
+    for statement in (FOLD_RECALLS, DELETE_RECALLS):
+        values = {"user_id": user_id, "limit": BATCH, **({"kept": kept} if statement is DELETE_RECALLS else {})}
+
+        async def settle(connection: AsyncConnection, statement: Any = statement, values: Any = values) -> int:
+            return int((await connection.execute(statement, values)).scalar_one())
+
+        while await db.attempt(user_id, settle) >= BATCH:
+            if time.monotonic() >= until:
+                return True
+    return False
+
+
+async def _ask_for_vectors(db: Database, user_id: UUID, *, tokens: bool) -> None:
     async def ask(connection: AsyncConnection) -> bool:
-        asked = await connection.execute(query("ask_lacking"), {"user_id": user_id})
+        asked = await connection.execute(query("ask_lacking"), {"user_id": user_id, "tokens": tokens})
         return asked.one_or_none() is not None
 
     if await db.attempt(user_id, ask):

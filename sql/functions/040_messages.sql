@@ -23,7 +23,8 @@ COMMENT ON FUNCTION memsvc.message_digest(text, text, integer, text) IS
 --
 -- p_rows: [{"message": 0, "part": 0, "conversation": "…", "session": "…", "ordinal": null|n, "client_id": null|"…",
 --   "speaker": "…", "role": "user", "text": "…", "caption": null|"…", "said_at": "…", "said_offset": 60,
---   "language": "english", "metadata": {…}}, …]; the rows of one message differ in part, text and caption only.
+--   "language": "english", "metadata": {…}, "injected": false}, …]; the rows of one message differ in part, text,
+--   caption, metadata and injected only. An injected part is a context block of ours that came back: a trace.
 -- Nothing here is left to estimates, which are wrong for a new user and for a batch of any size (a batch of 500 took
 -- up to 17 s, and plans flipped with each ANALYZE). Keys are sought as "the first row at or behind the key, in this
 -- order", for only the one index with that order can do it; filters on CTEs are booleans, which count as true half of
@@ -87,7 +88,8 @@ BEGIN
     ) AS source_id
     FROM jsonb_to_recordset(p_rows) AS r (
       message integer, part smallint, conversation text, session text, ordinal integer, client_id text, speaker text,
-      role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb
+      role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb,
+      injected boolean
     )
   ),
   incoming AS (
@@ -204,7 +206,7 @@ BEGIN
   -- Ids are given here, in order, because RETURNING could not say which message a new row is.
   worded AS MATERIALIZED (
     SELECT o.*, uuidv7() AS passage_id,
-      CASE WHEN o.role IN ('system', 'tool', 'thinking') THEN 'trace' ELSE 'message' END AS kind,
+      CASE WHEN o.role IN ('system', 'tool', 'thinking') OR o.injected THEN 'trace' ELSE 'message' END AS kind,
       memsvc.word_count(o.tsv) AS length, memsvc.word_count(o.tsv_simple) AS length_simple
     FROM (
       SELECT p.*, o.ordinal AS place,

@@ -52,32 +52,81 @@ $$;
 COMMENT ON FUNCTION memsvc.ensure_model(text, integer) IS
   'The embedding model with this name; the first one of a database is registered by it.';
 
+-- Keeps a model's projection, by which its token vectors are made small, if it has none yet; the one that it has. Users
+-- whose messages have its vectors and no token vectors, because they are older than these, get a job for that.
+CREATE OR REPLACE FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection bytea) RETURNS bytea
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+AS $$
+DECLARE
+  kept bytea;
+BEGIN
+  PERFORM memsvc.change_models();
+  UPDATE embedding_models AS m SET projection = p_projection
+  WHERE m.model_id = p_model_id AND m.projection IS NULL AND m.state <> 'retired';
+  IF FOUND THEN
+    INSERT INTO jobs AS j (user_id, kind, subject_id)
+    SELECT l.user_id, 'embed', l.user_id
+    FROM memsvc.users_lacking_tokens(p_model_id) AS l (user_id)
+    INNER JOIN users AS u ON u.user_id = l.user_id AND u.erasing_since IS NULL
+    ORDER BY l.user_id
+    ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1;
+  END IF;
+  SELECT m.projection INTO kept FROM embedding_models AS m WHERE m.model_id = p_model_id;
+  RETURN kept;
+END
+$$;
+COMMENT ON FUNCTION memsvc.keep_projection(smallint, bytea) IS 'Keeps a model''s projection; the one that counts.';
+
 -- Messages of a user that lack a model's vector, newest first, older than p_before (the last one of the page before);
--- traces get none. p_source_id NULL: of all conversations.
+-- traces get none. p_source_id NULL: of all conversations. p_tokens: also those that lack its token vectors.
 CREATE OR REPLACE FUNCTION memsvc.unembedded(
-  p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer
+  p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean DEFAULT false
 ) RETURNS TABLE (passage_id uuid, searched text)
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption)
-  FROM memsvc.passages AS p
-  WHERE p.user_id = p_user_id AND p.kind = 'message' AND (p_source_id IS NULL OR p.source_id = p_source_id)
-    AND (p_before IS NULL OR p.passage_id < p_before)
-    AND NOT EXISTS (
-      SELECT FROM memsvc.embeddings AS e
-      WHERE e.user_id = p_user_id AND e.model_id = p_model_id AND e.passage_id = p.passage_id
+  SELECT l.passage_id, l.searched
+  FROM (
+    (
+      SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption) AS searched
+      FROM memsvc.passages AS p
+      WHERE p.user_id = p_user_id AND p.kind = 'message' AND (p_source_id IS NULL OR p.source_id = p_source_id)
+        AND (p_before IS NULL OR p.passage_id < p_before)
+        AND NOT EXISTS (
+          SELECT FROM memsvc.embeddings AS e
+          WHERE e.user_id = p_user_id AND e.model_id = p_model_id AND e.passage_id = p.passage_id
+        )
+      ORDER BY p.passage_id DESC
+      LIMIT p_limit
     )
-  ORDER BY p.passage_id DESC
+    -- Two branches and no OR: each is an anti-join.
+    UNION
+    (
+      SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption)
+      FROM memsvc.passages AS p
+      WHERE p_tokens
+        AND p.user_id = p_user_id AND p.kind = 'message' AND (p_source_id IS NULL OR p.source_id = p_source_id)
+        AND (p_before IS NULL OR p.passage_id < p_before)
+        AND NOT EXISTS (
+          SELECT FROM memsvc.token_vectors AS t
+          WHERE t.user_id = p_user_id AND t.model_id = p_model_id AND t.passage_id = p.passage_id
+        )
+      ORDER BY p.passage_id DESC
+      LIMIT p_limit
+    )
+  ) AS l
+  ORDER BY l.passage_id DESC
   LIMIT p_limit;
 END;
-COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer) IS
-  'Messages that lack a model''s vector, newest first.';
+COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer, boolean) IS
+  'Messages that lack a model''s vector, or its token vectors, newest first.';
 
--- Stores vectors, given as pgvector's text; a passage that has one keeps it, one that is gone gets none, and a model
--- that was retired meanwhile gets none: both are locked against that, before any table is. How many were new.
+-- Stores vectors, given as pgvector's text, and token vectors, each passage's given as the text of an array of
+-- bit(128); a passage that has them keeps them, one that is gone gets none, and a model that was retired meanwhile gets
+-- none: both are locked against that, before any table is. How many passages got something new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
-  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[]
+  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, public, pg_temp
@@ -87,18 +136,35 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
   PERFORM memsvc.keep_memories(p_user_id);
-  INSERT INTO embeddings (user_id, model_id, passage_id, vector)
-  SELECT p_user_id, p_model_id, v.passage_id, v.vector::public.halfvec
-  FROM unnest(p_passage_ids, p_vectors) AS v (passage_id, vector)
-  WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
-    AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
-  ORDER BY v.passage_id
-  ON CONFLICT (user_id, model_id, passage_id) DO NOTHING;
-  GET DIAGNOSTICS new_ones = ROW_COUNT;
+  WITH given AS MATERIALIZED (
+    SELECT v.passage_id, v.vector, v.tokens
+    FROM unnest(p_passage_ids, p_vectors, p_tokens) AS v (passage_id, vector, tokens)
+    WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
+      AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
+  ),
+  near AS (
+    INSERT INTO embeddings AS e (user_id, model_id, passage_id, vector)
+    SELECT p_user_id, p_model_id, g.passage_id, g.vector::public.halfvec
+    FROM given AS g
+    ORDER BY g.passage_id
+    ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
+    RETURNING e.passage_id
+  ),
+  late AS (
+    INSERT INTO token_vectors AS t (user_id, model_id, passage_id, tokens)
+    SELECT p_user_id, p_model_id, g.passage_id, g.tokens::bit(128)[]
+    FROM given AS g
+    WHERE g.tokens IS NOT NULL
+    ORDER BY g.passage_id
+    ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
+    RETURNING t.passage_id
+  )
+  SELECT count(*) INTO new_ones FROM (SELECT n.passage_id FROM near AS n UNION SELECT l.passage_id FROM late AS l) AS s;
   RETURN new_ones;
 END
 $$;
-COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[]) IS 'Stores vectors; how many were new.';
+COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
+  'Stores vectors and token vectors; how many passages got something new.';
 
 -- The models, and for each how many messages of the user have its vector and how many lack it.
 CREATE OR REPLACE FUNCTION memsvc.embedding_progress(p_user_id uuid)

@@ -31,6 +31,21 @@ COMMENT ON FUNCTION memsvc.users_lacking(smallint) IS 'Users with messages that 
 REVOKE ALL ON FUNCTION memsvc.users_lacking(smallint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.users_lacking(smallint) TO memsvc_owner;
 
+CREATE OR REPLACE FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) RETURNS SETOF uuid
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  SELECT DISTINCT e.user_id FROM memsvc.embeddings AS e
+  WHERE e.model_id = p_model_id AND NOT EXISTS (
+    SELECT FROM memsvc.token_vectors AS t
+    WHERE t.user_id = e.user_id AND t.model_id = p_model_id AND t.passage_id = e.passage_id
+  );
+END;
+COMMENT ON FUNCTION memsvc.users_lacking_tokens(smallint) IS
+  'Users with messages that have a model''s vector and lack its token vectors.';
+REVOKE ALL ON FUNCTION memsvc.users_lacking_tokens(smallint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memsvc.users_lacking_tokens(smallint) TO memsvc_owner;
+
 CREATE OR REPLACE FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp

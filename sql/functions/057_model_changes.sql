@@ -77,7 +77,7 @@ BEGIN
           HINT = 'Let ''memsvc models retire'' come to its end first.';
     END IF;
     INSERT INTO embedding_models AS m (name, dimensions, state) VALUES (p_name, p_dimensions, begun)
-    ON CONFLICT (name) DO UPDATE SET dimensions = p_dimensions, state = begun
+    ON CONFLICT (name) DO UPDATE SET dimensions = p_dimensions, state = begun, projection = NULL
     RETURNING * INTO known;
     EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
     PERFORM memsvc.make_model_index(known.model_id, p_dimensions);
@@ -199,8 +199,9 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.drop_model_index(smallint) IS 'Drops a retired model''s index.';
 
--- Deletes vectors of a retired model, user by user from p_from on. How many, and whose was the last; no row where
--- there are none left. A policy lets its owner see vectors of retired models and no others.
+-- Deletes vectors of a retired model and the token vectors beside them, user by user from p_from on. How many vectors,
+-- and whose was the last; no row where there are none left. A policy lets its owner see those of retired models and no
+-- others.
 CREATE OR REPLACE FUNCTION memsvc.drop_vectors(p_model_id smallint, p_from uuid, p_limit integer)
 RETURNS TABLE (dropped bigint, last_user_id uuid)
 LANGUAGE sql SECURITY DEFINER
@@ -211,6 +212,10 @@ BEGIN ATOMIC
     WHERE e.model_id = p_model_id AND e.user_id >= p_from
     ORDER BY e.user_id
     LIMIT p_limit
+  ),
+  beside AS (
+    DELETE FROM memsvc.token_vectors AS t USING chosen AS c
+    WHERE t.user_id = c.user_id AND t.model_id = p_model_id AND t.passage_id = c.passage_id
   ),
   gone AS (
     DELETE FROM memsvc.embeddings AS e USING chosen AS c

@@ -25,7 +25,8 @@ CREATE OR REPLACE FUNCTION memsvc.match_vectors(
   p_sources uuid[] DEFAULT NULL,
   p_not_sources uuid[] DEFAULT NULL,
   p_said_from timestamptz DEFAULT NULL,
-  p_said_to timestamptz DEFAULT NULL
+  p_said_to timestamptz DEFAULT NULL,
+  p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (matched_id uuid, similarity double precision)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 200
@@ -37,7 +38,7 @@ DECLARE
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL;
+    OR p_said_to IS NOT NULL OR p_known_at IS NOT NULL;
   size bigint;
   neighbours double precision;
   found_ids uuid[];
@@ -91,6 +92,7 @@ BEGIN
           AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
           AND (p_said_from IS NULL OR p.said_at >= p_said_from)
           AND (p_said_to IS NULL OR p.said_at < p_said_to)
+          AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
       ))
   ) AS n
   ORDER BY n.similarity DESC, n.passage_id
@@ -98,11 +100,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_vectors(
-  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz
+  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz
 ) IS 'The vector arm: passages nearest to the query''s vector, best first.';
 REVOKE ALL ON FUNCTION memsvc.match_vectors(
-  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz
+  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz
 ) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.match_vectors(
-  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz
+  uuid, smallint, halfvec, integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz
 ) TO memsvc_app, memsvc_reader;

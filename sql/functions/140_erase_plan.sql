@@ -227,6 +227,10 @@ BEGIN ATOMIC
       'embeddings', (
         SELECT count(*) FROM memsvc.embeddings AS e WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages)
       ),
+      'memory_signals', (
+        SELECT count(*) FROM memsvc.memory_signals AS m
+        WHERE m.user_id = p_user_id AND m.memory_id = ANY (s.passages || p.edge_versions)
+      ),
       'terms', (
         SELECT count(*)
         FROM memsvc.terms_of(p_user_id, s.passages) AS t

@@ -147,6 +147,7 @@ DECLARE
   terms bigint := 0;
   vectors bigint := 0;
   whole bigint := 0;
+  signals bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -167,6 +168,7 @@ BEGIN
   SELECT * INTO plan
   FROM memsvc.plan_erasure(proved, scope.passages, scope.source_id, scope.edges, scope.node_id);
 
+  signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -176,6 +178,7 @@ BEGIN
   DELETE FROM nodes AS d WHERE d.user_id = proved AND d.node_id = ANY (plan.nodes);
   IF scope.passages <> '{}' THEN
     terms := memsvc.forget_words(proved, scope.passages);
+    DELETE FROM token_vectors AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
     DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (scope.passages);
     GET DIAGNOSTICS vectors = ROW_COUNT;
     SELECT p.source_id, p.session, p.ordinal INTO place FROM passages AS p
@@ -212,7 +215,7 @@ BEGIN
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
-      'embeddings', vectors, 'terms', terms, 'sources', whole
+      'embeddings', vectors, 'memory_signals', signals, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;

@@ -88,7 +88,9 @@ BEGIN
   LOOP
     EXECUTE format(
       'SELECT count(*) FROM memsvc.%I AS t WHERE t.user_id = $1 AND %s', looked.relname,
-      format(CASE WHEN looked.several THEN 't.%I && $2' ELSE 't.%I = ANY ($2)' END, looked.attname)
+      -- && would compare each with each; = ANY hashes them.
+      format(CASE WHEN looked.several THEN 'EXISTS (SELECT FROM unnest(t.%I) AS i (id) WHERE i.id = ANY ($2))'
+        ELSE 't.%I = ANY ($2)' END, looked.attname)
     ) INTO found_rows USING p_user_id, gone;
     IF found_rows > 0 THEN
       leftovers := leftovers || jsonb_build_object(looked.relname || '.' || looked.attname, found_rows);

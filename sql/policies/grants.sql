@@ -27,16 +27,19 @@ memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, 
 memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes, memsvc.nodes_current,
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
-memsvc.sources_status, memsvc.erasures
+memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
-GRANT SELECT ON memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings TO memsvc_recall;
+GRANT SELECT ON
+memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings, memsvc.token_vectors, memsvc.node_versions,
+memsvc.aliases, memsvc.edge_versions, memsvc.source_links
+TO memsvc_recall;
 
 GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
 memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
-memsvc.tombstones
+memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -51,7 +54,10 @@ TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
 -- What a type means once it was proposed is fixed: functional, ends and parent.
 GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types, memsvc.edge_types TO memsvc_app;
-GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types TO memsvc_app;
+GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
+GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
+TO memsvc_app;
+GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
 
@@ -68,8 +74,8 @@ END
 $erased$;
 GRANT SELECT, DELETE ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.edges, memsvc.edge_versions, memsvc.merges,
-memsvc.source_links, memsvc.sources, memsvc.passages, memsvc.embeddings, memsvc.corpora, memsvc.terms,
-memsvc.term_deltas
+memsvc.source_links, memsvc.sources, memsvc.passages, memsvc.embeddings, memsvc.token_vectors, memsvc.corpora,
+memsvc.terms, memsvc.term_deltas
 TO memsvc_eraser;
 GRANT SELECT, INSERT ON memsvc.tombstones, memsvc.erasures TO memsvc_eraser;
 GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
@@ -77,6 +83,7 @@ GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
 GRANT UPDATE (part) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_eraser;
 GRANT EXECUTE ON FUNCTION
@@ -89,8 +96,10 @@ TO memsvc_eraser;
 
 -- The read-only logins get what reading needs; nothing that writes, folds or keeps accounts.
 GRANT EXECUTE ON FUNCTION
-memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.set_signs_apart(text),
-memsvc.to_words(text, text, text),
+memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.set_signs_apart(text), memsvc.signs(),
+memsvc.has_signs(text), memsvc.has_exact_words(text), memsvc.pairs_of_signs(text), memsvc.stop_signs(),
+memsvc.exact_words(text, text, text),
+memsvc.whole_words(text[]), memsvc.to_words(text, text, text),
 memsvc.word_count(tsvector), memsvc.searched_text(text, text, text), memsvc.as_tsquery(text), memsvc.normal_form(text),
 memsvc.words_behind(text, text, text, text[]), memsvc.embedding_progress(uuid),
 memsvc.resolve_nodes(uuid, uuid[], timestamptz), memsvc.same_nodes(uuid, uuid[], timestamptz),
@@ -135,9 +144,46 @@ memsvc.graph_diff(
   uuid, text, timestamptz, timestamptz, timestamptz, text[], timestamptz, text, uuid, text, integer
 ),
 memsvc.version_shown(uuid, text, uuid),
+memsvc.z_score(double precision, double precision, double precision), memsvc.plain_words(text), memsvc.says_i(text),
+memsvc.naming_words(text, text), memsvc.default_weights(),
+memsvc.windows_fit(timestamptz, timestamptz[], timestamptz[], interval),
+memsvc.time_fit(timestamptz, timestamptz[], timestamptz[], interval),
+memsvc.match_times(
+  uuid, timestamptz[], timestamptz[], integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz,
+  timestamptz
+),
+memsvc.match_fact_times(uuid, timestamptz[], timestamptz[], integer, timestamptz, timestamptz),
+memsvc.recall_candidates(
+  uuid, text, integer, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
+  boolean, smallint, public.halfvec, smallint, public.halfvec, uuid[], double precision[], integer[], timestamptz[],
+  timestamptz[]
+),
+memsvc.recency(interval, interval), memsvc.recall_strength(integer, interval, interval), memsvc.familiarity(integer),
+memsvc.usefulness(integer, integer), memsvc.staleness(timestamptz, timestamptz, timestamptz),
+memsvc.memories_shown(uuid, uuid[], timestamptz, timestamptz),
+memsvc.top_of_mind(uuid, integer, timestamptz, timestamptz, text[], boolean, interval),
+memsvc.seeded(bigint, text), memsvc.random_memory(uuid, bigint, timestamptz, timestamptz),
+memsvc.late_scores(uuid, smallint, bit[], uuid[]),
+memsvc.first_person_words(), memsvc.name_grams(text, text, boolean),
+memsvc.forms_called(uuid, text[], timestamptz, timestamptz),
+memsvc.names_in_query(uuid, text, timestamptz, timestamptz, text, boolean),
+memsvc.edge_type_weight(text),
+memsvc.fact_is_from(uuid, uuid, uuid[], uuid[], timestamptz, timestamptz, timestamptz),
+memsvc.match_facts(
+  uuid, text, text, uuid[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
+),
+memsvc.fact_rows(uuid, uuid[], timestamptz),
+memsvc.expand_names(uuid, uuid[], integer, integer, timestamptz, timestamptz),
+memsvc.known_of(uuid, uuid[], integer, timestamptz, timestamptz),
+memsvc.match_mentions(
+  uuid, uuid[], double precision[], integer[], integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz,
+  timestamptz
+),
+memsvc.name_evidence(uuid, uuid[], timestamptz, timestamptz),
 memsvc.recall(
-  uuid, text, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, smallint, public.halfvec,
-  double precision, smallint, public.halfvec
+  uuid, text, integer, jsonb, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
+  smallint, public.halfvec, bit[], smallint, public.halfvec, uuid[], integer, timestamptz[], timestamptz[], text,
+  boolean, integer, integer, uuid[]
 )
 TO memsvc_app, memsvc_reader, memsvc_recall;
 GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
@@ -150,6 +196,9 @@ memsvc.preview_erasure(uuid, text, uuid), memsvc.erase(uuid, text, uuid, text, i
 memsvc.continue_erasure(uuid, uuid, integer, boolean), memsvc.erasure_leftovers(uuid, uuid),
 memsvc.verify_erasure(uuid, uuid), memsvc.erased_operations(uuid, jsonb),
 memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
+memsvc.kinds_of(uuid, uuid[]), memsvc.append_recall(uuid, uuid, text, text, uuid[]),
+memsvc.fold_recalls(uuid, integer), memsvc.delete_recalls(uuid, interval, integer),
+memsvc.give_feedback(uuid, uuid, uuid[], uuid[]),
 memsvc.due_jobs(integer), memsvc.backlog(), memsvc.begin_job(uuid, uuid),
 memsvc.finish_job(uuid, uuid, integer, boolean, timestamptz),
 memsvc.fail_job(uuid, uuid, text, text, boolean, timestamptz),
@@ -162,7 +211,7 @@ memsvc.seed_schedules(uuid), memsvc.due_schedules(integer), memsvc.run_schedule(
 memsvc.delete_ended(uuid, interval, interval, integer),
 memsvc.work_now(), memsvc.work_errors(), memsvc.work_hands(), memsvc.users_with_failed_jobs(),
 memsvc.retry_failed_jobs(uuid),
-memsvc.form_label(), memsvc.open_versions(uuid, text, uuid, text), memsvc.plan_history(uuid, jsonb),
+memsvc.form_label(), memsvc.form_fact(), memsvc.open_versions(uuid, text, uuid, text), memsvc.plan_history(uuid, jsonb),
 memsvc.apply_steps(uuid, text, timestamptz, jsonb), memsvc.write_versions(uuid, text, timestamptz, jsonb),
 memsvc.link_evidence(uuid, text, timestamptz, jsonb, jsonb), memsvc.refuse_change(text, integer, text),
 memsvc.keep_memories(uuid), memsvc.begin_change(uuid, text, text[], uuid[], uuid), memsvc.check_operations(uuid, jsonb),
@@ -175,7 +224,8 @@ memsvc.check_written_node_types(), memsvc.check_written_edge_types(), memsvc.che
 memsvc.propose_type(uuid, text, jsonb, text), memsvc.decide_type(uuid, text, text, text, text),
 memsvc.refuse_undecidable(text, text, text), memsvc.withdraw_type(uuid, text, text),
 memsvc.ensure_app(text), memsvc.find_app(text), memsvc.ensure_model(text, integer),
-memsvc.unembedded(uuid, smallint, uuid, uuid, integer), memsvc.store_embeddings(uuid, smallint, uuid[], text[]),
+memsvc.unembedded(uuid, smallint, uuid, uuid, integer, boolean),
+memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]), memsvc.keep_projection(smallint, bytea),
 memsvc.build_model(text, integer), memsvc.pause_model(text, boolean), memsvc.switch_model(text, boolean),
 memsvc.retire_model(text), memsvc.drop_model_index(smallint), memsvc.drop_vectors(smallint, uuid, integer),
 memsvc.create_user(uuid, text, text, text, text),

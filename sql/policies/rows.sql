@@ -8,7 +8,7 @@
 --                   events of the user that the token proves;
 --   never_approved  own types of the ontology are deleted only where nothing can have them;
 --   queue_rows      workers, which act for all users, take ids of jobs from the queue;
---   retired_seen, retired_dropped  memsvc_owner sees and deletes vectors of retired models, no others;
+--   retired_seen, retired_dropped  memsvc_owner sees and deletes vectors and token vectors of retired models alone;
 --   erased_rows     memsvc_eraser's functions see and delete rows of that user in whatever tables logins have none of
 --                   their own (keys, the queue);
 --   candidate_rows  memsvc_recall's candidate functions read what they search, and bind the user themselves.
@@ -19,8 +19,8 @@ DECLARE
 BEGIN
   FOREACH owned IN ARRAY ARRAY[
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
-    'outbox', 'users', 'embeddings', 'schedules', 'changes', 'edges', 'edge_versions', 'merges', 'source_links',
-    'node_types', 'edge_types', 'erasures'
+    'outbox', 'users', 'embeddings', 'token_vectors', 'schedules', 'changes', 'edges', 'edge_versions', 'merges',
+    'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
@@ -35,6 +35,9 @@ BEGIN
     EXECUTE format('DROP POLICY IF EXISTS account_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY account_rows ON memsvc.%I TO memsvc_owner USING (true) WITH CHECK (true)', owned);
   END LOOP;
+  -- What migration 0019 needed.
+  DROP POLICY IF EXISTS words_again ON memsvc.passages;
+  DROP POLICY IF EXISTS words_again ON memsvc.term_deltas;
   DROP POLICY IF EXISTS account_rows ON memsvc.term_deltas;
   CREATE POLICY account_rows ON memsvc.term_deltas FOR SELECT TO memsvc_owner USING (true);
   FOREACH owned IN ARRAY ARRAY['dramatiq_queue', 'dramatiq_worker'] LOOP
@@ -43,13 +46,22 @@ BEGIN
       'CREATE POLICY queue_rows ON memsvc.%I TO memsvc_owner, memsvc_app USING (true) WITH CHECK (true)', owned
     );
   END LOOP;
-  DROP POLICY IF EXISTS retired_seen ON memsvc.embeddings;
-  CREATE POLICY retired_seen ON memsvc.embeddings FOR SELECT TO memsvc_owner
-  USING (model_id IN (SELECT m.model_id FROM memsvc.embedding_models AS m WHERE m.state = 'retired'));
-  DROP POLICY IF EXISTS retired_dropped ON memsvc.embeddings;
-  CREATE POLICY retired_dropped ON memsvc.embeddings FOR DELETE TO memsvc_owner
-  USING (model_id IN (SELECT m.model_id FROM memsvc.embedding_models AS m WHERE m.state = 'retired'));
-  FOREACH owned IN ARRAY ARRAY['passages', 'corpora', 'terms', 'term_deltas', 'embeddings'] LOOP
+  FOREACH owned IN ARRAY ARRAY['embeddings', 'token_vectors'] LOOP
+    EXECUTE format('DROP POLICY IF EXISTS retired_seen ON memsvc.%I', owned);
+    EXECUTE format(
+      'CREATE POLICY retired_seen ON memsvc.%I FOR SELECT TO memsvc_owner USING (model_id IN ('
+      'SELECT m.model_id FROM memsvc.embedding_models AS m WHERE m.state = ''retired''))', owned
+    );
+    EXECUTE format('DROP POLICY IF EXISTS retired_dropped ON memsvc.%I', owned);
+    EXECUTE format(
+      'CREATE POLICY retired_dropped ON memsvc.%I FOR DELETE TO memsvc_owner USING (model_id IN ('
+      'SELECT m.model_id FROM memsvc.embedding_models AS m WHERE m.state = ''retired''))', owned
+    );
+  END LOOP;
+  FOREACH owned IN ARRAY ARRAY[
+    'passages', 'corpora', 'terms', 'term_deltas', 'embeddings', 'token_vectors', 'node_versions', 'aliases',
+    'edge_versions', 'source_links'
+  ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS candidate_rows ON memsvc.%I', owned);
     EXECUTE format('CREATE POLICY candidate_rows ON memsvc.%I FOR SELECT TO memsvc_recall USING (true)', owned);
   END LOOP;

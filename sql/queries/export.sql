@@ -128,6 +128,16 @@ FROM (
   ORDER BY l.link_id
 ) AS r;
 
+-- name: export_memory_signals
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    s.memory_id, s.kind, s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment, s.pinned
+  FROM memsvc.memory_signals AS s
+  WHERE s.user_id = :user_id
+  ORDER BY s.memory_id
+) AS r;
+
 -- name: export_changes
 -- By their times, so that what a change undoes comes before it.
 SELECT CAST(row_to_json(r) AS text) AS line

@@ -191,6 +191,18 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   recorded_from timestamptz, recorded_to timestamptz
 );
 
+-- name: load_memory_signals
+INSERT INTO memsvc.memory_signals (
+  user_id, memory_id, kind, recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned
+)
+SELECT
+  :user_id, r.memory_id, r.kind, r.recalls, r.last_recalled_at, r.used, r.irrelevant, r.importance, r.sentiment,
+  r.pinned
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  memory_id uuid, kind text, recalls integer, last_recalled_at timestamptz, used integer, irrelevant integer,
+  importance smallint, sentiment real, pinned boolean
+);
+
 -- name: load_changes
 INSERT INTO memsvc.changes (user_id, change_id, recorded_at, asserted_by, operations, undoes)
 SELECT :user_id, r.change_id, r.recorded_at, r.asserted_by, r.operations, r.undoes
@@ -233,7 +245,7 @@ FROM memsvc.passages AS p
 WHERE p.user_id = :user_id AND p.part > 0 AND NOT EXISTS (
   SELECT FROM memsvc.passages AS b
   WHERE b.user_id = :user_id AND b.source_id = p.source_id AND b.session = p.session AND b.ordinal = p.ordinal
-    AND b.part = p.part - 1 AND b.client_id IS NOT DISTINCT FROM p.client_id AND b.kind = p.kind AND b.role = p.role
+    AND b.part = p.part - 1 AND b.client_id IS NOT DISTINCT FROM p.client_id AND b.role = p.role
     AND b.speaker = p.speaker AND b.said_at = p.said_at
 )
 ORDER BY p.passage_id

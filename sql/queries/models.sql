@@ -5,6 +5,11 @@ SELECT m.model_id, m.name, m.dimensions, m.state, m.paused
 FROM memsvc.embedding_models AS m
 ORDER BY m.model_id ASC;
 
+-- name: projections
+SELECT m.name, m.projection
+FROM memsvc.embedding_models AS m
+WHERE m.projection IS NOT NULL AND m.name = any(CAST(:names AS text []));
+
 -- name: models_over_all_users
 -- Counts read all vectors of everybody: seconds where there are millions.
 WITH counted AS MATERIALIZED (

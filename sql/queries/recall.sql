@@ -2,22 +2,110 @@
 
 -- name: recall
 -- By the vectors of the active model and, while it takes over, of the one that is leaving; which of the given ones are
--- that, the database says at this moment. By words alone without a vector.
-SELECT r.*
-FROM (
+-- that, the database says at this moment. By words alone without a vector. One row at least, for the names that the
+-- query holds; what several nodes are called comes with evidence, by which a person can tell them apart.
+WITH model AS MATERIALIZED (
   SELECT
     max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
     max(v.vector) FILTER (WHERE m.state = 'active') AS active_vector,
+    max(v.tokens) FILTER (WHERE m.state = 'active') AS tokens,
     max(m.model_id) FILTER (WHERE m.state = 'leaving') AS other_id,
     max(v.vector) FILTER (WHERE m.state = 'leaving') AS other_vector
   FROM (
-    VALUES (CAST(:model AS text), CAST(:vector AS text)), (CAST(:other_model AS text), CAST(:other_vector AS text))
-  ) AS v (name, vector)
+    VALUES
+    (CAST(:model AS text), CAST(:vector AS text), CAST(:tokens AS text)),
+    (CAST(:other_model AS text), CAST(:other_vector AS text), NULL)
+  ) AS v (name, vector, tokens)
   INNER JOIN memsvc.embedding_models AS m ON m.name = v.name AND v.vector IS NOT NULL
-) AS a
-CROSS JOIN LATERAL memsvc.recall(
-  :user_id, :query, :limit, :form, :language, CAST(:kinds AS text []), CAST(:sources AS uuid []),
-  CAST(:not_sources AS uuid []), CAST(:said_from AS timestamptz), CAST(:said_to AS timestamptz), a.active_id,
-  CAST(a.active_vector AS public.halfvec), :words_weight, a.other_id, CAST(a.other_vector AS public.halfvec)
-) AS r
-ORDER BY r.score DESC, r.passage_id ASC;
+),
+
+named AS MATERIALIZED (
+  SELECT n.*, count(*) OVER (PARTITION BY n.name) > 1 AS ambiguous
+  FROM memsvc.names_in_query(
+    :user_id, :query, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), :language
+  ) AS n
+),
+
+meant AS MATERIALIZED (
+  SELECT
+    coalesce(array_agg(DISTINCT n.node_id), '{}') AS nodes,
+    array_agg(DISTINCT n.node_id) FILTER (WHERE n.ambiguous) AS ambiguous,
+    jsonb_agg(to_jsonb(n.*) ORDER BY n.place ASC, n.similarity DESC, n.label ASC) AS names
+  FROM named AS n
+),
+
+found AS MATERIALIZED (
+  SELECT r.*
+  FROM model
+  CROSS JOIN meant
+  CROSS JOIN LATERAL memsvc.recall(
+    :user_id, :query, :limit, CAST(:weights AS jsonb), :form, :language, CAST(:kinds AS text []),
+    CAST(:sources AS uuid []), CAST(:not_sources AS uuid []), CAST(:said_from AS timestamptz),
+    CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), model.active_id,
+    CAST(model.active_vector AS public.halfvec), CAST(model.tokens AS bit(128) []), model.other_id,
+    CAST(model.other_vector AS public.halfvec), meant.nodes, :hops, CAST(:begins AS timestamptz []),
+    CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late, CAST(:given AS uuid [])
+  ) AS r
+),
+
+shown AS MATERIALIZED (
+  SELECT s.*
+  FROM (SELECT array_agg(f.memory_id ORDER BY f.rank ASC) AS ids FROM found AS f) AS every
+  CROSS JOIN LATERAL memsvc.memories_shown(
+    :user_id, every.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+  ) AS s
+  WHERE every.ids IS NOT NULL
+),
+
+evidence AS MATERIALIZED (
+  SELECT jsonb_object_agg(e.node_id, e.evidence) AS told
+  FROM meant
+  CROSS JOIN LATERAL memsvc.name_evidence(
+    :user_id, meant.ambiguous, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+  ) AS e
+  WHERE meant.ambiguous IS NOT NULL
+)
+
+SELECT
+  now() AS asked_at, meant.names, evidence.told AS evidence, f.rank, f.score, f.arms, f.factors, f.path, f.matched,
+  f.confidence AS answers, s.*
+FROM meant
+CROSS JOIN evidence
+LEFT JOIN found AS f ON TRUE
+LEFT JOIN shown AS s ON f.memory_id = s.memory_id
+ORDER BY f.rank;
+
+-- name: append_recall
+SELECT memsvc.append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []));
+
+-- name: give_feedback
+SELECT f.memory_id, f.outcome, f.changed
+FROM memsvc.give_feedback(
+  :user_id, :recall_id, CAST(:used AS uuid []), CAST(:irrelevant AS uuid [])
+) AS f
+ORDER BY f.memory_id;
+
+-- name: top_of_mind
+WITH best AS MATERIALIZED (
+  SELECT t.*
+  FROM memsvc.top_of_mind(
+    :user_id, :limit, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), CAST(:kinds AS text []), :facts
+  ) AS t
+)
+SELECT
+  s.*, b.score, b.recency, b.importance, b.strength, b.usefulness, b.pinned, b.recalls, b.used, b.irrelevant, b.judged,
+  b.at
+FROM (SELECT array_agg(o.memory_id ORDER BY o.score DESC, o.at DESC, o.memory_id ASC) AS ids FROM best AS o) AS a
+CROSS JOIN LATERAL memsvc.memories_shown(
+  :user_id, a.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS s
+INNER JOIN best AS b ON s.memory_id = b.memory_id
+ORDER BY s.place;
+
+-- name: random_memory
+SELECT s.*
+FROM memsvc.memories_shown(
+  :user_id, ARRAY[memsvc.random_memory(
+    :user_id, :seed, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+  )], CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS s;

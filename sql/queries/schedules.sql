@@ -25,12 +25,16 @@ FROM memsvc.users AS u
 WHERE s.user_id = :user_id AND s.kind = :kind AND u.user_id = s.user_id AND s.enabled <> :enabled;
 
 -- name: ask_lacking
--- Asks for vectors where messages lack those of the active model. Not while such a job waits, and not for a week after
--- one failed for good: somebody should look at it first.
+-- Asks for vectors where messages lack those of the active model, or its token vectors. Not while such a job waits, and
+-- not for a week after one failed for good: somebody should look at it first.
 SELECT memsvc.ask_job(:user_id, 'embed', :user_id) AS job_id
 FROM memsvc.embedding_models AS m
 WHERE m.state = 'active'
-  AND EXISTS (SELECT FROM memsvc.unembedded(:user_id, m.model_id, NULL, NULL, 1))
+  AND EXISTS (
+    SELECT FROM memsvc.unembedded(
+      :user_id, m.model_id, NULL, NULL, 1, CAST(:tokens AS boolean) AND m.projection IS NOT NULL
+    )
+  )
   AND NOT EXISTS (
     SELECT FROM memsvc.jobs AS j
     WHERE j.user_id = :user_id AND j.kind = 'embed'

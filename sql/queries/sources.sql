@@ -77,3 +77,66 @@ INNER JOIN memsvc.sources AS s
   ON s.user_id = :user_id AND s.kind = 'conversation'
   AND (s.identifier = w.wanted OR CAST(s.source_id AS text) = w.wanted)
 ORDER BY w.wanted, (CAST(s.source_id AS text) = w.wanted) DESC;
+
+-- name: memories_called
+-- Messages, facts (by version, or by edge) and nodes whose id lies in a range, which a short id means: a few rows by
+-- key. first_id: of a part of a message, its first part.
+SELECT *
+FROM (
+  (
+    SELECT
+      'message' AS kind, p.passage_id AS memory_id, p.source_id AS belongs_to, p.text, (
+        SELECT f.passage_id
+        FROM memsvc.passages AS f
+        WHERE f.user_id = :user_id AND f.source_id = p.source_id AND f.session = p.session AND f.ordinal = p.ordinal
+          AND f.part = 0
+      ) AS first_id
+    FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.passage_id >= CAST(:first AS uuid) AND p.passage_id <= CAST(:last AS uuid)
+    ORDER BY p.passage_id
+    LIMIT 20
+  )
+  UNION ALL
+  (
+    SELECT 'fact' AS kind, v.version_id AS memory_id, v.edge_id AS belongs_to, v.fact AS text, NULL AS first_id
+    FROM memsvc.edge_versions AS v
+    WHERE v.user_id = :user_id AND v.version_id >= CAST(:first AS uuid) AND v.version_id <= CAST(:last AS uuid)
+    ORDER BY v.version_id
+    LIMIT 20
+  )
+  UNION ALL
+  (
+    SELECT 'fact' AS kind, e.edge_id AS memory_id, e.edge_id AS belongs_to, l.fact AS text, NULL AS first_id
+    FROM memsvc.edges AS e
+    CROSS JOIN LATERAL (
+      SELECT v.fact
+      FROM memsvc.edge_versions AS v
+      WHERE v.user_id = :user_id AND v.edge_id = e.edge_id
+      ORDER BY v.recorded_from DESC
+      LIMIT 1
+    ) AS l
+    WHERE e.user_id = :user_id AND e.edge_id = CAST(:first AS uuid) AND CAST(:first AS uuid) = CAST(:last AS uuid)
+  )
+  UNION ALL
+  (
+    SELECT 'node' AS kind, n.node_id AS memory_id, n.node_id AS belongs_to, '' AS text, NULL AS first_id
+    FROM memsvc.nodes AS n
+    WHERE n.user_id = :user_id AND n.node_id >= CAST(:first AS uuid) AND n.node_id <= CAST(:last AS uuid)
+    ORDER BY n.node_id
+    LIMIT 20
+  )
+) AS m
+WHERE CAST(:kind AS text) IS NULL OR m.kind = CAST(:kind AS text)
+ORDER BY m.kind, m.memory_id
+LIMIT 20;
+
+-- name: facts_supported
+-- Facts for which a passage is evidence, as they are known now.
+SELECT v.version_id, v.edge_id, v.fact, l.stance
+FROM memsvc.source_links AS l
+INNER JOIN memsvc.edge_versions AS v
+  ON v.user_id = :user_id AND v.version_id = l.edge_version_id AND v.recorded_to = 'infinity'
+WHERE l.user_id = :user_id AND l.passage_id = CAST(:passage_id AS uuid) AND l.edge_version_id IS NOT NULL
+  AND l.recorded_to = 'infinity'
+ORDER BY v.version_id, l.link_id
+LIMIT 100;

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",),
+    ("context",), ("show",),
+    ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
@@ -113,14 +116,14 @@ def test_the_demo_shows_three_answers_and_changes_nothing_the_second_time(rig: R
     assert len(re.findall(r"^\? .+\?", first, re.MULTILINE)) == 3
     for answer in ("Altona station", "Bernhard Pohl", "Saturday, 5 September 2026", "Saturday, 13 June 2026"):
         assert answer in first
-    assert first.count("why: says") >= 3
-    assert "source: marcel-and-ines, session S5, message S5:1" in first
+    assert first.count("\n  why: ") >= 3
+    assert "## marcel-and-ines, session S5, 1 November 2025" in first
     assert "memsvc recall --app demo" in first
     second = rig.ok("demo")
     assert "0 messages stored, 208 were there already" in second
 
     def answers(text: str) -> list[str]:
-        return re.findall(r"^\[.*|^    why.*", text, re.MULTILINE)
+        return re.findall(r"^\[m:.*|^  why.*", text, re.MULTILINE)
 
     assert answers(second) == answers(first)
 
@@ -135,34 +138,93 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     assert "0 new messages, 222 known already." in rig.ok("ingest", "--app", "sample", str(packed), export)
 
     recall = ("recall", "--app", "sample", "--json")
-    found = json.loads(rig.ok(*recall, QUESTION))
+    found = json.loads(rig.ok(*recall, QUESTION))["memories"]
     assert (found[0]["message_id"], found[0]["speaker"], found[0]["role"]) == ("S5:1", "Marcel", "user")
     assert found[0]["said_at"] == "2025-11-01T16:20:00+01:00"
     assert len(found) == 5
     shown = rig.ok("recall", "--app", "sample", QUESTION, "-k", "2")
-    assert (shown.count("why: says"), "Altona station" in shown) == (2, True)
+    assert (shown.count("    why: "), "Altona station" in shown) == (2, True)
 
-    only = json.loads(rig.ok(*recall, "Rui", "--conversation", "Bike tour Porto to Santiago", "--traces"))
+    def memories(*arguments: str) -> list[dict[str, str]]:
+        found: list[dict[str, str]] = json.loads(rig.ok(*recall, *arguments))["memories"]
+        return found
+
+    only = memories("Rui", "--conversation", "Bike tour Porto to Santiago", "--traces")
     assert {memory["conversation"] for memory in only} == {"Bike tour Porto to Santiago"}
-    early = json.loads(rig.ok(*recall, "wedding", "--to", "2025-12-01"))
-    late = json.loads(rig.ok(*recall, "wedding", "--from", "2025-12-01"))
+    early, late = memories("wedding", "--to", "2025-12-01"), memories("wedding", "--from", "2025-12-01")
     assert early
     assert late
     assert max(memory["said_at"] for memory in early) < "2025-12-01" <= min(memory["said_at"] for memory in late)
-    assert "system" in {m["role"] for m in json.loads(rig.ok(*recall, "travel-planning assistant", "--traces"))}
-    assert "system" not in {m["role"] for m in json.loads(rig.ok(*recall, "travel-planning assistant"))}
-    context = json.loads(rig.ok(*recall, QUESTION, "--context", "400"))
+    assert "system" in {memory["role"] for memory in memories("travel-planning assistant", "--traces")}
+    assert "system" not in {memory["role"] for memory in memories("travel-planning assistant")}
+    packing = ("context", "--app", "sample")
+    context = json.loads(rig.ok(*packing, "--json", QUESTION, "--budget", "400"))
     assert context["tokens"] <= 400
     assert "Altona station" in context["text"]
+    best = next(item for item in context["sections"][0]["items"] if "Altona station" in item["text"])
+    assert re.search(r"> 2025-11-01 16:20 .*\n .*Altona station", rig.ok("show", "--app", "sample", best["id"]))
+    last = ("--conversation", "Bike tour Porto to Santiago", "--recent-turns", "2", "--format", "messages")
+    assert json.loads(rig.ok(*packing, "Rui", *last))[0]["role"] == "system"
     refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere")
     refused(rig, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday")
-    refused(rig, 2, "between 50 and", *recall, "Rui", "--context", "3")
+    refused(rig, 2, "between 50 and", *packing, "Rui", "--budget", "3")
+    refused(rig, 3, "no memory 'm:0'", "show", "--app", "sample", "m:0")
+
+
+def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_path: Path) -> None:
+    rig.ok("user", "add", "--name", "Ada", "--app", "pages", "--zone", "Europe/Berlin")
+    lines = (
+        json.dumps({"id": str(n), "text": f"A heron \u001b[31m[b]stood[/b] {'here ' * n}", "said_at": f"2026-03-0{n}"})
+        for n in range(1, 6)
+    )
+    (tmp_path / "herons.jsonl").write_text("\n".join(lines))
+    words = {"embedding_model": ""}  # no model has to be loaded for each command
+    rig.ok("ingest", str(tmp_path / "herons.jsonl"), "--app", "pages", **words)
+    recall = ("recall", "--app", "pages", "heron")
+
+    def told(*arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(rig.ok(*recall, "--json", *arguments, **words))
+        return found
+
+    assert {memory["message_id"] for memory in told("--as-of", "2026-03-02T00:00")["memories"]} == {"1", "2"}
+    assert told("--known-at", "2020-01-01", "--no-facts", "--mode", "eager", "--diversity", "0.5")["memories"] == []
+    seen: list[str] = []
+    page = told("--mode", "deliberate", "-k", "3")
+    while True:
+        seen += [memory["message_id"] for memory in page["memories"]]
+        if page["next_cursor"] is None:
+            break
+        page = told("--mode", "deliberate", "-k", "3", "--cursor", page["next_cursor"])
+    assert sorted(seen) == ["1", "2", "3", "4", "5"]
+
+    table = rig.ok(*recall, "--explain", "-k", "2", "--mode", "deliberate", **words)
+    for told_first in ("? heron", "words, rarest first", "why: ", "from: herons", "Left out", "behind the limit"):
+        assert told_first in table
+    assert re.search(r"^Weights: .+ 0\.5", table, re.MULTILINE)
+    assert "[b]stood[/b]" in table
+    assert "\x1b" not in table
+    assert max(map(len, table.splitlines())) <= 120, "as wide as COLUMNS says"
+    others = told("--explain", "--mode", "deliberate", "-k", "2", "--traces")
+    assert others["explanation"]["words"] == ["heron"]
+    refused(rig, 2, "another question", *recall, "--mode", "deliberate", "--cursor", others["next_cursor"], **words)
+    refused(rig, 2, "No reranker is configured(.|\n)*MEMSVC_RERANKER", *recall, "--rerank")
+    gone = words | {"reranker": "http:x", "reranker_url": f"http://127.0.0.1:{free_port()}"}
+    done = rig.run(*recall, "--rerank", **gone)
+    assert (done.returncode, "Asked without: reranker" in done.stderr) == (0, True)
+    assert "heron" in done.stdout
+
+    top = json.loads(rig.ok("top-of-mind", "--app", "sample", "--json", "-k", "3"))
+    assert [memory["why"][:14] for memory in top] == ["salient: said "] * 3
+    assert "why: salient: said" in rig.ok("top-of-mind", "--app", "sample", "--as-of", "2025-12-01")
+    given = ("feedback", top[0]["memory_id"], "--used", top[0]["memory_id"])
+    refused(rig, 3, "There is no recall", *given, "--app", "sample")
+    refused(rig, 3, "no memory id", *given, "--irrelevant", "that", "--app", "sample")
 
 
 def test_any_question_has_an_answer(rig: Rig) -> None:
     rig.ok("user", "add", "--name", "Anybody", "--app", "questions")
     for query in ("the and of", "'; DROP TABLE a & | ! <-> :* 日本語 🚲", "word " * 10_000):
-        assert json.loads(rig.ok("recall", "--app", "questions", "--json", "--", query)) == []
+        assert json.loads(rig.ok("recall", "--app", "questions", "--json", "--", query))["memories"] == []
 
 
 # Users and keys
@@ -243,7 +305,7 @@ def test_other_words_under_a_stored_identity_are_refused(rig: Rig, tmp_path: Pat
     rig.ok("ingest", str(first), "--app", "conflict")
     refused(rig, 3, "second.jsonl, line 2: m1 in conversation 'c'", "ingest", str(second), "--app", "conflict")
     known = json.loads(rig.ok("recall", "fresh others", "--app", "conflict", "--json"))
-    assert {memory["text"] for memory in known} <= {"The first words."}
+    assert {memory["text"] for memory in known["memories"]} <= {"The first words."}
 
 
 def test_ctrl_c_ends_an_ingest_cleanly_and_it_can_go_on(rig: Rig, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def rows_left(admin: psycopg.Connection, user_id: str) -> int:
 def test_a_message_and_a_conversation_are_forgotten(rig: Rig, tmp_path: Path) -> None:
     user_with(rig, "some", tmp_path)
     mine = ("--app", "some")
-    [found] = json.loads(rig.ok("recall", "heron number 1", *mine, "-k", "1", "--json"))
+    [found] = json.loads(rig.ok("recall", "heron number 1", *mine, "-k", "1", "--json"))["memories"]
     would = json.loads(rig.ok("forget", "--message", found["passage_id"], "--preview", "--json", *mine))
     assert would["passages"] == 1
     assert "rows that would go" in rig.ok("forget", "--message", found["passage_id"], "--preview", *mine)

@@ -10,8 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn
 from tests.api.graphs import homes
+from tests.api.test_feedback import given
+from tests.api.test_messages_and_recall import said
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -108,13 +113,18 @@ async def test_fields_carry_the_words_of_the_source_code(document: dict[str, Any
     assert "ISO 8601" in document["components"]["schemas"]["RecallIn"]["properties"]["said_from"]["description"]
 
 
-async def example_ids(ada: httpx.AsyncClient) -> dict[str, str]:
+@pytest.fixture
+async def example_ids(ada: httpx.AsyncClient, db: Database, owner: Owner, settings: Settings) -> dict[str, str]:
     """What stands in examples for things of one's own, and what is meant by it here."""
     notes = [(await ada.post("/v1/notes", json={"title": title})).json()["note_id"] for title in ("one", "other")]
     ends = {"from_node": notes[0], "to_node": notes[1]}
     link = (await ada.post("/v1/links", json={**ends, "relation": "relates_to"})).json()["link_id"]
     await ada.post("/v1/ontology/node-types", json={"name": "Documented", "description": "In examples."})
+    await said(ada, "an oak", "the oak")
+    recall_id, [first, second] = await given(db, owner, settings, "oak")
     return {
+        "{recall_id}": recall_id, "01a201b6-4ab1-7969-ac06-ffbb0c5e7975": first,
+        "01a201b6-4abd-7c15-9f1d-6b0a1d2f8e44": second,
         "01a2007c-7ed4-7af6-abd2-0a5dd06857e7": notes[0], "01a2007c-7eda-79b5-9796-f9665ec27871": notes[1],
         "01a2007c-7eda-7cfc-8e66-461d27fa4b50": link, "{note_id}": notes[0],
         "{types}": "node-types", "{name}": "Documented",
@@ -122,10 +132,9 @@ async def example_ids(ada: httpx.AsyncClient) -> dict[str, str]:
 
 
 async def test_every_documented_example_of_a_request_is_accepted(
-    document: dict[str, Any], ada: httpx.AsyncClient, chief: httpx.AsyncClient
+    document: dict[str, Any], ada: httpx.AsyncClient, chief: httpx.AsyncClient, example_ids: dict[str, str]
 ) -> None:
     tried = 0
-    ids = await example_ids(ada)
     for method, path, operation in operations(document):
         if "requestBody" not in operation:
             continue
@@ -137,7 +146,7 @@ async def test_every_documented_example_of_a_request_is_accepted(
             filled = {"from_node": world.ines, "to_node": world.porto, "into": world.ines}
             if not path.startswith(("/v1/notes", "/v1/links")):
                 example |= {name: there for name, there in filled.items() if name in example}
-            told = ids | {"{kind}": "tidy", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
+            told = example_ids | {"{kind}": "tidy", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
             body, place = json.dumps(example), path
             for sign, meant in told.items():
                 body, place = body.replace(sign, meant), place.replace(sign, meant)

@@ -51,6 +51,13 @@ QUERIES = st.fixed_dictionaries(
         "said_from": st.none() | TIMES,
         "said_to": st.none() | TIMES,
         "traces": st.booleans(),
+        "facts": st.booleans(),
+        "as_of": st.none() | TIMES,
+        "known_at": st.none() | TIMES,
+        "mode": st.sampled_from(["eager", "balanced", "deliberate", "x"]),
+        "cursor": st.none() | TEXT,
+        "diversity": st.floats(-0.1, 1.1) | st.sampled_from([0, 1]),
+        "explain": st.booleans(),
     },
 )
 IDS = st.sampled_from(["01a200c9-0000-7000-8000-000000000001", "x", ""]) | st.integers(-1, 3)

@@ -7,9 +7,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import pytest
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.short_ids import short_id
 from memsvc.queue.run import run_job
 
 OAK = {
@@ -80,7 +82,7 @@ async def test_written_is_found_at_once_with_score_reason_and_source(ada: httpx.
     best = answer.json()["memories"][0]
     assert best["passage_id"] == oak["passage_id"]
     assert best["conversation"] == "kitchen"
-    assert best["score"] > 0
+    assert best["score"] == pytest.approx(sum(best["factors"].values()))
     assert "worktop" in best["why"]
 
 
@@ -117,7 +119,7 @@ async def test_a_context_block_keeps_its_budget_and_names_its_sources(ada: httpx
     assert block["tokens"] <= block["budget_tokens"] == 300
     assert block["memories"]
     assert block["left_out"] > 0
-    assert block["memories"][0]["passage_id"] in block["text"]
+    assert short_id(UUID(block["memories"][0]["passage_id"])) in block["text"]
 
 
 async def test_conversations_are_listed_in_pages_newest_first(ada: httpx.AsyncClient) -> None:

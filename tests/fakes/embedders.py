@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from memsvc.db.engine import Database
 from memsvc.llm.embedders import Embedder
+from memsvc.llm.embedders.reduction import kept, unit
 from memsvc.llm.embedders.resident import ResidentEmbedder
 from memsvc.llm.embedders.residents import InUse, QueryVector
 from memsvc.settings import Settings
@@ -46,6 +47,24 @@ class WordsEmbedder:
     def embedded(self) -> list[str]:
         """All texts that it was asked for."""
         return [text for batch in self.batches for text in batch]
+
+
+class TokenWords(WordsEmbedder):
+    """Gives each word's vector as well: the same word has the same, others are unrelated."""
+
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Of shape (words, 32) for each text."""
+        words = [[word.strip(".,:?!").lower() for word in text.split()] for text in texts]
+        return self.embed(texts), [
+            unit(
+                np.array([_direction(said[index]) for index in kept(said, [0] * len(said))], np.float32).reshape(-1, 32)
+            )
+            for said in words
+        ]
+
+
+def _direction(word: str) -> NDArray[np.float64]:
+    return np.random.default_rng(list(word.encode())).normal(size=32)
 
 
 class NoisyEmbedder(WordsEmbedder):
@@ -97,8 +116,8 @@ class Alone(ResidentEmbedder):
         self, _db: Database, query: str, timeout_ms: int
     ) -> tuple[QueryVector | None, QueryVector | None]:
         """As ``Residents``."""
-        vector = await self.query_vector(query, timeout_ms)
-        return (QueryVector(self.model_name, vector) if vector is not None else None), None
+        made = await self.query_vector(query, timeout_ms)
+        return (QueryVector(self.model_name, *made) if made is not None else None), None
 
 
 def resident(model: Embedder, name: str, settings: Settings) -> Alone:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import psycopg
 
 from memsvc.access.users import Owner
@@ -12,7 +13,9 @@ from memsvc.llm.embedders import Embedder
 from memsvc.llm.embedders.registry import build_model, known_models, list_models
 from memsvc.llm.embedders.residents import Residents, residents
 from memsvc.queue.run import run_due
-from memsvc.recall.search import Recalled, recall
+from memsvc.recall.options import NOTHING, Weights
+from memsvc.recall.results import Recalled
+from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from memsvc.sources.embedding import embedding_steps
 from memsvc.sources.messages import MessageIn, append
@@ -20,6 +23,9 @@ from tests.sql.world import value
 
 SIZES = {"small": 384, "middle": 1_024, "large": 3_072}
 Shelf = dict[str, Embedder]
+
+MEANING = msgspec.structs.replace(NOTHING, vector=1.0)
+"""By vectors alone."""
 
 
 def process(settings: Settings) -> Residents:
@@ -68,12 +74,12 @@ async def progress(db: Database) -> dict[str, tuple[int, int]]:
 
 
 async def ask(
-    db: Database, owner: Owner, question: str, settings: Settings, models: Residents, *, words_weight: float = 0
+    db: Database, owner: Owner, question: str, settings: Settings, models: Residents, *, weights: Weights = MEANING
 ) -> Recalled:
     """Recall by vectors alone, where nothing else is said, as a process that has just read the models."""
     models._read_again_at = 0
     chosen = settings.model_copy(update={"query_embedding_ms": 5_000})
-    return await recall(db, owner, question, chosen, embedder=models, words_weight=words_weight)
+    return await recall(db, owner, question, chosen, embedder=models, weights=weights)
 
 
 async def best(db: Database, owner: Owner, question: str, settings: Settings, models: Residents) -> tuple[str, str]:

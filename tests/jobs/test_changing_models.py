@@ -13,10 +13,12 @@ from memsvc.errors import ModelStateError
 from memsvc.llm.embedders import residents as residents_module
 from memsvc.llm.embedders.registry import build_model, retire_model, switch_model
 from memsvc.llm.embedders.residents import Residents
+from memsvc.recall.options import Weights
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from tests.fakes.embedders import NoisyEmbedder, SlowEmbedder
 from tests.jobs.changing import (
+    MEANING,
     SIZES,
     Place,
     ask,
@@ -31,9 +33,10 @@ from tests.jobs.changing import (
     text_of,
     work,
 )
-from tests.sql.world import value
 
 # From the first model to the third ----------------------------------------------------------------------------------
+from tests.recalled import WORDS_ALONE
+from tests.sql.world import value
 
 
 async def test_three_models_of_384_1024_and_3072_dimensions_take_over_one_from_the_other(
@@ -115,7 +118,7 @@ async def test_another_process_sees_a_switch_within_its_time(
     await switch_model(db, "middle")
     # It still embeds queries by the old model, and the statement knows what that is now.
     assert await elsewhere.active_name(db) == "small"
-    [found] = (await recall(db, owner, text_of(1), settings, embedder=elsewhere, words_weight=0)).memories
+    [found] = (await recall(db, owner, text_of(1), settings, embedder=elsewhere, weights=MEANING)).memories
     assert found.arms["vector"]["model"] == "small"
     await asyncio.sleep(0.2)
     assert await elsewhere.active_name(db) == "middle"
@@ -143,7 +146,7 @@ async def test_what_has_only_the_old_or_only_the_new_vector_is_found_in_its_plac
     assert (switched.behind, switched.jobs) == (20, 1)
     for number, wanted in enumerate(texts):
         by_vectors = await ask(db, owner, wanted, settings, models)
-        fused = await ask(db, owner, wanted, settings, models, words_weight=0.5)
+        fused = await ask(db, owner, wanted, settings, models, weights=Weights())
         for found in (by_vectors, fused):
             assert found.memories[0].text == wanted
             assert found.memories[0].arms["vector"].get("model") == ("small" if number % 2 == 0 else None)
@@ -193,7 +196,7 @@ async def test_a_late_model_costs_only_what_it_would_have_found(
         shelf[late] = SlowEmbedder(0.6, SIZES[late])
         process_of_its_own = process(settings)
         assert await process_of_its_own.ready(db)
-        found = await recall(db, owner, text_of(2), quick, embedder=process_of_its_own, words_weight=0)
+        found = await recall(db, owner, text_of(2), quick, embedder=process_of_its_own, weights=MEANING)
         assert found.degraded == degraded
         assert found.memories[0].text == text_of(2)
         assert found.memories[0].arms["vector"].get("model") == found_by
@@ -209,6 +212,6 @@ async def test_words_alone_never_ask_the_other_model(
     await build(db, "middle")
     await switch_model(db, "middle", now=True)
     forget(admin, "middle", "a heron", "an otter")
-    found = (await ask(db, owner, "herons", settings, models, words_weight=1)).memories
+    found = (await ask(db, owner, "herons", settings, models, weights=WORDS_ALONE)).memories
     assert [memory.text for memory in found] == ["a heron"]
     assert "rank" not in found[0].arms.get("vector", {})

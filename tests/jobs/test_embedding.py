@@ -17,6 +17,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import DatabaseUnavailableError, EmbedderAnswerError, EmbedderError
 from memsvc.llm.embedders.registry import ensure_model, list_models
+from memsvc.llm.embedders.resident import Embedding
 from memsvc.queue import worker as queue_worker
 from memsvc.queue.jobs import list_jobs, retry_job
 from memsvc.queue.run import run_due
@@ -64,7 +65,8 @@ async def test_the_stored_vector_is_the_models_own(
     assert (await embed_source(db, holder, owner.user_id, source_id)).new == 1
     asked = await holder.query_vector("Ada: a heron in the reeds", 1_000)
     near = "SELECT 1 + (vector <#> %s::halfvec) FROM memsvc.embeddings WHERE user_id = %s"
-    assert value(admin, near, [asked, owner.user_id]) == pytest.approx(0, abs=2e-3)
+    assert asked is not None
+    assert value(admin, near, [asked.vector, owner.user_id]) == pytest.approx(0, abs=2e-3)
 
 
 async def test_more_than_a_page_is_embedded_newest_first(
@@ -193,7 +195,7 @@ async def test_a_worker_killed_between_embedding_and_storing_loses_nothing(
         calls = 0
         vectors = holder.vectors
 
-        async def embed(batch: Sequence[str]) -> list[str]:
+        async def embed(batch: Sequence[str]) -> list[Embedding]:
             nonlocal calls
             calls += 1
             made = await vectors(batch)

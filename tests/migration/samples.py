@@ -68,6 +68,11 @@ INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
 SELECT '{USER}', (SELECT min(model_id) FROM memsvc.embedding_models), passage_id, '[0.6,0.8,0]'
 FROM memsvc.passages WHERE user_id = '{USER}' LIMIT 1;
 """,
+    "0018": f"""
+INSERT INTO memsvc.token_vectors (user_id, model_id, passage_id, tokens)
+SELECT e.user_id, e.model_id, e.passage_id, ARRAY[repeat('01', 64)::bit(128)] FROM memsvc.embeddings AS e
+WHERE e.user_id = '{USER}';
+""",
     "0007": """
 INSERT INTO memsvc.dramatiq_queue (message_id, state, message) VALUES (gen_random_uuid(), 'rejected', '{"error": "x"}');
 INSERT INTO memsvc.dramatiq_worker (worker_id, heartbeat_at) VALUES (gen_random_uuid(), now());
@@ -101,6 +106,15 @@ VALUES ('{USER}', 'Pet', 'entity', 'An animal that lives with people.', 'Person'
 INSERT INTO memsvc.edge_types (user_id, name, category, from_types, to_types, functional, description, status,
   proposed_by, proposed_at)
 VALUES ('{USER}', 'FEEDS', 'general', '{{Person}}', '{{Pet}}', false, 'A feeds B.', 'proposed', 'user', '2026-01-02');
+""",
+    "0017": f"""
+INSERT INTO memsvc.recall_events (user_id, recall_id, door, mode, memories, verdicts)
+SELECT '{USER}', '{THING}', 'recall', 'balanced', ARRAY[min(passage_id::text)::uuid, NULL, '{THING}'], '{{1,0,-1}}'
+FROM memsvc.passages WHERE user_id = '{USER}';
+INSERT INTO memsvc.memory_signals (user_id, memory_id, kind, recalls, last_recalled_at, used, importance, pinned)
+SELECT '{USER}', min(passage_id::text)::uuid, 'passage', 3, timestamptz '2026-01-02Z', 1, 7, true
+FROM memsvc.passages WHERE user_id = '{USER}';
+INSERT INTO memsvc.memory_signals (user_id, memory_id, kind) VALUES ('{USER}', '{THING}', 'fact');
 """,
 }
 

@@ -273,3 +273,70 @@ def test_every_file_below_sql_is_applied_or_named(at_head: str) -> None:
         str(path.relative_to(top)) for path in top.rglob("*.sql") if path.parent.name not in {"queries", "analytics"}
     ]
     assert set(stray) == known
+
+
+def test_words_of_signs_are_made_again_and_the_statistics_follow(
+    empty: str, run_upgrade: Upgrader, settings: Settings
+) -> None:
+    """Revision 0019. Passages are as its predecessor wrote them: each sign a word, C++ read as C."""
+    before = ScriptDirectory.from_config(alembic_config()).get_revision("0019").down_revision
+    assert isinstance(before, str)
+    run_upgrade(empty, before)
+    insert = (
+        "INSERT INTO memsvc.passages (user_id, source_id, kind, session, ordinal, role, text, said_at, said_offset, "
+        "language, tsv, tsv_simple, length, length_simple) SELECT %s, %s, 'message', "
+        "'signs ' || length(%s), n, 'user', %s, now(), 0, "
+        "'english', %s, %s, 3, 3 FROM generate_series(1, %s) AS n"
+    )
+    counted = (
+        "WITH p AS (SELECT * FROM memsvc.passages WHERE user_id = %(user)s AND kind = 'message'), "
+        "d AS (SELECT * FROM memsvc.term_deltas WHERE user_id = %(user)s AND kind = 'message' AND form = 'stemmed') "
+        "SELECT (SELECT jsonb_object_agg(t.term, t.held) FROM ("
+        "SELECT u.term, count(*) AS held FROM p CROSS JOIN unnest(tsvector_to_array(p.tsv)) AS u (term) GROUP BY 1"
+        ") AS t), (SELECT jsonb_object_agg(t.term, t.held) FROM (SELECT u.term, sum(u.change) AS held "
+        "FROM d CROSS JOIN unnest(d.terms, d.changes) AS u (term, change) GROUP BY 1 HAVING sum(u.change) <> 0"
+        ") AS t), (SELECT sum(length) FROM p), (SELECT sum(length) FROM d), "
+        "(SELECT count(*) FROM p), (SELECT sum(passages) FROM d)"
+    )
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, before)
+        admin.execute("DELETE FROM memsvc.term_deltas")
+        for text, words, many in (
+            ("去北京", "'北':2 '京':3 '去':1", 600),
+            ("Use C++", "'c':2 'use':1", 1),
+        ):
+            admin.execute(insert.encode(), [USER, THING, text, text, words, words, many])
+        for form, column, length in (("stemmed", "tsv", "length"), ("simple", "tsv_simple", "length_simple")):
+            admin.execute(
+                "INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes) "
+                f"SELECT %s, 'message', %s, 1, p.{length}, tsvector_to_array(p.{column}), "
+                f"array_fill(1, ARRAY[coalesce(length(p.{column}), 0)]) "
+                "FROM memsvc.passages AS p WHERE user_id = %s",
+                [USER, form, USER],
+            )
+        for _ in range(2):  # again, as after a kill: what is done counts once
+            run_upgrade(empty, "0019")
+            admin.execute("UPDATE memsvc.schema_version SET version_num = %s", [before])
+            admin.execute("DELETE FROM memsvc.applied_sql")  # sql/ comes after all migrations
+        run_upgrade(empty)
+        held, told, length, length_told, passages, passages_told = (
+            admin.execute(counted, {"user": USER}).fetchone() or []
+        )
+        assert {"去北", "北京", "京", "c++", "c"} <= set(held)
+        assert (held, length, passages) == (told, length_told, passages_told)
+        assert value(admin, "SELECT count(*) FROM pg_policy WHERE polname = 'words_again'") == 0
+    token = Signer(settings.secret("identity_secret").encode(), 60)
+    with psycopg.connect(login_url(empty, APP, settings)) as app:
+        user_id = value(app, "SELECT %s::uuid", [USER])
+        app.execute("SELECT set_config('memsvc.identity', %s, true)", [token.token(user_id)])
+        assert [row[0] for row in recall_rows(app, user_id, "C++ programmer")] == ["Use C++"]
+
+
+def test_an_upgrade_keeps_what_it_prepared(at_head: str, run_upgrade: Upgrader) -> None:
+    """Roles and their rights, on a database that is one of memsvc's already."""
+    may = "SELECT has_schema_privilege('memsvc_eraser', 'memsvc', 'USAGE')"
+    with psycopg.connect(at_head, autocommit=True) as admin:
+        admin.execute("REVOKE USAGE ON SCHEMA memsvc FROM memsvc_eraser")
+        assert value(admin, may) is False
+        run_upgrade(at_head)
+        assert value(admin, may) is True

@@ -7,6 +7,7 @@ is the time that the database gave to the entry. ``tests/sql/test_history.py`` c
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -323,6 +324,59 @@ class History:
             and (types is None or thread[2] in types)
             and self.content(thread, moment, known) is not None
         }
+
+    # Recalling
+
+    def said(
+        self, words: frozenset[str], about: Node, moment: int, known: datetime
+    ) -> set[tuple[Thread, str, bool, bool]]:
+        """Facts to recall: thread, fact, whether it says one of the words, and whether it is about the node."""
+        found = set()
+        for thread in self.threads():
+            content = self.content(thread, moment, known) if thread[0] == "edge" else None
+            if content is None:
+                continue
+            ends = [self.resolve(end, known) for end in (thread[1], thread[3])]
+            says, of_node = bool(words & set(str(content["fact"]).split())), self.resolve(about, known) in ends
+            if says or (of_node and ends[0] != ends[1]):
+                found.add((thread, str(content["fact"]), says, of_node))
+        return found
+
+    def named(self, query: str, moment: int, known: datetime) -> set[tuple[str, Node]]:
+        """Names in a query, small letters, the longest ones; with the nodes that are called so."""
+        called: dict[str, set[Node]] = {}
+        for thread in self.threads():
+            content = self.content(thread, moment, known)
+            if content is not None and thread[0] != "edge":
+                name = str(content["label"] if thread[0] == "node" else content["alias"]).lower()
+                called.setdefault(name, set()).add(self.resolve(thread[1], known))
+        words = list(re.finditer(r"\w+", query.lower()))
+        runs = [
+            (first.start(), last.end())
+            for place, first in enumerate(words)
+            for last in words[place : place + 6]
+            if query.lower()[first.start() : last.end()] in called
+        ]
+        longest = [one for one in runs if not any(o != one and o[0] <= one[0] and one[1] <= o[1] for o in runs)]
+        names = {query.lower()[begin:end] for begin, end in longest}
+        return {(name, node) for name in names for node in called[name]}
+
+    def mentions(self, node: Node, known: datetime) -> tuple[set[str], set[str]]:
+        """Passages that must, and passages that may be found for a node, whenever what they support holds."""
+        must: set[str] = set()
+        may: set[str] = set()
+        stands = self.resolve(node, known)
+        for thread in self.threads():
+            named = (thread[1], thread[3]) if thread[0] == "edge" else thread[1:2]
+            ends = [self.resolve(node, known) for node in named]
+            if stands not in ends or (len(ends) == 2 and ends[0] == ends[1]):
+                continue
+            for moment in self.moments:
+                if self.content(thread, moment, known) is not None:
+                    some, all_of_them = self.evidence(thread, moment, known)
+                    must |= some
+                    may |= all_of_them
+        return must, may
 
 
 def walked(links: Iterable[tuple[Node, Node]], side: str) -> set[tuple[Node, Node]]:

@@ -22,6 +22,7 @@ from memsvc.db.engine import Database
 from memsvc.graph.history import write
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
 from memsvc.graph.operations import Node
+from memsvc.llm.fence import fenced
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.histories import Player, Raw
@@ -41,6 +42,7 @@ MESSAGES = [
             "n": [1.0, 1e300, -0.1, 12345678901234567890, True, None], "ключ": {"a": "\u2028😀"}, "": {},
         },
     ),
+    MessageIn(conversation="pond", text=f"Before.\n{fenced('* What came back.')}\nBehind it.", caption="a pike"),
     MessageIn(conversation="con", text="1. A list\n    code\n\n---\n$x$ ==y== %%z%%", said_at="2026-03-29T02:30:00"),
 ]  # fmt: skip
 
@@ -113,6 +115,15 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         admin.execute(
             "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256(%s))", [owner.user_id, erased]
         )
+    admin.execute(
+        "INSERT INTO memsvc.memory_signals "
+        "(user_id, memory_id, kind, recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) "
+        "SELECT %(user)s, passage_id, 'passage', 3, timestamptz '2026-03-01Z', 1, 0, 7, -0.1, true "
+        "FROM memsvc.passages WHERE user_id = %(user)s UNION ALL "
+        "SELECT %(user)s, version_id, 'fact', 0, NULL, 0, 2, NULL, NULL, false "
+        "FROM memsvc.edge_versions WHERE user_id = %(user)s",
+        {"user": owner.user_id},
+    )
     admin.execute(
         "UPDATE memsvc.schedules SET at_local = '04:05', weekdays = '{1,5}', enabled = false WHERE user_id = %s",
         [owner.user_id],

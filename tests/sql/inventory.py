@@ -19,8 +19,8 @@ TABLES = {*USER_TABLES, *ACCOUNT_TABLES, *EVERYBODYS, *BOOKKEEPING, *PARTITIONS,
 READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
-    "embeddings", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
-    "tombstones", *ONTOLOGY,
+    "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
+    "tombstones", "recall_events", "memory_signals", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -36,6 +36,8 @@ UPDATED = {
     "jobs": {"state", "requests", "attempts", "error_code", "error", "run_after", "started_at", "finished_at"},
     "schedules": {"at_local", "weekdays", "enabled", "next_at", "last_at"},
     "erasures": {"verified_at", "leftovers"},
+    "recall_events": {"verdicts", "folded_at"},
+    "memory_signals": {"recalls", "last_recalled_at", "used", "irrelevant", "importance", "sentiment", "pinned"},
 }
 # Who erases: functions of memsvc_eraser alone, on rows of the user that the token proves; a whole user, in all tables.
 ERASED = {*USER_TABLES, "api_keys", "dramatiq_queue", *ONTOLOGY}
@@ -44,18 +46,33 @@ ERASERS_UPDATES = {
     "erasures": {"state", "counts", "ids", "finished_at"},
     "sources": {"identifier", "title", "metadata"},
     "passages": {"part"},
+    "recall_events": {"memories"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
 }
 TABLE_PRIVILEGES = {
     *((APP, "SELECT", name) for name in READS | {"tombstones"} | BOOKKEEPING),
     *((APP, "INSERT", name) for name in INSERTED),
-    *((APP, "DELETE", name) for name in ("term_deltas", *ONTOLOGY)),
+    *((APP, "DELETE", name) for name in ("term_deltas", "recall_events", *ONTOLOGY)),
     *((APP, may, name) for may in ("SELECT", "INSERT", "UPDATE", "DELETE") for name in QUEUE),
     *((READER, "SELECT", name) for name in READS),
     *((ERASER, may, name) for may in ("SELECT", "DELETE") for name in ERASED),
     *((ERASER, "INSERT", name) for name in ("tombstones", "erasures", "corpora", "terms")),
-    *(("memsvc_recall", "SELECT", name) for name in ("passages", "corpora", "terms", "term_deltas", "embeddings")),
+    *(
+        ("memsvc_recall", "SELECT", name)
+        for name in (
+            "passages",
+            "corpora",
+            "terms",
+            "term_deltas",
+            "embeddings",
+            "token_vectors",
+            "node_versions",
+            "aliases",
+            "edge_versions",
+            "source_links",
+        )
+    ),
 }
 
 # Functions that read past row security: each is an opening, so each has its owner here.
@@ -77,6 +94,7 @@ DEFINERS = {
     "work_errors": "memsvc_owner",
     "users_with_failed_jobs": "memsvc_owner",
     "ensure_model": "memsvc_owner",
+    "keep_projection": "memsvc_owner",
     "seed_schedules": "memsvc_owner",
     "due_schedules": "memsvc_owner",
     "delete_ended": "memsvc_owner",
@@ -88,9 +106,12 @@ DEFINERS = {
     "drop_vectors": "memsvc_owner",
     "embedding_totals": "memsvc_recall",
     "users_lacking": "memsvc_recall",
+    "users_lacking_tokens": "memsvc_recall",
     "vectors_behind": "memsvc_recall",
     "match_words": "memsvc_recall",
     "match_vectors": "memsvc_recall",
+    "similar_names": "memsvc_recall",
+    "match_fact_words": "memsvc_recall",
     "user_is_here": "memsvc_owner",
     "begin_user_erasure": "memsvc_owner",
     "erase_user": "memsvc_owner",
@@ -110,17 +131,21 @@ INNER = {
     "ask_vectors",
     "known_model",
     "users_lacking",
+    "users_lacking_tokens",
     "vectors_behind",
     "user_tables",
     "erase_user_rows",
     "forget_words",
+    "forget_recalls",
     "bury",
     "lock_memories",
     "add_counts",
 }
 READING = {
     "current_user_id", "require_identity", "set_signs_apart", "to_words", "word_count", "searched_text", "as_tsquery",
-    "normal_form", "words_behind", "recall", "embedding_progress", "resolve_nodes", "same_nodes", "content_of",
+    "signs", "has_signs", "has_exact_words", "pairs_of_signs", "stop_signs", "exact_words", "whole_words",
+    "normal_form", "words_behind", "z_score", "plain_words", "says_i", "naming_words", "default_weights", "recall",
+    "recall_candidates", "embedding_progress", "resolve_nodes", "same_nodes", "content_of",
     "links_of", "edges_known", "facts", "node_states", "node_names", "nodes_called", "history_of", "node_cards",
     "neighbourhood", "any_merges", "standing_for", "open_edges", "open_edges_typed", "past_edges", "hop", "stored_hop",
     "unknown_nodes", "graph_shown", "graph_around", "paths", "next_level", "paths_through", "graph_paths",
@@ -129,6 +154,12 @@ READING = {
     "core_user_id", "count_nodes", "count_facts",
     "name_tier", "names_matching", "best_names", "search_nodes", "merges_among",
     "versions_touched", "versions_turning", "graph_diff", "version_shown",
+    "windows_fit", "time_fit", "match_times", "match_fact_times",
+    "recency", "recall_strength", "familiarity", "usefulness", "staleness", "memories_shown", "top_of_mind", "seeded",
+    "random_memory",
+    "late_scores",
+    "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
+    "match_facts", "fact_rows", "expand_names", "known_of", "match_mentions", "name_evidence",
 }  # fmt: skip
 WRITING = {
     "message_digest",
@@ -151,6 +182,7 @@ WRITING = {
     "next_run",
     "run_schedule",
     "form_label",
+    "form_fact",
     "open_versions",
     "plan_history",
     "apply_steps",
@@ -189,16 +221,21 @@ WRITING = {
     "continue_erasure",
     "erasure_leftovers",
     "verify_erasure",
+    "kinds_of",
+    "append_recall",
+    "fold_recalls",
+    "delete_recalls",
+    "give_feedback",
 }
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER),
-    READER: READING | {"match_words", "match_vectors"},
+    READER: READING | {"match_words", "match_vectors", "similar_names", "match_fact_words"},
     CYPHER: {"current_user_id"},
     "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
-        "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "bury", "lock_memories",
-        "add_counts", "begin_erasure", "erase_batch",
+        "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls", "bury",
+        "lock_memories", "add_counts", "begin_erasure", "erase_batch",
         "user_tables", "rows_of_user", "erase_user_rows",
     },
 }  # fmt: skip

@@ -53,7 +53,7 @@ CHECKS = (
     ("authenticate_key", "AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())", ""),
 )
 # Functions of memsvc_recall that bind no user: they give counts, or ids to functions of memsvc_owner alone.
-COUNTING = {"embedding_totals", "users_lacking", "vectors_behind"}
+COUNTING = {"embedding_totals", "users_lacking", "users_lacking_tokens", "vectors_behind"}
 BINDING = re.compile(r"memsvc\.require_identity\((\w+)\)")
 
 

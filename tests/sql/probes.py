@@ -62,6 +62,8 @@ INSERTS = {
     "outbox": "(user_id, kind, subject_id) VALUES (%(user)s, 'passages.added', gen_random_uuid())",
     "embeddings": "(user_id, model_id, passage_id, vector) VALUES (%(user)s, "
     f"(SELECT model_id FROM memsvc.embedding_models WHERE name = '{UNUSED_MODEL}'), %(passage)s, '[1,0,0]')",
+    "token_vectors": "(user_id, model_id, passage_id, tokens) VALUES (%(user)s, "
+    f"(SELECT model_id FROM memsvc.embedding_models WHERE name = '{UNUSED_MODEL}'), %(passage)s, '{{}}')",
     "changes": "(user_id, recorded_at, asserted_by, operations) VALUES (%(user)s, '2000-01-01', 'probe', '{}')",
     "edges": "(user_id, from_node, type, to_node, key) VALUES (%(user)s, %(node)s, 'KNOWS', %(node)s, 'probe')",
     "edge_versions": "(user_id, edge_id, from_node, type, to_node, functional, fact, asserted_by, recorded_from, "
@@ -72,6 +74,9 @@ INSERTS = {
     "source_links": "(user_id, passage_id, node_id, asserted_by, recorded_from) "
     "VALUES (%(user)s, %(passage)s, %(node)s, 'probe', '2000-01-01')",
     "tombstones": "(user_id, digest) VALUES (%(user)s, sha256('probe'))",
+    "recall_events": "(user_id, recall_id, door, mode, memories) "
+    "VALUES (%(user)s, uuidv7(), 'probe', 'eager', ARRAY[%(passage)s])",
+    "memory_signals": "(user_id, memory_id, kind) VALUES (%(user)s, %(passage)s, 'passage')",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
@@ -86,6 +91,8 @@ CHANGES = {
     "term_deltas": "DELETE FROM memsvc.term_deltas",
     "schedules": "UPDATE memsvc.schedules SET at_local = '05:00'",
     "erasures": "UPDATE memsvc.erasures SET verified_at = clock_timestamp()",
+    "recall_events": "UPDATE memsvc.recall_events SET folded_at = clock_timestamp()",
+    "memory_signals": "UPDATE memsvc.memory_signals SET pinned = true",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.
 OWNER_CHANGES = {
@@ -209,6 +216,8 @@ def the_app_changes_models_and_reaches_vectors_of_retired_ones_alone(doors: Door
         connection.execute("SELECT memsvc.drop_model_index(memsvc.retire_model(%s))", [MODEL])
         assert value(connection, drop, [UNUSED_MODEL, nobody]) == 0
         assert value(connection, drop, [MODEL, nobody]) >= vectors, "vectors of a retired model stay"
+        connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(world.ada)])
+        assert value(connection, "SELECT count(*) FROM memsvc.token_vectors") == 0, "token vectors stay"
         assert value(connection, "SELECT state FROM memsvc.build_model('probe', 2)") == "building"
         assert value(connection, "SELECT state FROM memsvc.ensure_model('probe', 2)") == "building"
         try:
@@ -217,6 +226,7 @@ def the_app_changes_models_and_reaches_vectors_of_retired_ones_alone(doors: Door
             assert error.sqlstate == "MS001", f"refused with {error.sqlstate}"  # noqa: PT017 - an error of ours is meant
     with doors.enter(OWNER) as connection:
         assert connection.execute("DELETE FROM memsvc.embeddings").rowcount == 0, "the owner deletes vectors"
+        assert connection.execute("DELETE FROM memsvc.token_vectors").rowcount == 0, "the owner deletes token vectors"
 
 
 @probe

@@ -18,6 +18,18 @@ READS = (
     "SELECT version_id FROM memsvc.edges_between(%s, ARRAY[%s])",
 )
 
+RECALLS = (
+    ("similar_names(%(user)s, '{ada}', NULL, NULL)", 3),
+    ("match_fact_words(%(user)s, 'Who knows Ada?', 'english', '{}', 9, ARRAY[%(source)s]" + 5 * ", NULL" + ")", 1),
+)
+"""What looks past row security, with how many rows it gives to its user."""
+NAMED = (
+    ("names_in_query(%(user)s, 'Did Ada L. come?')", 1),
+    ("match_facts(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], '{0}', 9)", 1),
+    ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
+    ("fact_rows(%(user)s, ARRAY(SELECT version_id FROM memsvc.edge_versions WHERE edge_id = %(edge)s))", 1),
+)
+
 VIEWS = (
     "canonical_nodes", "nodes_current", "node_labels", "facts_current", "facts_history", "timeline", "people",
     "daily_activity", "sources_status",
@@ -42,6 +54,28 @@ def facts_are_read_for_oneself(doors: Doors, world: World) -> None:
             for tenant, stands in ((world.ada, ada), (world.bob, world.bob.second_id)):
                 assert rows(connection, resolved, tenant.user_id, tenant.second_id) == [(stands,)]
     refused(doors, CYPHER, world.token(world.ada), "SELECT * FROM memsvc.facts(NULL, '{}')")
+
+
+@probe
+def names_and_facts_are_recalled_for_oneself(doors: Doors, world: World) -> None:
+    def asked(tenant: Tenant) -> dict[str, object]:
+        return {
+            "user": tenant.user_id, "node": tenant.node_id, "source": tenant.source_id, "edge": tenant.edge_id,
+        }  # fmt: skip
+
+    for role in (APP, READER):
+        with doors.enter(role, world.token(world.ada)) as connection:
+            for call, count in (*RECALLS, *NAMED):
+                found = connection.execute(f"SELECT * FROM memsvc.{call}".encode(), asked(world.ada)).fetchall()
+                assert len(found) == count, f"{role}: {call} gives {found}"
+            for call, _ in NAMED:
+                found = connection.execute(f"SELECT * FROM memsvc.{call}".encode(), asked(world.bob)).fetchall()
+                assert found == [], f"{role} recalls for Bob: {call} gives {found}"
+        for call, _ in RECALLS:
+            for tenant, token in ((world.bob, world.token(world.ada)), (world.ada, "")):
+                refused(doors, role, token, f"SELECT * FROM memsvc.{call}", asked(tenant))
+    for call, _ in (*RECALLS, *NAMED):
+        refused(doors, CYPHER, world.token(world.ada), f"SELECT * FROM memsvc.{call}", asked(world.ada))
 
 
 @probe

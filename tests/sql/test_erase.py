@@ -22,12 +22,14 @@ from memsvc.errors import (
 from memsvc.graph import operations as ops
 from memsvc.graph.history import Change, undo
 from memsvc.graph.read import facts
+from memsvc.llm.fence import fenced
 from memsvc.queue.jobs import list_jobs
 from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from memsvc.sources.read import list_conversations, list_messages
 from tests.conftest import remembered
+from tests.recalled import WORDS_ALONE
 from tests.sql.forgetting import by, found, knows, learn, say, two_people
 from tests.sql.world import value
 
@@ -95,7 +97,7 @@ async def test_words_of_erased_messages_count_as_if_they_had_never_been_said(
     db: Database, owner: Owner, other: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:
     kept = ["The heron stood in the water.", "An otter swam to the mill.", "Herons, herons and the mill."]
-    gone = ["A heron with a secret umbrella.", "The water was cold, the umbrella was not."]
+    gone = ["A heron with a secret umbrella.", f"The water was cold.\n{fenced('* An umbrella, a heron.')}\nIt rained."]
     await say(db, owner, settings, kept[0], gone[0], kept[1])
     await run_due(db)  # some counts are folded, some are not
     passages = await say(db, owner, settings, gone[1], kept[2], start=3)
@@ -112,7 +114,10 @@ async def test_words_of_erased_messages_count_as_if_they_had_never_been_said(
         )
     for question in ("heron", "water of the mill", "umbrella"):
         scores = [
-            [(memory.text, memory.score) for memory in await remembered(db, person, question, settings)]
+            [
+                (memory.text, memory.score)
+                for memory in await remembered(db, person, question, settings, weights=WORDS_ALONE)
+            ]
             for person in (owner, other)
         ]
         assert scores[0] == scores[1]

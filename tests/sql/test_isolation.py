@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from memsvc.settings import Settings
-from tests.sql import probes_accounts, probes_erase, probes_erase_users, probes_graph, probes_ontology
+from tests.sql import (
+    probes_accounts,
+    probes_erase,
+    probes_erase_users,
+    probes_graph,
+    probes_late,
+    probes_ontology,
+    probes_recalls,
+)
 from tests.sql.conftest import Scratch
 from tests.sql.probes import PROBES
 from tests.sql.world import Logins, World, make_world
@@ -15,6 +23,8 @@ assert probes_graph.READS
 assert probes_ontology.TABLES
 assert probes_erase.BEGIN
 assert probes_erase_users.MARK
+assert probes_recalls.TOP
+assert probes_late.KEEP
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,15 @@ import psycopg
 import pytest
 
 from memsvc.settings import Settings
-from tests.sql import probes_accounts, probes_erase, probes_erase_users, probes_graph, probes_ontology
+from tests.sql import (
+    probes_accounts,
+    probes_erase,
+    probes_erase_users,
+    probes_graph,
+    probes_late,
+    probes_ontology,
+    probes_recalls,
+)
 from tests.sql.conftest import Scratch
 from tests.sql.mutations import Mutation, mutations
 from tests.sql.probes import PROBES
@@ -23,6 +31,8 @@ assert probes_graph.READS
 assert probes_ontology.TABLES
 assert probes_erase.BEGIN
 assert probes_erase_users.MARK
+assert probes_recalls.TOP
+assert probes_late.KEEP
 
 # Only memsvc_owner's definer functions reach these tables, and its policy there shows it everything: neither flag
 # changes what anybody can do while no login holds a privilege on them. test_privileges asserts flags and privileges.

@@ -28,6 +28,10 @@ INSERT INTO memsvc.embeddings (user_id, model_id, passage_id, vector)
 SELECT p.user_id, 1, p.passage_id, format('[%s,%s,0]', cos(p.ordinal), sin(p.ordinal))::halfvec
 FROM memsvc.passages AS p
 """
+TOKENS = """
+INSERT INTO memsvc.token_vectors (user_id, model_id, passage_id, tokens)
+SELECT p.user_id, 1, p.passage_id, ARRAY[p.ordinal::bit(128)] FROM memsvc.passages AS p
+"""
 NEAR = "SELECT matched_id, similarity FROM memsvc.match_vectors(%s, 1::smallint, '[1,0,0]', 10)"
 
 Node = dict[str, Any]
@@ -93,6 +97,7 @@ def plans(scratch: Scratch, settings: Settings) -> Iterator[Plans]:
         admin.execute(index)
         admin.execute("INSERT INTO memsvc.embedding_models (name, dimensions) VALUES ('plans', 3)")
         admin.execute(VECTORS)
+        admin.execute(TOKENS)
         admin.execute(
             "CREATE INDEX embeddings_near_1 ON memsvc.embeddings USING hnsw ((vector::halfvec(3)) halfvec_ip_ops) "
             "WHERE model_id = 1"
@@ -121,6 +126,19 @@ def test_the_word_arm_reads_its_inverted_index(plans: Plans, question: str) -> N
     assert "Seq Scan" not in used
     assert "@@" in used["passages_words"], "the index gives the user's passages, but not by word"
     assert "passages_pkey" in used, "recall does not fetch its passages by key"
+
+
+def test_token_vectors_are_read_by_key(plans: Plans) -> None:
+    user = plans.users[0]
+    some = "SELECT array_agg(passage_id) FROM (SELECT passage_id FROM memsvc.passages WHERE user_id = %s LIMIT 50) AS p"
+    plans.act_for(user)
+    passages = value(plans.connection, some, [user])
+    plans.act_for(user)
+    call = "SELECT count(*) FROM memsvc.late_scores(%s, 1::smallint, ARRAY[1::bit(128)], %s)"
+    assert value(plans.connection, call, [user, passages]) == 50
+    used = plans.indexes("token_vectors")
+    assert list(used) == ["token_vectors_pkey"]
+    assert all(f"({column} = " in used["token_vectors_pkey"] for column in ("user_id", "model_id", "passage_id"))
 
 
 def test_a_word_of_all_passages_is_sought_among_the_users_only(plans: Plans) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import msgspec
 import psycopg
 import pytest
 from hypothesis import HealthCheck, example, given
@@ -14,10 +15,13 @@ from hypothesis import strategies as st
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db.engine import Database
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, InvalidTextError, TextTooLongError
-from memsvc.recall.search import Filters, Memory
+from memsvc.recall import search
+from memsvc.recall.options import DEFAULT, Filters, Weights
+from memsvc.recall.results import Memory
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import remembered as recall
+from tests.recalled import WORDS_ALONE
 from tests.sql.bulk import fill
 from tests.sql.world import READER, Logins, recall_rows, value
 
@@ -256,16 +260,21 @@ async def test_equal_scores_come_in_the_order_of_the_conversation(
 ) -> None:
     await append(db, owner, [said(f"heron {n}", ordinal=n) for n in range(50)], settings)
     for limit in (7, 50):
-        found = await recall(db, owner, "heron", settings, limit=limit)
+        found = (await search.recall(db, owner, "heron", settings, limit=limit, weights=WORDS_ALONE)).memories
         assert [memory.ordinal for memory in found] == list(range(limit))
         assert len({memory.score for memory in found}) == 1
 
 
 async def test_scores_fall(db: Database, owner: Owner, settings: Settings) -> None:
     await remember(db, owner, settings, "heron", "heron otter", "heron otter mill", "water", "otter otter water mill")
-    scores = [memory.score for memory in await recall(db, owner, "heron otter mill", settings)]
-    assert scores == sorted(scores, reverse=True)
-    assert min(scores) > 0
+    found = await recall(db, owner, "heron otter mill", settings)
+    assert [memory.score for memory in found] == sorted((memory.score for memory in found), reverse=True)
+    assert all(memory.score == pytest.approx(sum(memory.factors.values())) for memory in found)
+    assert {name for memory in found for name in memory.factors} == set(Weights.__struct_fields__)
+
+
+def test_the_database_has_the_same_default_weights(admin: psycopg.Connection) -> None:
+    assert value(admin, "SELECT memsvc.default_weights()") == msgspec.to_builtins(DEFAULT)
 
 
 @pytest.fixture(scope="module")
@@ -324,3 +333,67 @@ async def test_a_reader_recalls_in_plain_sql(db: Database, herons: Owner, settin
         assert len(recall_rows(connection, herons.user_id, "heron")) == 10
         first = value(connection, "SELECT arms FROM memsvc.recall(%s, 'heron', 1)", [herons.user_id])
     assert first["words"]["form"] == "stemmed"
+
+
+# Signs, and exact names ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),  # the answer is told last
+    [
+        ("你什么时候去北京大学？", ["大家学京剧，北方人。", "我的书在你那。", "我昨天去了北京大学。"]),
+        ("東京の天気は？", ["京都の東にある。", "私のはこれです。", "明日の東京は晴れです。"]),
+        ("서울에 언제 가요?", ["울산에서 만났다.", "친구는 부산에서 산다.", "지난주에 서울에서 친구를 만났다."]),
+        ("谁用Python写？", ["我用Java写程序。", "他用手写。", "我用Python写程序。"]),
+    ],
+)
+async def test_words_of_signs_find_what_holds_them(
+    db: Database, owner: Owner, settings: Settings, question: str, told: list[str]
+) -> None:
+    await remember(db, owner, settings, *told)
+    assert (await recall(db, owner, question, settings))[0].text == told[-1]
+    assert (await recall(db, owner, question, settings, form="simple"))[0].text == told[-1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["C++", "C#", "snake_case", "v1.2.3", "file.py", "ada@example.org", "The Who", "IT", "well-known", "GPT-4o"],
+)
+async def test_exact_names_are_found_by_their_spelling(
+    db: Database, owner: Owner, settings: Settings, name: str
+) -> None:
+    near = {"C++": "C", "C#": "C", "snake_case": "case snake", "IT": "it", "The Who": "heron", "GPT-4o": "4o gpt"}
+    other = f"Somebody mentioned {near.get(name, name[:-1])} yesterday."
+    await remember(db, owner, settings, other, f"Somebody mentioned {name} yesterday, and a lot else was said.")
+    found = await recall(db, owner, name, settings)
+    assert name in found[0].text
+    if name in {"IT", "C++"}:  # also beside other words, in the stemmed form
+        found = await recall(db, owner, f"{name} mentioned?", settings)
+        assert (name in found[0].text, found[0].arms["words"]["form"]) == (True, "stemmed")
+
+
+def test_people_are_shown_pairs_and_not_their_signs(admin_of_module: psycopg.Connection) -> None:
+    def shown(question: str, form: str = "stemmed") -> list[str]:
+        terms = "SELECT tsvector_to_array(memsvc.to_words(%s, 'english', %s))"
+        words = "SELECT memsvc.words_behind(%s, %s, 'english', %s)"
+        found: list[str] = value(
+            admin_of_module, words, [question, form, value(admin_of_module, terms, [form, question])]
+        )
+        return sorted(value(admin_of_module, "SELECT memsvc.whole_words(%s)", [found]))
+
+    assert shown("去北京 moved") == ["moved", "北京", "去北"]
+    assert shown("京") == ["京"]
+    assert shown("서울에서") == ["서울에서"]
+    assert shown("C++ and snake_case") == ["C", "c++", "case", "snake", "snake_case"]
+    assert shown("我用C++", "simple") == ["C", "c++", "我用"]
+
+
+@pytest.mark.parametrize("run", ["京", "한", "C++", "京한", "IT ", "A"])
+def test_long_runs_of_signs_and_names_cost_little_and_break_nothing(
+    run: str, admin_of_module: psycopg.Connection
+) -> None:
+    words = "SELECT length(memsvc.to_words('stemmed', 'english', %s))"
+    with admin_of_module.transaction():
+        admin_of_module.execute("SET LOCAL statement_timeout = '2s'")
+        assert value(admin_of_module, words, [(run * 16_000)[:16_000]]) >= 0
+        assert value(admin_of_module, words, ["a_" * 1_200 + "b"]) == 1  # longer than a lexeme may be

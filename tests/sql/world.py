@@ -29,8 +29,9 @@ Row = tuple[Any, ...]
 # Every table whose rows belong to a user and which the application may read.
 USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
-    "term_deltas", "jobs", "outbox", "embeddings", "schedules", "changes", "edges", "edge_versions", "merges",
-    "source_links", "erasures",
+    "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
+    "edge_versions", "merges", "source_links", "erasures",
+    "recall_events", "memory_signals",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -164,7 +165,10 @@ def history_rows(connection: psycopg.Connection, user_id: UUID, operations: list
 
 def recall_rows(connection: psycopg.Connection, user_id: UUID | None, question: str = QUESTION) -> list[Row]:
     """What recall finds: owner-independent columns first, the passage's id last."""
-    call = "SELECT r.text, round(r.score::numeric, 9), r.passage_id FROM memsvc.recall(%s, %s, 10) AS r"
+    call = (
+        "SELECT p.text, round(r.score::numeric, 9), r.memory_id FROM memsvc.recall(%s, %s, 10) AS r "
+        "LEFT JOIN memsvc.passages AS p ON p.passage_id = r.memory_id ORDER BY r.score DESC, r.memory_id"
+    )
     return connection.execute(call, [user_id, question]).fetchall()
 
 
@@ -202,9 +206,19 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "SELECT * FROM memsvc.unembedded(%s, %s, NULL, NULL, 100)", [user_id, model_id]
         ).fetchall()
         app.execute(
-            "SELECT memsvc.store_embeddings(%s, %s, %s, %s)",
-            [user_id, model_id, [row[0] for row in lacking], [vector_of(row[1]) for row in lacking]],
+            "SELECT memsvc.store_embeddings(%s, %s, %s, %s, %s)",
+            [
+                user_id,
+                model_id,
+                [row[0] for row in lacking],
+                [vector_of(row[1]) for row in lacking],
+                [f"{{x{'0' * 32}}}"] * len(lacking),
+            ],
         )
+        # One of two recalls is folded: an event of each sort, and signals of a passage.
+        for recalled in ([stored[1][3]], [stored[0][3], stored[1][3]]):
+            app.execute("SELECT memsvc.fold_recalls(%s, 10)", [user_id])
+            app.execute("SELECT memsvc.append_recall(%s, uuidv7(), 'recall', 'eager', %s)", [user_id, recalled])
         evidence = [{"passage_id": stored[0][3], "span_from": 4, "span_to": 9}]
         second = value(app, "SELECT uuidv7()")
         written = history_rows(

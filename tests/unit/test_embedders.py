@@ -263,10 +263,12 @@ def parsed(vector: str | None) -> list[float]:
 
 async def test_vectors_come_in_order_and_in_the_form_that_pgvector_reads(words: ResidentEmbedder) -> None:
     texts = ["word " * (number * 37 % 50 + 1) + f"n{number}" for number in range(100)]
-    found = await words.vectors(texts)
+    found = [made.vector for made in await words.vectors(texts)]
     assert np.allclose([parsed(vector) for vector in found], WordsEmbedder().embed(texts), atol=1e-3)
     assert await words.vectors([]) == []
-    assert np.allclose(parsed(await words.query_vector(texts[3], 1_000)), parsed(found[3]))
+    made = await words.query_vector(texts[3], 1_000)
+    assert made is not None
+    assert np.allclose(parsed(made.vector), parsed(found[3]))
 
 
 async def test_the_model_is_loaded_once_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

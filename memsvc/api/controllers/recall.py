@@ -1,13 +1,14 @@
-"""Recall: memories for a query, and a block of them for a prompt."""
+"""Recall: memories for a query."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
-from litestar import Controller, post
+from litestar import Controller, Response, post
+from litestar.background_tasks import BackgroundTask
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
@@ -15,12 +16,18 @@ from litestar.params import BodyKwarg
 from memsvc import observe
 from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
-from memsvc.errors import InvalidTimeError
-from memsvc.recall.context import Context, build_context
-from memsvc.recall.search import Filters, Form, Recalled, recall
+from memsvc.errors import InvalidTimeError, RerankerMissingError
+from memsvc.recall.options import Filters, Form, Mode
+from memsvc.recall.results import Recalled
+from memsvc.recall.search import recall
+from memsvc.recall.signals import Answer, record_recall
+from memsvc.sources.moments import check_known
 from memsvc.sources.times import parse_time
 
 Names = Annotated[list[str], msgspec.Meta(max_length=1_000)]
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
+MAX_CURSOR_CHARS = 40_000
+"""A cursor grows with what was given before: 1,000 memories take 28,000."""
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
 
 
@@ -39,19 +46,31 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Said before this time."""
     traces: bool = False
     """Also what the roles system, tool and thinking said."""
+    facts: bool = True
+    """Facts of the graph too, each with its sentence."""
+    as_of: str | None = None
+    """What was true then: messages said by then, facts valid then. ISO 8601; without an offset on the user's clock."""
+    known_at: str | None = None
+    """As memsvc knew it then (ISO 8601, not in the future); else as it knows now."""
 
     def filters(self, zone: ZoneInfo) -> Filters:
         """The same with its times read.
 
         Raises:
-            InvalidTimeError: one of them is none.
+            InvalidTimeError: one of them is none, or ``known_at`` lies in the future.
         """
+        known_at = _time(self.known_at, zone, "known_at")
+        if known_at is not None:
+            check_known(known_at, "known_at")
         return Filters(
             conversations=self.conversations,
             not_conversations=self.not_conversations,
             said_from=_time(self.said_from, zone, "said_from"),
             said_to=_time(self.said_to, zone, "said_to"),
             traces=self.traces,
+            facts=self.facts,
+            as_of=_time(self.as_of, zone, "as_of"),
+            known_at=known_at,
         )
 
 
@@ -62,15 +81,16 @@ class RecallIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """At most so many memories."""
     form: Form = "stemmed"
     """stemmed: "move" finds "moved"; simple: words as they stand."""
-
-
-class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
-    """What an assistant is about to answer."""
-
-    budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
-    """Longest block, in estimated tokens."""
-    limit: Limit = 30
-    """Most memories considered."""
+    mode: Mode = "balanced"
+    """eager: fast, for every turn; balanced; deliberate: looks further, and gives pages by next_cursor."""
+    cursor: Annotated[str, msgspec.Meta(max_length=MAX_CURSOR_CHARS)] | None = None
+    """next_cursor of the page before, in the mode deliberate; everything but limit stays the same."""
+    diversity: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    """How much a memory loses by being like a better one: 0 nothing, 1 everything."""
+    rerank: bool = False
+    """Let the configured reranker put the best 50 into order."""
+    explain: bool = False
+    """Also say how the answer came about."""
 
 
 def _time(value: str | None, zone: ZoneInfo, field: str) -> datetime | None:
@@ -81,6 +101,15 @@ def _time(value: str | None, zone: ZoneInfo, field: str) -> datetime | None:
     except InvalidTimeError as error:
         error.details["field"] = field
         raise
+
+
+def noted(reader: Caller, answer: AnyAnswer, *, door: str, mode: Mode) -> Response[AnyAnswer]:
+    """An answer that is noted after it went out, where recalls are recorded and it has something to note."""
+    if answer.recall_id is None or not answer.memories:
+        return Response(answer)
+    return Response(
+        answer, background=BackgroundTask(record_recall, reader.db, reader.owner, answer, door=door, mode=mode)
+    )
 
 
 class RecallController(Controller):
@@ -94,9 +123,12 @@ class RecallController(Controller):
         status_code=200,
         operation_id="recall",
         summary="Recall memories",
-        description="The few messages that matter for a query, best first, each with its score, the reason why it was "
-        "chosen and its source. The only model asked is the embedder; where it does not answer in time, words alone "
-        "are compared, and `degraded` says so.",
+        description="The few messages and facts that matter for a query, best first, each with its score, the reason "
+        "why it was chosen and its source. The only model asked is the embedder, and a reranker where `rerank` says "
+        "so; where one does not answer in time, the answer goes without it, and `degraded` says so. `relevant` is "
+        "false where nothing in memory seems to answer; `ambiguous` lists names in the query that fit several nodes. "
+        "The mode deliberate gives pages: what is stored, merged or erased meanwhile makes nothing come twice or get "
+        "lost.",
         response_description="Memories, best first.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
     )
@@ -117,15 +149,27 @@ class RecallController(Controller):
                             "traces": True,
                         }
                     ),
+                    Example(
+                        value={
+                            "query": "Where did Ines live, and with whom?",
+                            "mode": "deliberate",
+                            "as_of": "2026-03-01",
+                            "known_at": "2026-04-01T00:00:00+02:00",
+                            "diversity": 0.3,
+                            "explain": True,
+                        }
+                    ),
                 ]
             ),
         ],
         reader: NamedDependency[Caller],
-    ) -> Recalled:
+    ) -> Response[Recalled]:
         """Recall."""
+        if data.rerank and reader.reranker is None:
+            raise RerankerMissingError(field="rerank")
         filters = data.filters(ZoneInfo(reader.owner.time_zone))
         with observe.RECALL_SECONDS.labels(door="recall").time():
-            return await recall(
+            found = await recall(
                 reader.db,
                 reader.owner,
                 data.query,
@@ -133,36 +177,11 @@ class RecallController(Controller):
                 embedder=reader.embedder,
                 limit=data.limit,
                 form=data.form,
+                mode=data.mode,
                 filters=filters,
+                explain=data.explain,
+                cursor=data.cursor,
+                reranker=reader.reranker if data.rerank else None,
+                diversity=data.diversity,
             )
-
-    @post(
-        "/context",
-        status_code=200,
-        operation_id="buildContext",
-        summary="Build a context block",
-        description="Recalls and packs the memories into one block of text for an assistant's prompt, under a token "
-        "budget, with the reason and the source of each.",
-        response_description="The block and what it was made of.",
-        responses=documented(400, 401, 403, 404, 413, 415, 503),
-    )
-    async def context(
-        self,
-        data: Annotated[
-            ContextIn, BodyKwarg(examples=[Example(value={"query": "Where do we meet Ines?", "budget_tokens": 600})])
-        ],
-        reader: NamedDependency[Caller],
-    ) -> Context:
-        """Recall and pack."""
-        filters = data.filters(ZoneInfo(reader.owner.time_zone))
-        with observe.RECALL_SECONDS.labels(door="context").time():
-            return await build_context(
-                reader.db,
-                reader.owner,
-                data.query,
-                reader.settings,
-                embedder=reader.embedder,
-                budget_tokens=data.budget_tokens,
-                limit=data.limit,
-                filters=filters,
-            )
+        return noted(reader, found, door="recall", mode=data.mode)

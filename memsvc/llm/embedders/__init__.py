@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from memsvc.errors import EmbedderAnswerError, EmbedderMissingError
 from memsvc.settings import Settings
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTRY_POINTS = "memsvc.embedders"
+LATIN_ONLY = frozenset({"onnx:all-MiniLM-L6-v2"})
+"""Models whose training knew no other script to speak of."""
+LAST_LATIN = "\u024f"
+ILLEGIBLE_SHARE = 0.3
 
 
 class Embedder(Protocol):
@@ -39,6 +43,20 @@ class Embedder(Protocol):
         Raises:
             EmbedderError: the model cannot be asked now.
             EmbedderAnswerError: it can, and refuses a text or answers nonsense.
+        """
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedding model that gives vectors of tokens as well, in the same pass: for late interaction."""
+
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """The vectors as ``embed`` gives them, and for each text those of the tokens that ``reduction.kept`` keeps.
+
+        The latter are of shape (tokens, d), each of length 1; d may differ from ``dimensions``. A text may have none.
+
+        Raises:
+            EmbedderError, EmbedderAnswerError: as ``embed``.
         """
 
 
@@ -76,6 +94,24 @@ def _plugged_in(name: str) -> Embedder:
         made: Embedder = found.load()()
         return made
     raise EmbedderMissingError(f"There is no embedding model {name!r}.")
+
+
+def legible(name: str, text: str) -> bool:
+    """Whether a model can read a text at all: the default one knows Latin letters only.
+
+    Compared by a model that cannot read it, a text is near to anything.
+
+    Args:
+        name: the model's name.
+        text: a query.
+
+    Returns:
+        False where more than 3 of 10 letters are in a script that the model does not know.
+    """
+    if name not in LATIN_ONLY:
+        return True
+    letters = [sign for sign in text if sign.isalpha()]
+    return sum(sign > LAST_LATIN for sign in letters) <= ILLEGIBLE_SHARE * len(letters)
 
 
 def checked(vectors: NDArray[np.float32], texts: int, dimensions: int) -> NDArray[np.float32]:

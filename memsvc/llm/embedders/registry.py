@@ -6,7 +6,7 @@ The rules are in ``sql/functions/057_model_changes.sql``; here is one function f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 from uuid import UUID
@@ -30,6 +30,7 @@ BUILD = text("SELECT * FROM memsvc.build_model(:name, :dimensions)")
 PAUSE = text("SELECT memsvc.pause_model(:name, :paused) AS jobs")
 SWITCH = text("SELECT * FROM memsvc.switch_model(CAST(:name AS text), :now)")
 RETIRE = text("SELECT memsvc.retire_model(:name) AS model_id")
+KEEP_PROJECTION = text("SELECT memsvc.keep_projection(CAST(:model_id AS smallint), :projection) AS projection")
 DROP_INDEX = text("SELECT memsvc.drop_model_index(CAST(:model_id AS smallint))")
 DROP_VECTORS = text("SELECT * FROM memsvc.drop_vectors(CAST(:model_id AS smallint), :first, :page)")
 DROP_PAGE = 2_000
@@ -136,6 +137,23 @@ async def ensure_model(db: Database, name: str, dimensions: int) -> tuple[int, S
         async with db.transaction() as connection:
             row = (await connection.execute(ENSURE, {"name": name, "dimensions": dimensions})).one()
     return row.model_id, row.state
+
+
+async def projections(db: Database, names: Sequence[str]) -> dict[str, bytes]:
+    """The projections of these models' token vectors, by name; models that have none are left out."""
+    async with db.transaction() as connection:
+        rows = await connection.execute(query("projections"), {"names": list(names)})
+        return {row.name: row.projection for row in rows}
+
+
+async def keep_projection(db: Database, model_id: int, projection: bytes) -> bytes | None:
+    """Keep a model's projection if it has none yet; users whose messages lack token vectors get a job for them.
+
+    Returns:
+        The one that counts; None where the model was retired meanwhile.
+    """
+    kept: bytes | None = (await _change(db, KEEP_PROJECTION, model_id=model_id, projection=projection)).projection
+    return kept
 
 
 async def _change(db: Database, call: TextClause, **values: object) -> Row[Any]:

@@ -18,19 +18,13 @@ from numpy.typing import NDArray
 
 from memsvc.errors import ConfigurationError, EmbedderAnswerError, EmbedderError
 from memsvc.llm.embedders import checked
+from memsvc.llm.http import NoRedirect
 from memsvc.settings import Settings
 
 BATCH_TEXTS = 64
 TRIES = 3
 AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504})
 REFUSES_TEXT = frozenset({400, 413, 422})
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the key to another host."""
-
-    def redirect_request(self, *_request: Any) -> None:
-        """Follow none."""
 
 
 class OpenAICompatibleModel:
@@ -52,7 +46,7 @@ class OpenAICompatibleModel:
         self._key = settings.embedding_key.get_secret_value() if settings.embedding_key else None
         self._timeout_s = settings.embedding_timeout_s
         self._model = model
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._opener = urllib.request.build_opener(NoRedirect)
         self.window_tokens = settings.passage_tokens
         self.dimensions = len(self._ask(["dimensions"])[0])
 

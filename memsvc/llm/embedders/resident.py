@@ -10,15 +10,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import structlog
 
 from memsvc.errors import EmbedderAnswerError, EmbedderError, MemsvcError
-from memsvc.llm.embedders import Embedder, checked, load
+from memsvc.llm.embedders import Embedder, TokenEmbedder, checked, load
 from memsvc.observe import EMBED_SECONDS
 from memsvc.settings import Settings
 
@@ -31,6 +32,15 @@ MAX_DIMENSIONS = 4_000
 """pgvector's limit for an index on halfvec."""
 log = structlog.get_logger()
 Done = TypeVar("Done")
+
+
+class Embedding(NamedTuple):
+    """What a model makes of a text."""
+
+    vector: str
+    """In pgvector's form."""
+    tokens: str | None = None
+    """Its token vectors, as an array of bit(128); None where the model gives none, or has no projection yet."""
 
 
 class ResidentEmbedder:
@@ -47,6 +57,8 @@ class ResidentEmbedder:
         self._late = 0
         self._late_lock = threading.Lock()
         self._warn_again_at = 0.0
+        self._projection: bytes | None = None
+        self._no_tokens = False
         self.closed = False
         """It takes no more work."""
 
@@ -91,20 +103,52 @@ class ResidentEmbedder:
         loaded = self._loading is not None and self._loading.done() and not self._loading.exception()
         return self._loading.result().dimensions if loaded and self._loading is not None else None
 
-    async def vectors(self, texts: Sequence[str]) -> list[str]:
-        """Vectors of texts in pgvector's form, in their order; other coroutines go on meanwhile.
+    @property
+    def lacks_projection(self) -> bool:
+        """Its token vectors cannot be made small yet."""
+        return self._projection is None
+
+    def project(self, stored: bytes) -> None:
+        """Give token vectors from now on, by the projection that the database keeps with this model."""
+        self._projection = stored
+
+    async def fit_projection(self) -> bytes:
+        """A projection for the model's token vectors; takes about a second. For models that give them.
+
+        Raises:
+            EmbedderMissingError, EmbedderError, ConfigurationError, EmbedderAnswerError: as ``vectors``.
+        """
+        model = await self.load()
+        self._no_tokens = True  # unless it works: what fails once is not tried again for each message
+        fitted = await asyncio.wrap_future(self._submit(self._passages, _fit, model))
+        self._no_tokens = False
+        return fitted
+
+    async def gives_tokens(self) -> bool:
+        """Whether messages are to have token vectors by it.
+
+        Raises:
+            EmbedderMissingError, EmbedderError, ConfigurationError: as ``load``.
+        """
+        wanted = self._settings.late_interaction and not self._no_tokens
+        return wanted and isinstance(await self.load(), TokenEmbedder)
+
+    async def vectors(self, texts: Sequence[str]) -> list[Embedding]:
+        """Vectors of texts, in their order; other coroutines go on meanwhile.
 
         Raises:
             EmbedderMissingError, EmbedderError, ConfigurationError: as ``load``.
             EmbedderAnswerError: the model refuses a text, or its answer is no vector.
         """
         model = await self.load()
-        found = [""] * len(texts)
+        found = [Embedding("")] * len(texts)
         by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))  # little padding
         slices = [by_length[start : start + SLICE_TEXTS] for start in range(0, len(texts), SLICE_TEXTS)]
         # All at once: the model begins the next slice without waiting for this loop, which has other things to do.
         works = [
-            self._submit(self._passages, _embed, model, [texts[index] for index in chosen], "passages")
+            self._submit(
+                self._passages, _embed, model, [texts[index] for index in chosen], "passages", self._projection
+            )
             for chosen in slices
         ]
         try:
@@ -117,18 +161,18 @@ class ResidentEmbedder:
                 work.cancel()
         return found
 
-    async def query_vector(self, text: str, timeout_ms: int) -> str | None:
-        """A query's vector in pgvector's form; None, with a warning, where the model is missing, fails or is slow."""
+    async def query_vector(self, text: str, timeout_ms: int) -> Embedding | None:
+        """A query's vector; None, with a warning, where the model is missing, fails or is slow."""
         if timeout_ms <= 0:
             return None
         if self._late >= QUERY_THREADS:  # it hangs: nobody else has to wait to learn that
             self.warn("query not embedded: the model is late")
             return None
-        work: Future[list[str]] | None = None
+        work: Future[list[Embedding]] | None = None
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 model = await self.load()
-                work = self._submit(self._queries, _embed, model, [text], "query")
+                work = self._submit(self._queries, _embed, model, [text], "query", self._projection)
                 return (await asyncio.wrap_future(work))[0]
         except TimeoutError:
             if work is not None and not work.cancel():
@@ -162,8 +206,30 @@ class ResidentEmbedder:
             threads.shutdown(wait=False, cancel_futures=now)
 
 
-def _embed(model: Embedder, texts: list[str], what: str) -> list[str]:
-    """Vectors as pgvector reads them.
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn whatever a model of others raises into errors of ours."""
+    try:
+        yield
+    except MemsvcError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise EmbedderAnswerError(f"The embedding model failed: {type(error).__name__}.") from error
+    except Exception as error:
+        raise EmbedderError(f"The embedding model failed: {type(error).__name__}.") from error
+
+
+def _fit(model: Embedder) -> bytes:
+    from memsvc.llm.embedders.reduction import fit  # noqa: PLC0415 - numpy is an extra
+
+    with _explained():
+        if not isinstance(model, TokenEmbedder):
+            raise TypeError
+        return fit(model)
+
+
+def _embed(model: Embedder, texts: list[str], what: str, projection: bytes | None) -> list[Embedding]:
+    """Vectors as pgvector reads them; token vectors with a projection.
 
     Raises:
         EmbedderError, EmbedderAnswerError: also for whatever a model of others raises.
@@ -171,15 +237,19 @@ def _embed(model: Embedder, texts: list[str], what: str) -> list[str]:
     import numpy as np  # noqa: PLC0415 - an extra; whoever has a model has it
 
     began = time.perf_counter()
-    try:
-        given = np.asarray(model.embed(texts), np.float32)
-    except MemsvcError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise EmbedderAnswerError(f"The embedding model failed: {type(error).__name__}.") from error
-    except Exception as error:
-        raise EmbedderError(f"The embedding model failed: {type(error).__name__}.") from error
+    tokens: Sequence[str | None] = [None] * len(texts)
+    with _explained():
+        if projection is not None and isinstance(model, TokenEmbedder):
+            from memsvc.llm.embedders.reduction import projection_of, written  # noqa: PLC0415 - numpy is an extra
+
+            given, states = model.embed_with_tokens(texts)
+            tokens = written(states, projection_of(projection))
+        else:
+            given = np.asarray(model.embed(texts), np.float32)
     vectors = checked(given, len(texts), model.dimensions)
     EMBED_SECONDS.labels(what).observe(time.perf_counter() - began)
     # Six decimals are finer than half precision, and written many times faster than significant digits.
-    return [msgspec.json.encode(vector).decode() for vector in vectors.astype(np.float64).round(6).tolist()]
+    return [
+        Embedding(msgspec.json.encode(vector).decode(), bits)
+        for vector, bits in zip(vectors.astype(np.float64).round(6).tolist(), tokens, strict=True)
+    ]

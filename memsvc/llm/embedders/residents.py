@@ -16,7 +16,7 @@ import structlog
 
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError
-from memsvc.llm.embedders.registry import Model, State, known_models
+from memsvc.llm.embedders.registry import Model, State, known_models, projections
 from memsvc.llm.embedders.resident import ResidentEmbedder
 from memsvc.settings import Settings
 
@@ -33,6 +33,8 @@ class QueryVector(NamedTuple):
     """Whose."""
     vector: str
     """In pgvector's form."""
+    tokens: str | None = None
+    """Its token vectors as memsvc.late_scores takes them, an array of bit(128); None: the model gives none (yet)."""
 
 
 class InUse(NamedTuple):
@@ -74,9 +76,9 @@ class Residents:
         asked = {model.state: self._holder(model.name) for model in self._chosen("active", "leaving")}
         made = await asyncio.gather(*(holder.query_vector(query, timeout_ms) for holder in asked.values()))
         found = {
-            state: QueryVector(holder.model_name, vector)
-            for (state, holder), vector in zip(asked.items(), made, strict=True)
-            if vector is not None
+            state: QueryVector(holder.model_name, *made_of_it)
+            for (state, holder), made_of_it in zip(asked.items(), made, strict=True)
+            if made_of_it is not None
         }
         return found.get("active"), found.get("leaving")
 
@@ -126,10 +128,18 @@ class Residents:
         async with self._reading:
             self._known = tuple(await known_models(db))
             self._read_again_at = time.monotonic() + REREAD_S
-        used = {model.name for model in self._chosen(*ORDER)}
+            used = {model.name for model in self._chosen(*ORDER)}
+            await self._read_projections(db, used)
         for name in self._holders.keys() - used:
             self._holders.pop(name).close(now=False)
         self._tell()
+
+    async def _read_projections(self, db: Database, used: set[str]) -> None:
+        """Give models the projections of their token vectors, which a worker fits and the database keeps."""
+        if self._settings.late_interaction:
+            waiting = [name for name in used if self._holder(name).lacks_projection]
+            for name, stored in (await projections(db, waiting)).items() if waiting else ():
+                self._holder(name).project(stored)
 
     def _tell(self) -> None:
         """Say once that the setting names another model than the active one."""

@@ -1,0 +1,107 @@
+"""How much of the evidence fits into a context of so many tokens, and how many tokens equal recall takes.
+
+A context is judged by the turns among its ``memories``, whatever its text looks like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from bench.asking import EMBEDDING_MS, World, answer, turns_of
+from bench.datasets import DataSet, Key, Question
+from bench.harness import Outcome, progress
+from bench.variants import Variant
+from memsvc.llm.tokens import tokenizer
+from memsvc.recall.context import ContextOptions, build_context
+from memsvc.recall.packing import Material, Packer
+from memsvc.recall.results import Recalled
+
+BUDGET = 1_500
+LADDER = (*range(100, 1_500, 100), BUDGET, 2_000, 3_000)
+"""Budgets tried for equal recall, in tokens."""
+CANDIDATES = 100
+"""Memories that are packed at each step of the ladder."""
+ESTIMATE = tokenizer("estimate")
+MEMORIES_ALONE = ContextOptions(
+    budget_tokens=BUDGET, limit=CANDIDATES, neighbours=False, core=False, instructions=(), salient=0, chance=False,
+    elapsed=False,
+)  # fmt: skip
+"""Nothing but what was recalled: what is salient or stands beside it is not what is judged here."""
+
+
+def share_of_evidence(found: Collection[Key], evidence: Collection[Key]) -> float:
+    """Share of the evidence that is there; at least one turn is."""
+    return len(set(found) & set(evidence)) / len(set(evidence))
+
+
+def smallest_budget(wanted: float, recall_at: Callable[[int], float], ladder: Sequence[int] = LADDER) -> int | None:
+    """The smallest budget of a ladder, which rises, at which recall is at least what is wanted; None: at none."""
+    return next((budget for budget in ladder if recall_at(budget) >= wanted), None)
+
+
+def packed(found: Recalled, budget: int) -> set[Key]:
+    """Turns in a context of a budget."""
+    packer = Packer(tokenizer=ESTIMATE, budget_tokens=budget, now=datetime.now(UTC), zone=ZoneInfo("UTC"))
+    return set(turns_of(packer.pack(Material(memories=found.memories)).memories))
+
+
+async def default_contexts(world: World, outcome: Outcome) -> None:
+    """``default.tokens1500.<group>.recall``: with ``build_context`` as it is, and its mean number of tokens."""
+    data, shares, sizes = world.data, dict[str, float](), list[int]()
+    settings = world.bench.settings.model_copy(update={"query_embedding_ms": EMBEDDING_MS})
+    with progress("packing contexts", len(data.questions)) as done:
+        for question in data.questions:
+            context = await build_context(
+                world.db,
+                world.owners[question.conversation_id],
+                question.question,
+                settings,
+                embedder=world.embedder,
+                options=MEMORIES_ALONE,
+            )
+            shares[question.question_id] = share_of_evidence(turns_of(context.memories), question.evidence)
+            sizes.append(context.tokens)
+            done(1)
+    name = f"default.tokens{BUDGET}"
+    for group in data.groups():
+        outcome.figures[f"{name}.{group}.recall"] = mean_over(data.members(group), shares)
+    outcome.figures[f"{name}.recall"] = mean_over(data.main(), shares)
+    outcome.figures[f"{name}.mean_tokens"] = sum(sizes) / len(sizes)
+
+
+def mean_over(asked: Sequence[Question], values: Mapping[str, float]) -> float:
+    """Mean of questions' values."""
+    return sum(values[question.question_id] for question in asked) / len(asked)
+
+
+async def equal_recall(world: World, before: Variant, after: Variant, outcome: Outcome) -> None:
+    """``tokens.equal_recall.*``: the budget at which ``after`` recalls what ``before`` does within 1,500 tokens."""
+    data, asked = world.data, world.data.main()
+    answers: dict[str, list[Recalled]] = {"fused": [], "default": []}
+    for name, variant in (("fused", before), ("default", after)):
+        with progress(f"asking for many, {name}", len(asked)) as done:
+            for question in asked:
+                answers[name].append(await answer(world, question, variant, limit=CANDIDATES))
+                done(1)
+
+    def recall_at(name: str, budget: int) -> float:
+        shares = {
+            question.question_id: share_of_evidence(packed(found, budget), question.evidence)
+            for question, found in zip(asked, answers[name], strict=True)
+        }
+        return mean_over(asked, shares)
+
+    wanted = recall_at("fused", BUDGET)
+    needed = smallest_budget(wanted, lambda budget: recall_at("default", budget))
+    outcome.figures["tokens.equal_recall.fused_recall"] = wanted
+    outcome.figures["tokens.equal_recall.fused"] = BUDGET
+    if needed is not None:
+        outcome.figures["tokens.equal_recall.default"] = needed
+    outcome.configuration["equal_recall"] = describe(data)
+
+
+def describe(data: DataSet) -> str:
+    """What the figures of equal recall mean."""
+    return f"group {data.form.main}, best {CANDIDATES} memories packed, budgets tried: {', '.join(map(str, LADDER))}"

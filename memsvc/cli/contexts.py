@@ -1,0 +1,174 @@
+"""``memsvc context`` and ``memsvc show``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, print_json, with_database
+
+if TYPE_CHECKING:
+    from memsvc.db.engine import Database
+    from memsvc.recall.items import Context
+    from memsvc.settings import Settings
+    from memsvc.sources.opening import OpenedMemory
+
+
+def context(
+    question: str = typer.Argument(help="What the assistant is about to answer."),
+    user: str | None = UserRef,
+    budget: int = typer.Option(1_500, "--budget", "-b", help="Longest block, in tokens: 50 to 100,000."),
+    form: str = typer.Option("text", "--format", "-f", help="text, markdown, json, or messages for chat models."),
+    tokenizer: str | None = typer.Option(None, "--tokenizer", help="Counts the tokens; MEMSVC_TOKENIZER by default."),
+    limit: int = typer.Option(30, "--limit", "-k", min=1, max=1000, help="Most memories considered."),
+    conversation: str | None = typer.Option(None, "--conversation", help="The one that goes on; for --recent-turns."),
+    recent_turns: int = typer.Option(0, "--recent-turns", help="So many of its last turns, to the letter."),
+    only: list[str] = typer.Option([], "--only", help="Memories of this conversation alone; may be repeated."),
+    said_from: str | None = typer.Option(None, "--from", help="Memories said then or later (ISO 8601)."),
+    said_to: str | None = typer.Option(None, "--to", help="Memories said before (ISO 8601)."),
+    traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
+    group_by: str = typer.Option("conversation", "--group-by", help="conversation, or none: best first."),
+    neighbours: bool = typer.Option(True, "--neighbours/--no-neighbours", help="The turns around a message."),
+    core: bool = typer.Option(True, "--core/--no-core", help="Pinned instructions."),
+    instructions: list[str] = typer.Option([], "--instructions", help="Only of this category; may be repeated."),
+    salient: int = typer.Option(3, "--salient", min=0, max=3, help="Most items that are salient without matching."),
+    chance: bool = typer.Option(True, "--chance/--no-chance", help="One memory drawn at random."),
+    seed: int | None = typer.Option(None, "--seed", help="By which it is drawn."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Pack what an assistant should know for a question into one block, under a token budget."""
+    given: dict[str, Any] = {
+        "budget_tokens": budget,
+        "format": form,
+        "tokenizer": tokenizer,
+        "limit": limit,
+        "conversation": conversation,
+        "recent_turns": recent_turns,
+        "group_by": group_by,
+        "neighbours": neighbours,
+        "core": core,
+        "instructions": instructions or None,
+        "salient": salient,
+        "chance": chance,
+        "seed": seed,
+    }
+
+    async def work(db: Database, settings: Settings) -> Context:
+        from zoneinfo import ZoneInfo
+
+        from memsvc.access.users import find_app
+        from memsvc.recall import salient as salience
+        from memsvc.recall.context import ContextOptions, build_context
+        from memsvc.recall.options import Filters
+        from memsvc.recall.signals import record_recall
+        from memsvc.sources.times import parse_time
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        zone = ZoneInfo(owner.time_zone)
+        filters = Filters(
+            conversations=only,
+            said_from=parse_time(said_from, zone).moment if said_from else None,
+            said_to=parse_time(said_to, zone).moment if said_to else None,
+            traces=traces,
+        )
+        with embedders(settings) as models:
+            if models is not None:
+                await models.ready(db)
+            options = ContextOptions(filters=filters, **given)
+            built = await build_context(
+                db, owner, question, settings, embedder=models, options=options, salient=salience
+            )
+        if built.recall_id is not None and built.memories:
+            await record_recall(db, owner, built, door="cli-context", mode="balanced")
+        return built
+
+    built = with_database(work)
+    if built.degraded:
+        note(f"Asked without: {', '.join(built.degraded)}. 'memsvc doctor' says why.")
+    if as_json:
+        print_json(built)
+    elif built.format == "messages":
+        print_json(built.messages)
+    else:
+        print(built.text)
+
+
+def show(
+    memory: str = typer.Argument(help="Its id as a context or a recall shows it (m:…, f:…, n:…), or a whole id."),
+    user: str | None = UserRef,
+    around: int = typer.Option(2, "--around", min=0, max=100, help="Messages before and behind a message."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Open a memory: a message with what was said around it and what rests on it, a fact with evidence, or a node."""
+
+    async def work(db: Database, _settings: Settings) -> OpenedMemory:
+        from memsvc.access.users import find_app
+        from memsvc.sources.opening import open_memory
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        return await open_memory(db, owner, memory, before=around, after=around)
+
+    opened = with_database(work)
+    if as_json:
+        print_json(opened)
+    elif opened.source is not None:
+        _show_message(opened)
+    elif opened.fact is not None:
+        _show_fact(opened)
+    else:
+        _show_node(opened)
+
+
+def _show_message(opened: OpenedMemory) -> None:
+    from memsvc.recall.render_text import flat
+
+    source = opened.source
+    if source is None:
+        return
+    print(flat(f"message {opened.memory_id} in {source.identifier}"))
+    for message in source.messages:
+        session = f" session {message.session}" if message.session else ""
+        mark = ">" if message == opened.message else " "
+        print(flat(f"{mark} {message.said_at:%Y-%m-%d %H:%M}{session} {message.speaker or message.role}:"))
+        print(f"    {flat(message.text)}")
+    for fact in opened.supports:
+        says = "speaks for" if fact.stance == "supports" else "says that this ended"
+        print(flat(f"{says}: {fact.fact} (fact {fact.edge_id})"))
+
+
+def _show_fact(opened: OpenedMemory) -> None:
+    from memsvc.db.short_ids import short_id
+    from memsvc.recall.render_text import flat
+
+    fact = opened.fact
+    if fact is None:
+        return
+    print(flat(f"fact {fact.edge_id}: {fact.from_label} {fact.type} {fact.to_label}"))
+    for version in fact.versions:
+        begin = f"{version.valid_from:%Y-%m-%d}" if version.valid_from else "…"
+        end = f"{version.valid_to:%Y-%m-%d}" if version.valid_to else "…"
+        known = f"recorded {version.recorded_from:%Y-%m-%d}"
+        if version.recorded_to is not None:
+            known += f", believed until {version.recorded_to:%Y-%m-%d}"
+        mark = ">" if version.version_id == opened.memory_id else " "
+        print(flat(f"{mark} {begin} to {end}: {version.fact}"))
+        print(f"    {known}, by {flat(version.asserted_by)}")
+        for quote in version.sources:
+            print(f"    m:{short_id(quote.passage_id)} {quote.stance}: “{flat(quote.quote)}”")
+
+
+def _show_node(opened: OpenedMemory) -> None:
+    from memsvc.recall.render_text import flat
+
+    node = opened.node
+    if node is None:
+        return
+    print(flat(f"{node.type or 'node'} {node.node_id}: {node.label or ''}"))
+    if node.description:
+        print(f"    {flat(node.description)}")
+    print(flat(f"    names: {', '.join(name.alias for name in node.aliases)}"))
+    for fact in node.facts:
+        print(f"    {flat(fact.fact)}")

@@ -1,0 +1,85 @@
+"""``memsvc feedback`` and ``memsvc top-of-mind``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, plain, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.recall.results import Memory
+    from memsvc.recall.signals import FeedbackReceipt
+
+
+def feedback(
+    recall_id: str = typer.Argument(help="recall_id of an answer."),
+    used: list[str] = typer.Option([], help="Id of a memory that was of use; may be given several times."),
+    irrelevant: list[str] = typer.Option([], help="Id of a memory that was not to the point; likewise."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Say which memories of an answer were used, and which were irrelevant. Said again it counts once."""
+    recall, good, bad = as_uuid(recall_id, "recall"), _ids(used), _ids(irrelevant)
+
+    async def act(db: Database, owner: Owner) -> FeedbackReceipt:
+        from memsvc.recall.signals import feedback
+
+        return await feedback(db, owner, recall, used=good, irrelevant=bad)
+
+    receipt = for_owner(user, app, act)
+    if as_json:
+        print_json(receipt)
+        return
+    print(f"{len(receipt.used)} used, {len(receipt.irrelevant)} irrelevant; {receipt.changed} of these are new.")
+    if receipt.erased:
+        print(f"{len(receipt.erased)} were erased meanwhile and are ignored.")
+
+
+def _ids(given: Sequence[str]) -> list[UUID]:
+    return [as_uuid(one, "memory") for one in given]
+
+
+def top_of_mind(
+    user: str | None = UserRef,
+    limit: int = typer.Option(10, "--limit", "-k", min=1, max=200, help="At most so many memories."),
+    as_of: str | None = typer.Option(None, "--as-of", help="What was salient then (ISO 8601)."),
+    known_at: str | None = typer.Option(None, "--known-at", help="By what was recorded then."),
+    traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
+    facts: bool = typer.Option(True, "--facts/--no-facts", help="Facts too."),
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Show what is salient without a question: new, important, often recalled, found useful, or pinned."""
+
+    async def act(db: Database, owner: Owner) -> list[Memory]:
+        from memsvc.recall.salient import top_of_mind
+        from memsvc.sources.moments import read_known_at, read_moment
+
+        return await top_of_mind(
+            db,
+            owner,
+            limit=limit,
+            as_of=read_moment(as_of, owner, "as_of"),
+            known_at=read_known_at(known_at, owner),
+            traces=traces,
+            facts=facts,
+        )
+
+    found = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+        return
+    for number, memory in enumerate(found, 1):
+        said = f"[{number}] {memory.speaker or memory.role}: {memory.text or memory.caption or ''}"
+        print(plain(" ".join(said.split())))
+        print(plain(f"    why: {memory.why} | score {memory.score:.2f} | {memory.kind} {memory.memory_id}"))
+    if not found:
+        print("Nothing was said yet.")

@@ -1,0 +1,146 @@
+"""From the rows of a recall to its answer: reasons, ambiguous names, what was cut, the next page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import Row
+
+from memsvc.recall import cursor as cursors
+from memsvc.recall.diversity import diversify
+from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, Mode, Weights
+from memsvc.recall.reasons import reason
+from memsvc.recall.rerank import ResidentReranker, rerank
+from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
+from memsvc.recall.rows import memory_of
+from memsvc.recall.times import QueryTimes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked, as far as the answer depends on it."""
+
+    query: str
+    limit: int
+    mode: Mode
+    weights: Weights
+    times: QueryTimes
+    question: bytes
+    """Its digest, for cursors."""
+    place: cursors.Place | None
+    known_at: datetime | None
+    as_of: datetime | None
+    degraded: list[Degraded]
+    explain: bool
+    diversity: float
+
+
+def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: datetime) -> Memory:
+    times, weights = asked.times, asked.weights
+    arms = dict(row.arms)
+    start = row.path[0] if row.path else None
+    called = {str(name.node_id): name.name for name in names}
+    if (by := arms.get("names")) is not None:
+        name = called.get(by["node_id"]) or next((one.name for one in names if one.label == start), None)
+        arms["names"] = by | ({"name": name} if name else {})
+    if row.factors["time"] > 0 and times.windows:
+        arms["time"] = {"name": times.windows[0].phrase, "score": round(row.factors["time"] / weights.time, 4)}
+    if row.factors["speaker"] > 0 and row.speaker and row.speaker != row.role:
+        arms["speaker"] = {"name": row.speaker}
+    memory = memory_of(row, score=row.score, why="", factors=row.factors, now=now)
+    return msgspec.structs.replace(
+        memory,
+        arms=arms,
+        matched=row.matched,
+        path=row.path,
+        why=reason(row.matched, arms, row.factors, row.path, memory.kind),
+    )
+
+
+def _names(found: Iterable[Mapping[str, Any]] | None) -> list[NamedNode]:
+    return [
+        NamedNode(
+            name=one["name"], node_id=UUID(one["node_id"]), label=one["label"] or "", similarity=one["similarity"]
+        )
+        for one in found or ()
+    ]
+
+
+def _ambiguous(found: Iterable[Mapping[str, Any]] | None, evidence: Mapping[str, list[str]]) -> list[AmbiguousName]:
+    meanings: dict[str, list[Meaning]] = {}
+    for one in found or ():
+        if one["ambiguous"]:
+            meaning = Meaning(
+                node_id=UUID(one["node_id"]),
+                type=one["type"] or "",
+                label=one["label"] or "",
+                evidence=evidence.get(one["node_id"], []),
+            )
+            meanings.setdefault(one["name"], []).append(meaning)
+    return [AmbiguousName(name=name, meanings=every) for name, every in meanings.items()]
+
+
+def _explanation(
+    asked: Asked, memories: Sequence[Memory], names: list[NamedNode], alike: Sequence[Memory], kept: Sequence[Memory]
+) -> Explanation:
+    told = {memory.memory_id for memory in (*kept, *alike)}
+    behind = [memory for memory in memories if memory.memory_id not in told][:CUT_SHOWN]
+    arms = ("words", "vector", "late", "names", "time")
+    return Explanation(
+        words=list(dict.fromkeys(word for memory in memories for word in memory.matched)),
+        names=names,
+        times=[{"phrase": window.phrase, "from": window.begin, "to": window.end} for window in asked.times.windows],
+        weights=msgspec.to_builtins(asked.weights),
+        found={arm: sum(arm in memory.arms for memory in memories) for arm in arms},
+        threshold=LEAST_CONFIDENCE,
+        cut=[
+            *(Cut(memory=memory, reason="too like another") for memory in alike),
+            *(
+                Cut(memory=memory, reason="behind the limit" if len(kept) >= asked.limit else "below the threshold")
+                for memory in behind
+            ),
+        ],
+    )
+
+
+async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReranker | None) -> Recalled:
+    """The answer that the rows give.
+
+    Args:
+        rows: of the statement ``recall``: one at least, with the names of the query.
+        asked: what was asked.
+        reranker: puts the best into another order; None: they stay.
+    """
+    first = rows[0]
+    moment = asked.known_at or first.asked_at.astimezone(UTC)
+    names = _names(first.names)
+    memories = [_memory(row, names, asked, asked.as_of or moment) for row in rows if row.memory_id is not None]
+    degraded = list(asked.degraded)
+    if reranker is not None and memories:
+        reranked = await rerank(memories, asked.query, reranker)
+        degraded += ["reranker"] if reranked is None else []
+        memories = memories if reranked is None else reranked
+    confidence = first.answers if memories else None
+    relevant = bool(memories) and (confidence is None or confidence >= LEAST_CONFIDENCE)
+    limit = asked.limit if relevant or asked.place is not None else min(asked.limit, NEAREST_SHOWN)
+    kept, alike = diversify(memories, limit, asked.diversity)
+    return Recalled(
+        memories=kept,
+        degraded=degraded,
+        confidence=confidence,
+        relevant=relevant,
+        ambiguous=_ambiguous(first.names, first.evidence or {}),
+        next_cursor=cursors.next_cursor(
+            moment,
+            asked.place,
+            [memory.memory_id for memory in kept],
+            asked.question,
+            more=asked.mode == "deliberate" and len(memories) > len(kept),
+        ),
+        explanation=_explanation(asked, memories, names, alike, kept) if asked.explain else None,
+    )

@@ -1,0 +1,135 @@
+"""Pages of a deliberate recall, and the cursors that lead from one to the next.
+
+Scores are no place to go on from: a message that is stored or erased between two pages changes document frequencies and
+the spread of all scores, so what stood behind a score may stand before it a moment later. A cursor therefore carries
+what was given: the next page is the best of the rest, as it was known when the first page was asked for. So nothing
+comes twice and nothing is passed over, whatever is added, merged, archived or erased meanwhile; what was erased is
+simply not there. The price is 16 bytes for each memory given, and an end after 1,000 of them.
+
+A cursor belongs to one question of one user. It is not secret and grants nothing: it can only leave out memories, and
+what it leads to is read under the caller's own row security.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from memsvc.db.paging import read_cursor, write_cursor
+from memsvc.errors import InvalidRequestError
+from memsvc.recall.options import MAX_LIMIT, Mode
+
+FORM = 1
+DIGEST_BYTES, UUID_BYTES = 12, 16
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+LAST_MOMENT = (datetime.max.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
+
+
+class _Written(NamedTuple):
+    """What a cursor holds."""
+
+    form: int
+    moment: int
+    """Microseconds since 1970."""
+    question: bytes
+    """The question's digest."""
+    given: bytes
+    """Ids of what was given, one behind the other."""
+    check: bytes
+    """A digest of all of that."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the next page begins."""
+
+    known_at: datetime
+    """When the first page was asked for, in UTC: the moment at which every page is answered, for what was known, for
+    the age of memories and, where no ``as_of`` is given, for what is true."""
+    given: tuple[UUID, ...]
+    """The memories of the pages before, best first, each once; 1 to 1,000."""
+
+
+def question(user_id: UUID, **asked: Any) -> bytes:
+    """The digest of a question: of the user and of all that decides which memories answer it, the page size excepted.
+
+    Args:
+        user_id: whose memory is asked.
+        **asked: the query, filters, weights, form and whatever else counts; dataclasses, structs and plain values.
+    """
+    told = msgspec.json.encode([user_id.hex, asked], order="sorted")
+    return hashlib.blake2b(told, digest_size=DIGEST_BYTES, person=b"memsvc recall").digest()
+
+
+def _check_digest(parts: Iterable[object]) -> bytes:
+    return hashlib.blake2b(msgspec.json.encode(list(parts)), digest_size=DIGEST_BYTES, person=b"memsvc cursor").digest()
+
+
+def encode(place: Place, asked: bytes) -> str:
+    """The cursor that leads to a place, for the question with this digest."""
+    moment = (place.known_at - EPOCH) // MICROSECOND
+    parts = (FORM, moment, asked, b"".join(memory_id.bytes for memory_id in place.given))
+    return write_cursor((*parts, _check_digest(parts)))
+
+
+def decode(cursor: str, asked: bytes) -> Place:
+    """The place that a cursor leads to.
+
+    Raises:
+        InvalidRequestError: it is broken, or belongs to another question or user.
+    """
+    told = read_cursor(cursor, _Written)
+    whole = hmac.compare_digest(_check_digest(told[:-1]), told.check)
+    fits = told.form == FORM and 0 <= told.moment <= LAST_MOMENT and told.given and not len(told.given) % UUID_BYTES
+    if not whole or not fits:
+        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    if not hmac.compare_digest(told.question, asked):
+        raise InvalidRequestError(
+            "The cursor belongs to another question.",
+            hint="Send it with the query, filters and options of the page that it came with; only limit may differ.",
+            field="cursor",
+        )
+    starts = range(0, len(told.given), UUID_BYTES)
+    return Place(
+        known_at=EPOCH + told.moment * MICROSECOND,
+        given=tuple(UUID(bytes=told.given[start : start + UUID_BYTES]) for start in starts),
+    )
+
+
+def next_cursor(
+    known_at: datetime, before: Place | None, page: Sequence[UUID], asked: bytes, *, more: bool
+) -> str | None:
+    """The cursor to send along with a page.
+
+    Args:
+        known_at: when the first page was asked for.
+        before: where this page began; None: it is the first.
+        page: the memories of this page.
+        asked: the question's digest.
+        more: whether anything is left behind this page.
+
+    Returns:
+        None where nothing is left, or 1,000 memories have been given.
+    """
+    given = (*(before.given if before else ()), *page)
+    if not more or not page or len(given) >= MAX_LIMIT:
+        return None
+    return encode(Place(known_at=known_at, given=given), asked)
+
+
+def check_mode(cursor: str | None, mode: Mode) -> None:
+    """Refuse a cursor outside the mode that has pages.
+
+    Raises:
+        InvalidRequestError: it is.
+    """
+    if cursor is not None and mode != "deliberate":
+        raise InvalidRequestError(
+            f"The mode {mode} has no pages.", hint="Send a cursor with the mode deliberate.", field="cursor"
+        )

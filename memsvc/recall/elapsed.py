@@ -1,0 +1,48 @@
+"""How long ago something was, as a person counts it: by the days of a calendar, not by hours."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, tzinfo
+
+from memsvc.recall.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, months_from
+
+TODAY, YESTERDAY, FUTURE = "earlier today", "yesterday", "in the future"
+WEEKS_FROM, MONTHS_FROM, YEARS_FROM = 2 * DAYS_A_WEEK, 2, 2 * MONTHS_A_YEAR
+"""From so many days on in weeks, from so many months on in months, then in years."""
+
+
+def elapsed(since: datetime, now: datetime, zone: tzinfo) -> str:
+    """The time since a moment: "earlier today", "yesterday", "3 days", "2 weeks", "8 months", "2 years".
+
+    Args:
+        since: aware, in whatever zone.
+        now: aware; a day of ``zone`` later than ``since`` is yesterday, were it twenty minutes. A ``since`` on a later
+            day gives "in the future".
+        zone: where the user is now; both are seen on that clock.
+    """
+    first, last = since.astimezone(zone).date(), now.astimezone(zone).date()
+    days = (last - first).days
+    if days <= 1:
+        return FUTURE if days < 0 else YESTERDAY if days else TODAY
+    months = months_between(first, last)
+    if days < WEEKS_FROM:
+        count, unit = days, "day"
+    elif months < MONTHS_FROM:
+        count, unit = days // DAYS_A_WEEK, "week"
+    elif months < YEARS_FROM:
+        count, unit = months, "month"
+    else:
+        count, unit = months // MONTHS_A_YEAR, "year"
+    return f"{count} {unit}s"
+
+
+def months_between(first: date, last: date) -> int:
+    """Whole months of the calendar from one day to a later one; a month from the 31st ends with the next one."""
+    months = (last.year - first.year) * MONTHS_A_YEAR + last.month - first.month
+    return months - (months_from(first, months) > last)
+
+
+def last_spoke(since: datetime, now: datetime, zone: tzinfo) -> str:
+    """A line for an assistant: "3 days since you last spoke", "You last spoke yesterday"."""
+    time = elapsed(since, now, zone)
+    return f"You last spoke {time}" if time in {TODAY, YESTERDAY, FUTURE} else f"{time} since you last spoke"

@@ -1,0 +1,148 @@
+"""What a context is made of: items in sections, and the block that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from memsvc.db.short_ids import short_id
+from memsvc.recall.phrases import validity
+from memsvc.recall.results import AmbiguousName, Degraded, Memory
+
+Format = Literal["text", "markdown", "json", "messages"]
+SectionName = Literal["core", "instructions", "facts", "memories", "salient", "recent"]
+ItemKind = Literal["message", "trace", "fact", "node", "neighbour", "turn"]
+SECTIONS: tuple[SectionName, ...] = ("core", "instructions", "facts", "memories", "salient", "recent")
+TITLES: dict[SectionName, str] = {
+    "core": "Always",
+    "instructions": "How to do things",
+    "facts": "Facts",
+    "memories": "Said before",
+    "salient": "Also on the mind",
+    "recent": "Last turns",
+}
+
+
+class Item(msgspec.Struct, kw_only=True, frozen=True):
+    """One memory, turn or instruction of a context."""
+
+    id: str
+    """m: and a message's, f: and a fact's, n: and a node's short id; GET /v1/memories/{id} opens it."""
+    kind: ItemKind
+    memory_id: UUID
+    """The whole id: of the passage, the fact's version, or the node."""
+    text: str
+    why: str
+    """The reason why it is here, in one line."""
+    speaker: str = ""
+    """Who said it, or the role where nobody has a name."""
+    role: str = ""
+    caption: str | None = None
+    """What a shared picture shows."""
+    said_at: datetime | None = None
+    """On the speaker's clock."""
+    conversation_id: UUID | None = None
+    conversation: str = ""
+    session: str = ""
+    ordinal: int = 0
+    part: int = 0
+    validity: str = ""
+    """Of a fact: since when, until when; of an instruction: its category."""
+    stale: bool = False
+    """It is not true any more."""
+    sources: list[str] = []
+    """Short ids of what it rests on."""
+    tokens: int = 0
+    """What it takes of the budget."""
+
+
+class Section(msgspec.Struct, kw_only=True, frozen=True):
+    """Items of one sort, in the block's order."""
+
+    name: SectionName
+    items: list[Item]
+
+
+class ChatMessage(msgspec.Struct, kw_only=True, frozen=True):
+    """A message as chat models take it."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """A block for an assistant's prompt and what it was made of."""
+
+    text: str
+    """The block; of the format messages the first one's content."""
+    format: Format
+    messages: list[ChatMessage]
+    """In the format messages: the block, then the last turns; else empty."""
+    tokens: int
+    """What all of it takes, as the tokenizer counts; never above the budget."""
+    budget_tokens: int
+    tokenizer: str
+    sections: list[Section]
+    """What the block holds, in its order."""
+    memories: list[Memory]
+    """The recalled memories in the block, best first."""
+    left_out: int
+    """Recalled memories for which the budget had no room."""
+    relevant: bool
+    """False: nothing that was recalled is likely to answer."""
+    ambiguous: list[AmbiguousName]
+    """Names in the query that fit several nodes: ask which is meant."""
+    seed: int | None
+    """By which the chance find was drawn; None where none was wanted."""
+    degraded: list[Degraded]
+    """Arms that should have been asked and could not be."""
+    recall_id: UUID | None = None
+    """For feedback; None where recalls are not recorded."""
+    confidence: float | None = None
+    """0 to 1: how likely it is that the memories answer the query; None without a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Items said in one session on one day, under one heading."""
+
+    conversation: str
+    session: str
+    said_at: datetime
+
+
+def group_of(item: Item) -> Group | None:
+    """The heading under which an item stands; None: it has no place in a conversation."""
+    if item.conversation_id is None or item.said_at is None:
+        return None
+    return Group(item.conversation, item.session, item.said_at.replace(hour=0, minute=0, second=0, microsecond=0))
+
+
+def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None = None) -> Item:
+    """A recalled memory as an item."""
+    fact = memory.fact if memory.kind == "fact" else None
+    ended = fact is not None and fact.valid_to is not None and fact.valid_to <= now
+    return Item(
+        id=f"{'f' if memory.kind == 'fact' else 'm'}:{short_id(memory.memory_id)}",
+        kind=memory.kind,
+        memory_id=memory.memory_id,
+        text=memory.text,
+        why=why or memory.why or "recalled",
+        speaker=memory.speaker or memory.role,
+        role=memory.role,
+        caption=memory.caption,
+        said_at=memory.said_at,
+        conversation_id=memory.conversation_id,
+        conversation=memory.conversation,
+        session=memory.session,
+        ordinal=memory.ordinal,
+        part=memory.part,
+        validity=validity(fact, now, zone, stale=memory.stale) if fact is not None else "",
+        stale=memory.stale or ended,
+        sources=[f"m:{short_id(memory.passage_id)}"] if memory.kind == "fact" and memory.passage_id else [],
+    )

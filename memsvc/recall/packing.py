@@ -1,0 +1,355 @@
+"""Packs items into one block under a token budget; no database, no clock.
+
+The budget is spent in this order: the last turns (newest first, up to half of it), core items and instructions (up to a
+quarter), what is salient (up to 15 %), then all that is left for recalled memories, best first, and last for their
+neighbours. What does not fit is left out, and a shorter one behind it may still fit. In the end the whole block is
+counted, for a tokenizer may count the whole otherwise than its pieces; while that is too much, what came last goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import ClassVar, Literal, Protocol
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from memsvc.errors import BudgetTooSmallError
+from memsvc.llm.fence import Form, fenced, new_token
+from memsvc.llm.tokens import Tokenizer
+from memsvc.recall.items import (
+    SECTIONS,
+    ChatMessage,
+    Format,
+    Group,
+    Item,
+    Section,
+    SectionName,
+    group_of,
+    memory_item,
+)
+from memsvc.recall.render_json import JsonRenderer
+from memsvc.recall.render_markdown import MarkdownRenderer
+from memsvc.recall.render_text import TextRenderer
+from memsvc.recall.results import Memory
+
+NOTHING = "No memory matches."
+SALIENT, CHANCE = "salient", "a chance find"
+RECENT_SHARE, CORE_SHARE, SALIENT_SHARE = 0.5, 0.25, 0.15
+MOST_MISSED = 50
+"""So many memories in turn may find no room before no further one is tried."""
+GroupBy = Literal["conversation", "none"]
+Turn = tuple[UUID | None, str, int]
+
+
+class Renderer(Protocol):
+    """Turns items into a format."""
+
+    form: ClassVar[Form]
+
+    def section(self, name: SectionName) -> str:
+        """The heading of a section."""
+
+    def group(self, group: Group) -> str:
+        """The heading of what was said in one session on one day; may be empty."""
+
+    def note(self, text: str) -> str:
+        """A remark."""
+
+    def item(self, item: Item, *, grouped: bool) -> str:
+        """One item; grouped: it stands under such a heading."""
+
+    def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
+        """All of it, without the fences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What may go into a block; every list in the order in which it should get room."""
+
+    memories: Sequence[Memory] = ()
+    """Recalled, best first."""
+    recent: Sequence[Item] = ()
+    """Last turns, newest first."""
+    core: Sequence[Item] = ()
+    instructions: Sequence[Item] = ()
+    salient: Sequence[Item] = ()
+    """What is salient, and last the chance find; more than there is room for."""
+    most_salient: int = 3
+    neighbours: dict[UUID, list[Item]] = field(default_factory=dict)
+    """The turns before and after a memory, by its id."""
+    notes: Sequence[str] = ()
+    """Remarks on top, while there is room."""
+    asked: bool = True
+    """Memories were asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """A block and what is in it."""
+
+    text: str
+    messages: list[ChatMessage]
+    tokens: int
+    sections: list[Section]
+    memories: list[Memory]
+    repeated: int
+    """Memories that are among the last turns and do not come again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packer:
+    """How to pack."""
+
+    tokenizer: Tokenizer
+    budget_tokens: int
+    now: datetime
+    zone: ZoneInfo
+    format: Format = "text"
+    group_by: GroupBy = "conversation"
+
+    def pack(self, material: Material) -> Packed:
+        """Fill the budget.
+
+        Raises:
+            BudgetTooSmallError: not even an empty block fits.
+        """
+        block = _Block(self)
+        block.fallback = [block.renderer.note(_remark(material))]
+        least = block.measured()
+        if least > self.budget_tokens:
+            raise BudgetTooSmallError(
+                f"An empty block takes {least:,} tokens; {self.budget_tokens:,} are given.",
+                field="budget_tokens",
+                least=least,
+            )
+        block.used = least
+        block.remark(material.notes)
+        repeated = self._fill(block, material)
+        text, tokens = block.settled()
+        kept = {entry.item.memory_id for entry in block.entries if entry.recalled}
+        return Packed(
+            text=text,
+            messages=block.messages(text),
+            tokens=tokens,
+            sections=block.sections(),
+            memories=[memory for memory in material.memories if memory.memory_id in kept],
+            repeated=repeated,
+        )
+
+    def _fill(self, block: _Block, material: Material) -> int:
+        budget = self.budget_tokens
+        turns: set[Turn] = set()
+        for turn in material.recent:  # without a gap: a turn that does not fit ends them
+            if not block.add("recent", turn, RECENT_SHARE * budget):
+                break
+            turns.add(_turn(turn))
+        spent = block.used
+        for item in material.core:
+            block.add("core", item, spent + CORE_SHARE * budget)
+        for item in material.instructions:
+            block.add("instructions", item, spent + CORE_SHARE * budget)
+        self._unasked(block, material, turns)
+        return self._recalled(block, material, turns)
+
+    def _unasked(self, block: _Block, material: Material, turns: set[Turn]) -> None:
+        most = block.used + SALIENT_SHARE * self.budget_tokens
+        taken = {memory.memory_id for memory in material.memories}
+        minded = 0
+        for item in material.salient:
+            chance = item.why == CHANCE
+            if item.memory_id in taken or (item.kind != "fact" and _turn(item) in turns):
+                continue
+            if (chance or minded < material.most_salient) and block.add("salient", item, most, order=(len(taken), 0)):
+                minded += not chance
+                taken.add(item.memory_id)
+
+    def _recalled(self, block: _Block, material: Material, turns: set[Turn]) -> int:
+        chosen: list[tuple[int, Item]] = []
+        new = missed = 0
+        for rank, memory in enumerate(material.memories):
+            item = memory_item(memory, self.now, self.zone)
+            if item.kind != "fact" and _turn(item) in turns:
+                continue
+            new += 1
+            if missed >= MOST_MISSED:
+                continue
+            section: SectionName = "facts" if item.kind == "fact" else "memories"
+            if block.add(section, item, self.budget_tokens, recalled=True, order=(rank, 0)):
+                chosen.append((rank, item))
+                missed = 0
+            else:
+                missed += 1
+        if chosen or (material.asked and material.memories and not new):
+            block.fallback = []
+        shown = {entry.item.memory_id for entry in block.entries}
+        for rank, item in chosen:
+            for near in material.neighbours.get(item.memory_id, ()):
+                side = 1 if near.ordinal > item.ordinal else -1
+                fresh = near.memory_id not in shown and _turn(near) not in turns
+                if fresh and block.add("memories", near, self.budget_tokens, order=(rank, side)):
+                    shown.add(near.memory_id)
+        return len(material.memories) - new
+
+
+def _remark(material: Material) -> str:
+    """What a block without memories says."""
+    match len(material.memories):
+        case 0:
+            return NOTHING if material.asked else "No memory was asked for."
+        case 1:
+            return "One memory matches, but it does not fit the budget."
+        case known:
+            return f"{known} memories match, but none fits the budget."
+
+
+@dataclass(slots=True)
+class _Entry:
+    section: SectionName
+    item: Item
+    group: Group | None
+    piece: str
+    recalled: bool
+    order: tuple[int, int]
+
+
+class _Block:
+    """A block while it is filled: ``used`` is the sum of its pieces, which guides; the whole is measured in the end."""
+
+    def __init__(self, packer: Packer) -> None:
+        self.packer = packer
+        self.renderer: Renderer
+        match packer.format:
+            case "json":
+                self.renderer = JsonRenderer()
+            case "markdown":
+                self.renderer = MarkdownRenderer(packer.now)
+            case _:
+                self.renderer = TextRenderer(packer.now)
+        self.entries: list[_Entry] = []
+        self.begun: set[tuple[SectionName, Group | None]] = set()
+        self.notes: list[str] = []
+        self.fallback: list[str] = []
+        self.used = 0
+        self.token = new_token()
+
+    def add(
+        self, section: SectionName, item: Item, most: float, *, recalled: bool = False, order: tuple[int, int] = (0, 0)
+    ) -> bool:
+        """Add an item, if the block then takes no more than ``most``."""
+        count = self.packer.tokenizer.count
+        chat = section == "recent" and self.packer.format == "messages"
+        grouped = section == "recent" or (section == "memories" and self.packer.group_by == "conversation")
+        group = group_of(item) if grouped and not chat else None
+        piece = _chat_message(item).content if chat else self.renderer.item(item, grouped=group is not None)
+        item = msgspec.structs.replace(item, tokens=count(f"{piece}\n"))
+        cost = item.tokens
+        if self.renderer.form == "json":
+            piece = self.renderer.item(item, grouped=False)
+            cost = count(f"{piece},")
+        headings: set[tuple[SectionName, Group | None]] = set() if chat else {(section, None), (section, group)}
+        for name, begins in headings - self.begun:
+            cost += count(f"{self.renderer.section(name) if begins is None else self.renderer.group(begins)}\n")
+        if self.used + cost > min(most, self.packer.budget_tokens):
+            return False
+        self.begun |= headings
+        self.entries.append(_Entry(section, item, group, piece, recalled, order))
+        self.used += cost
+        return True
+
+    def remark(self, notes: Sequence[str]) -> None:
+        """Add remarks while there is room."""
+        for text in notes:
+            note = self.renderer.note(text)
+            cost = self.packer.tokenizer.count(f"{note}\n")
+            if self.used + cost <= self.packer.budget_tokens:
+                self.notes.append(note)
+                self.used += cost
+
+    def settled(self) -> tuple[str, int]:
+        """The block within the budget, and what it takes: what came last goes, twice as many each time."""
+        drop = 1
+        while (tokens := self.measured()) > self.packer.budget_tokens and (self.entries or self.notes):
+            if self.entries:
+                del self.entries[-drop:]
+                drop *= 2
+            else:
+                self.notes = []
+        return self._text(), tokens
+
+    def measured(self) -> int:
+        """What all of it takes."""
+        count = self.packer.tokenizer.count
+        return count(self._text()) + sum(count(message.content) for message in self._turns())
+
+    def messages(self, text: str) -> list[ChatMessage]:
+        """The block and the last turns, for the format messages."""
+        if self.packer.format != "messages":
+            return []
+        return [ChatMessage(role="system", content=text), *self._turns()]
+
+    def sections(self) -> list[Section]:
+        """Items by section, in the block's order."""
+        return [
+            Section(name=name, items=[entry.item for entry in self._ordered(name)])
+            for name in SECTIONS
+            if any(entry.section == name for entry in self.entries)
+        ]
+
+    def _turns(self) -> list[ChatMessage]:
+        if self.packer.format != "messages":
+            return []
+        return [_chat_message(entry.item) for entry in self._ordered("recent")]
+
+    def _text(self) -> str:
+        shown = [name for name in SECTIONS if name != "recent" or self.packer.format != "messages"]
+        parts = [
+            (self.renderer.section(name), self._lines(entries)) for name in shown if (entries := self._ordered(name))
+        ]
+        body = self.renderer.body([*self.notes, *(() if self._has_memories() else self.fallback)], parts)
+        if self.token in body:
+            self.token = new_token(body)
+        return fenced(body, self.renderer.form, self.token)
+
+    def _has_memories(self) -> bool:
+        return any(entry.recalled for entry in self.entries)
+
+    def _lines(self, entries: Sequence[_Entry]) -> list[str]:
+        lines: list[str] = []
+        group = None
+        for entry in entries:
+            if entry.group is not None and entry.group != group:
+                lines.append(self.renderer.group(entry.group))
+                group = entry.group
+            lines.append(entry.piece)
+        return lines
+
+    def _ordered(self, name: SectionName) -> list[_Entry]:
+        """Groups in the order in which they began, each in the order of what was said; else as it was added."""
+        entries = [entry for entry in self.entries if entry.section == name]
+        if name == "recent":
+            return entries[::-1]
+        began: dict[Group | None, int] = {}
+        for place, entry in enumerate(entries):
+            began.setdefault(entry.group, place)
+        return sorted(entries, key=lambda entry: (began[entry.group], *_order(entry)))
+
+
+def _order(entry: _Entry) -> tuple[int, int]:
+    return (entry.item.ordinal, entry.item.part) if entry.group is not None else entry.order
+
+
+def _turn(item: Item) -> Turn:
+    return (item.conversation_id, item.session, item.ordinal)
+
+
+def _chat_message(item: Item) -> ChatMessage:
+    """A turn as chat models take it; who is neither the user nor the assistant is named."""
+    text = f"{item.text}\n[picture: {item.caption}]".strip() if item.caption else item.text
+    if item.role == "assistant":
+        return ChatMessage(role="assistant", content=text)
+    named = item.role != "user" and item.speaker
+    return ChatMessage(role="user", content=f"{item.speaker}: {text}" if named else text)

@@ -1,0 +1,72 @@
+"""Times in words, for prompts: how long ago, on which day, since when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from memsvc.recall.elapsed import FUTURE, TODAY, YESTERDAY, elapsed
+from memsvc.recall.results import RecalledFact
+
+
+def age(moment: datetime, now: datetime) -> str:
+    """How long ago something was: "earlier today", "yesterday", "3 days ago"; by days of the clock that now has."""
+    told = elapsed(moment, now, now.tzinfo or UTC)
+    return told if told in {TODAY, YESTERDAY, FUTURE} else f"{told} ago"
+
+
+def day(moment: datetime) -> str:
+    """The day on the moment's own clock: "14 March 2026"."""
+    return f"{moment.day} {moment:%B} {moment:%Y}"
+
+
+def on_clock_of(moment: datetime, zone: ZoneInfo) -> datetime:
+    """The moment on the user's clock; as it is at the ends of the calendar."""
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return moment
+
+
+def since(moment: datetime, zone: ZoneInfo) -> str:
+    """A day, month or year: what begins with a month or a year on the user's clock is called by it alone."""
+    local = on_clock_of(moment, zone)
+    if local.timetz().replace(tzinfo=None) == datetime.min.time() and local.day == 1:
+        return f"{local:%Y}" if local.month == 1 else f"{local:%B %Y}"
+    return day(local)
+
+
+def validity(fact: RecalledFact, now: datetime, zone: ZoneInfo, *, stale: bool = False) -> str:
+    """Since when and until when a fact is true, as far as anybody said; empty where nobody did."""
+    begin, end = fact.valid_from, fact.valid_to
+    if end is not None and end <= now:
+        was = f", true from {since(begin, zone)}" if begin is not None else ""
+        return f"no longer true since {since(end, zone)}{was}"
+    if stale:
+        return "no longer true"
+    parts = []
+    if begin is not None:
+        parts.append(f"{'from' if begin > now else 'since'} {since(begin, zone)}")
+    if end is not None:
+        parts.append(f"until {since(end, zone)}")
+    return ", ".join(parts)
+
+
+SITTING = timedelta(minutes=30)
+
+
+def last_before(moments: list[datetime], now: datetime) -> datetime | None:
+    """The last time before the present sitting: who has spoken a minute ago is asked about the time before.
+
+    Args:
+        moments: when the user spoke, newest first.
+        now: the present; later moments do not count.
+    """
+    edge = now
+    for moment in moments:
+        if moment > now:
+            continue
+        if edge - moment > SITTING:
+            return moment
+        edge = moment
+    return None

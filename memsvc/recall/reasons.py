@@ -1,0 +1,130 @@
+"""Why a memory was chosen, in one line for people and prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsvc.graph.draw import one_line
+from memsvc.recall.results import Kind
+
+WORDS_SHOWN = 8
+NAME_CHARS = 60
+STRONGEST = 2
+MOST_PHRASES = 4
+LEAST_POINTS = 0.05
+"""What gave less is no reason."""
+LEAST_POINTS_AROUND = 0.25
+"""The same for what stands around a memory."""
+AT_THE_TIME = 0.99
+NO_REASON = "among the nearest that there is"
+MEANING = ("vector", "late")
+WORDS = ("words",)
+SESSION = ("session", "session_vector")
+"""Factors that one phrase speaks for."""
+AROUND = ("nearby", "nearby_vector")
+PHRASES: Mapping[str, str] = {
+    "nearby": "the turns beside it speak of it",
+    "nearby_vector": "the turns beside it are near in meaning",
+    "order": "stands where you asked: first or last",
+    "recency": "recent",
+    "importance": "important",
+    "strength": "recalled not long ago",
+    "familiarity": "recalled often",
+    "usefulness": "was of use before",
+    "sentiment": "told with feeling",
+}
+
+
+def _named(arms: Mapping[str, Any], arm: str) -> str:
+    """The name that an arm went by, as the query writes it; empty where it does not say."""
+    found = arms.get(arm)
+    name = found.get("name") if isinstance(found, Mapping) else None
+    return one_line(name, NAME_CHARS) if isinstance(name, str) else ""
+
+
+def _words(matched: Sequence[str]) -> str:
+    shown = ", ".join(f"“{one_line(word, NAME_CHARS)}”" for word in matched[:WORDS_SHOWN])
+    return f"says {shown}{' …' if len(matched) > WORDS_SHOWN else ''}"
+
+
+def _steps(path: Sequence[str]) -> str:
+    """A path through the graph: labels and edge types in turn."""
+    start, types = one_line(path[0], NAME_CHARS), list(dict.fromkeys(path[1::2]))
+    if not types:
+        return f"about {start}"
+    steps = len(path) // 2
+    return f"{steps} step{'s' if steps > 1 else ''} from {start} by {', '.join(one_line(one) for one in types)}"
+
+
+def _about(arms: Mapping[str, Any], path: Sequence[str], kind: Kind) -> str:
+    name = _named(arms, "names") or (one_line(path[0], NAME_CHARS) if path else "")
+    if kind == "fact":
+        return f"fact about {name}" if name else "fact about what you named"
+    return f"tells of {name}" if name else "tells of what you named"
+
+
+def _when(arms: Mapping[str, Any], kind: Kind) -> str:
+    told = _named(arms, "time")
+    exactly = (arms.get("time") or {}).get("score", 1) >= AT_THE_TIME
+    verb, where = "true" if kind == "fact" else "said", "at" if exactly else "near"
+    return f"{verb} {where} the time {f'({told})' if told else 'you asked about'}"
+
+
+def _of_its_surroundings(factors: Mapping[str, float]) -> dict[str, tuple[float, str]]:
+    """Points and phrase of what is not in the memory itself."""
+    session = sum(factors.get(name, 0.0) for name in SESSION)
+    found = {"session": (session, "its conversation is about it")} if session >= LEAST_POINTS_AROUND else {}
+    for name, phrase in PHRASES.items():
+        if factors.get(name, 0.0) >= (LEAST_POINTS_AROUND if name in AROUND else LEAST_POINTS):
+            found[name] = factors[name], phrase
+    return found
+
+
+def _phrases(
+    matched: Sequence[str], arms: Mapping[str, Any], factors: Mapping[str, float], path: Sequence[str], kind: Kind
+) -> dict[str, tuple[float, str]]:
+    """Points and phrase of each reason; where there are no factors, of what the arms found."""
+
+    def points(*names: str) -> float:
+        return sum(factors.get(name, 0.0) for name in names)
+
+    found: dict[str, tuple[float, str]] = {}
+    if matched:
+        found["words"] = points(*WORDS), _words(matched)
+    near = points(*MEANING)
+    if near >= LEAST_POINTS or (not factors and "rank" in (arms.get("vector") or {})):
+        found["meaning"] = near, "near in meaning"
+    if points("names") >= LEAST_POINTS or (not factors and "names" in arms):
+        found["names"] = points("names"), _about(arms, path, kind)
+    if points("speaker") >= LEAST_POINTS:
+        name = _named(arms, "speaker")
+        found["speaker"] = points("speaker"), f"you named {name}, who speaks" if name else "you named who speaks"
+    if points("time") >= LEAST_POINTS:
+        found["time"] = points("time"), _when(arms, kind)
+    if len(path) > 1:
+        found["distance"] = points("distance"), _steps(path)
+    return found | _of_its_surroundings(factors)
+
+
+def reason(
+    matched: Sequence[str], arms: Mapping[str, Any], factors: Mapping[str, float], path: Sequence[str], kind: Kind
+) -> str:
+    """Why a memory was chosen: phrases joined by semicolons, the two that gave the most points first.
+
+    Args:
+        matched: words of the query that it holds, rarest first.
+        arms: what each arm found; the arms ``names``, ``speaker`` and ``time`` may say by which ``name`` they went.
+        factors: points by the name of the weight; may be empty.
+        path: from what the query names to the memory: labels and edge types in turn; may be empty.
+        kind: what it is.
+    """
+    found = _phrases(matched, arms, factors, path, kind)
+    by_points = sorted(found, key=lambda name: -found[name][0])
+    first = by_points[:STRONGEST]
+    said = [found[name][1] for name in (*first, *(name for name in found if name not in first))][:MOST_PHRASES]
+    if factors.get("staleness", 0.0) <= -LEAST_POINTS:
+        said.append("but it has ended, or nothing has confirmed it for long")
+    if kind == "fact" and "names" not in found:
+        said.insert(0, "a fact")
+    return "; ".join(said) or NO_REASON

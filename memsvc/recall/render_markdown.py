@@ -1,0 +1,53 @@
+"""A context as Markdown: headings and lists of ours, and quoted text that means nothing to a reader of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memsvc.access.markdown import inline
+from memsvc.recall.items import TITLES, Group, Item, SectionName
+from memsvc.recall.render_text import BREAKS, STEERING, TextRenderer, flat
+
+
+def quoted(text: str) -> str:
+    """Text on one line as Markdown data."""
+    return inline(flat(text))
+
+
+class MarkdownRenderer(TextRenderer):
+    """Markdown, with the same lines as the plain text."""
+
+    def section(self, name: SectionName) -> str:
+        """The heading of a section."""
+        return f"\n## {TITLES[name]}"
+
+    def group(self, group: Group) -> str:
+        """The heading of what was said in one session on one day."""
+        session = f", session {quoted(group.session)}" if group.session else ""
+        return f"\n### {quoted(group.conversation)}{session}, {self._day(group.said_at)}\n"
+
+    def note(self, text: str) -> str:
+        """A remark of ours; it may name what people wrote."""
+        return f"* {quoted(text)}"
+
+    def item(self, item: Item, *, grouped: bool) -> str:
+        """One item: what, by whom and when; then why."""
+        if item.kind == "turn":
+            return self._turn(item)
+        picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
+        said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.text)}{picture}"
+        if item.kind == "neighbour":
+            return said
+        rests = f" (from {', '.join(f'`{source}`' for source in item.sources)})" if item.sources else ""
+        return f"{said}\n  - why: {quoted(item.why)}{rests}"
+
+    def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
+        """Remarks, then each section's heading and what stands below it; an empty line behind them all."""
+        return f"{super().body(notes, sections)}\n"
+
+    def _turn(self, item: Item) -> str:
+        moment = f"{item.said_at:%H:%M} " if item.said_at else ""
+        picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
+        lines = [inline(STEERING.sub("", line)) for line in BREAKS.split(item.text)]
+        broken = "\\\n  | ".join(lines)
+        return f"- `{item.id}` {moment}{quoted(item.speaker)}: {broken}{picture}"

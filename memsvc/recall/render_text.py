@@ -1,0 +1,86 @@
+"""A context as plain text: each line begins with a mark of ours, so nothing that is quoted can look like one.
+
+Headings begin with ``#``, items with ``[``, reasons with ``why:``, further lines of a turn with ``|``, remarks with
+``*``. What people wrote stands behind such a mark, without its line breaks and without signs that steer a terminal or
+turn the direction of writing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from memsvc.llm.fence import Form
+from memsvc.recall.items import TITLES, Group, Item, SectionName
+from memsvc.recall.phrases import age, day
+
+# Every sign at which a reader of lines may break one; str.splitlines knows the same.
+BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+STEERING = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def flat(text: str) -> str:
+    """Text on one line, with single blanks."""
+    return " ".join(STEERING.sub("", text).split())
+
+
+class TextRenderer:
+    """Plain text."""
+
+    form: ClassVar[Form] = "lines"
+
+    def __init__(self, now: datetime) -> None:
+        """Ages are told as of now."""
+        self._now = now
+
+    def section(self, name: SectionName) -> str:
+        """The heading of a section."""
+        return f"# {TITLES[name]}"
+
+    def group(self, group: Group) -> str:
+        """The heading of what was said in one session on one day."""
+        session = f", session {group.session}" if group.session else ""
+        return flat(f"## {group.conversation}{session}, {self._day(group.said_at)}")
+
+    def note(self, text: str) -> str:
+        """A remark of ours; it may name what people wrote."""
+        return flat(f"* {text}")
+
+    def item(self, item: Item, *, grouped: bool) -> str:
+        """One item: what, by whom and when; then why."""
+        if item.kind == "turn":
+            return self._turn(item)
+        head = self._head(item, grouped=grouped)
+        picture = f" [picture: {item.caption}]" if item.caption else ""
+        said = flat(f"[{item.id}] {head}: “{item.text.strip()}”{picture}")
+        if item.kind == "neighbour":
+            return said
+        rests = f" (from {', '.join(item.sources)})" if item.sources else ""
+        return f"{said}\n  {flat(f'why: {item.why}{rests}')}"
+
+    def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
+        """Remarks, then each section's heading and what stands below it."""
+        return "\n".join([*notes, *(line for heading, lines in sections for line in (heading, *lines))])
+
+    def _head(self, item: Item, *, grouped: bool) -> str:
+        if item.kind in {"fact", "node"}:
+            return item.validity or ("true, as far as known" if item.kind == "fact" else "instruction")
+        near = "neighbour, " if item.kind == "neighbour" else ""
+        if item.said_at is None:
+            return f"{near}{item.speaker}"
+        if grouped:
+            return f"{near}{item.said_at:%H:%M} {item.speaker}"
+        return f"{near}{self._day(item.said_at)}, {item.conversation}, {item.speaker}"
+
+    def _turn(self, item: Item) -> str:
+        moment = f"{item.said_at:%H:%M} " if item.said_at else ""
+        picture = f" [picture: {item.caption}]" if item.caption else ""
+        first, *rest = BREAKS.split(item.text)
+        begin = flat(f"[{item.id}] {moment}{item.speaker}:")
+        lines = [f"{begin} {STEERING.sub('', first)}", *(f"  | {STEERING.sub('', line)}" for line in rest)]
+        return "\n".join(lines) + flat(picture)
+
+    def _day(self, moment: datetime) -> str:
+        return f"{day(moment)} ({age(moment, self._now)})"

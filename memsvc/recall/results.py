@@ -1,0 +1,146 @@
+"""What recall answers with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+
+Kind = Literal["message", "trace", "fact"]
+Degraded = Literal["vector", "reranker"]
+"""What should have been asked and could not be."""
+
+
+class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
+    """The fact behind a memory of kind ``fact``: one version of an edge."""
+
+    version_id: UUID
+    edge_id: UUID
+    type: str
+    """The edge's type: LIVES_IN, WORKS_AT …"""
+    from_node: UUID
+    from_label: str
+    to_node: UUID
+    to_label: str
+    valid_from: datetime | None
+    """Since when it is true; None: nobody said."""
+    valid_to: datetime | None
+    """Until when; None: still, as far as known."""
+    confidence: float
+    """0 to 1."""
+
+
+class Memory(msgspec.Struct, kw_only=True, frozen=True):
+    """A recalled message or fact. A fact's place is that of the message which supports it, where one does."""
+
+    kind: Kind = "message"
+    memory_id: UUID
+    """The passage's id, or the id of the fact's version."""
+    passage_id: UUID | None
+    """The passage; of a fact the first one that supports it; None where nothing but its writer does."""
+    conversation_id: UUID | None
+    conversation: str
+    session: str
+    ordinal: int
+    part: int
+    message_id: str | None
+    speaker: str
+    role: str
+    text: str
+    """What was said, or the fact's sentence."""
+    caption: str | None
+    said_at: datetime
+    """On the speaker's clock; of a fact without a message, when it was recorded."""
+    recorded_at: datetime
+    score: float
+    """Comparable within one answer; higher is better. The sum of ``factors``."""
+    arms: dict[str, Any]
+    """What each arm found: its score and rank, the form of words that it compared, the model where it is not the active
+    one; and the reranker's score, its rank, and what the rank was before."""
+    factors: dict[str, float] = {}
+    """Points that each factor gave, by the name of its weight."""
+    path: list[str] = []
+    """From what the query names to this memory, in the graph: labels and edge types in turn."""
+    matched: list[str]
+    """Words of the query that the passage holds."""
+    why: str
+    """The reason in one line, for people and prompts."""
+    stale: bool = False
+    """A fact that has ended."""
+    fact: RecalledFact | None = None
+
+
+class Meaning(msgspec.Struct, kw_only=True, frozen=True):
+    """One of the nodes that a name can mean."""
+
+    node_id: UUID
+    type: str
+    label: str
+    evidence: list[str]
+    """A few facts or messages, newest first, by which a person can tell which one this is."""
+
+
+class AmbiguousName(msgspec.Struct, kw_only=True, frozen=True):
+    """A name in the query that several nodes have."""
+
+    name: str
+    """As the query writes it."""
+    meanings: list[Meaning]
+
+
+class Cut(msgspec.Struct, kw_only=True, frozen=True):
+    """A candidate that is not in the answer."""
+
+    memory: Memory
+    reason: Literal["behind the limit", "below the threshold", "another part of the same message", "too like another"]
+
+
+class NamedNode(msgspec.Struct, kw_only=True, frozen=True):
+    """A node that the query names."""
+
+    name: str
+    """As the query writes it."""
+    node_id: UUID
+    label: str
+    similarity: float
+    """1: so it is called; less: nearly so (trigrams)."""
+
+
+class Explanation(msgspec.Struct, kw_only=True, frozen=True):
+    """How an answer came about."""
+
+    words: list[str]
+    """Words of the query that the memory knows, rarest first."""
+    names: list[NamedNode]
+    times: list[dict[str, Any]]
+    """Times that the query names."""
+    weights: dict[str, float]
+    """What counted, by name."""
+    found: dict[str, int]
+    """How many candidates each arm gave."""
+    threshold: float | None
+    """Confidence below which an answer counts as nothing relevant."""
+    cut: list[Cut]
+    """The best candidates that were left out, best first."""
+
+
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
+    """Memories for a query, best first."""
+
+    recall_id: UUID | None = None
+    """For feedback; None where recalls are not recorded."""
+    memories: list[Memory]
+    degraded: list[Degraded]
+    """Arms and models that should have been asked and could not be; what the others found is there."""
+    confidence: float | None = None
+    """0 to 1: how likely it is that the memories answer the query; None without a vector."""
+    relevant: bool = True
+    """False: the confidence lies below the threshold, so only the best few are given."""
+    ambiguous: list[AmbiguousName] = []
+    """Names in the query that fit several nodes: ask which is meant."""
+    next_cursor: str | None = None
+    """For the next page, in the mode ``deliberate``."""
+    explanation: Explanation | None = None
+    """Where it was asked for."""

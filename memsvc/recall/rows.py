@@ -1,0 +1,70 @@
+"""Rows of ``memsvc.memories_shown`` as memories: the one place that knows which column is which field."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row
+
+from memsvc.db.clock import on_clock
+from memsvc.recall.results import Memory, RecalledFact
+
+
+def fact_of(row: Row[Any]) -> RecalledFact | None:
+    """The fact behind a row; None: it is a message."""
+    if row.version_id is None:
+        return None
+    return RecalledFact(
+        version_id=row.version_id,
+        edge_id=row.edge_id,
+        type=row.edge_type,
+        from_node=row.from_node,
+        from_label=row.from_label,
+        to_node=row.to_node,
+        to_label=row.to_label,
+        valid_from=_in_utc(row.valid_from),
+        valid_to=_in_utc(row.valid_to),
+        confidence=row.confidence,
+    )
+
+
+def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float], now: datetime) -> Memory:
+    """The memory of a row.
+
+    Args:
+        row: with the columns of ``memsvc.memories_shown``.
+        score: comparable within one answer.
+        why: the reason in one line.
+        factors: points that each factor gave; their sum is the score.
+        now: the moment that is asked about; a fact that has ended by then is stale.
+    """
+    fact = fact_of(row)
+    return Memory(
+        kind=row.kind,
+        memory_id=row.memory_id,
+        passage_id=row.passage_id,
+        conversation_id=row.source_id,
+        conversation=row.conversation,
+        session=row.session,
+        ordinal=row.ordinal,
+        part=row.part,
+        message_id=row.client_id,
+        speaker=row.speaker,
+        role=row.role,
+        text=row.text,
+        caption=row.caption,
+        said_at=on_clock(row.said_at, row.said_offset),
+        recorded_at=row.recorded_at.astimezone(UTC),
+        score=score,
+        arms={},
+        factors=factors,
+        matched=[],
+        why=why,
+        stale=fact is not None and fact.valid_to is not None and fact.valid_to <= now,
+        fact=fact,
+    )
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    return None if moment is None else moment.astimezone(UTC)

@@ -1,0 +1,145 @@
+"""Memories without a query: what is on somebody's mind anyway, and one by chance.
+
+A context reserves a few places for them. Both are SQL functions of ``sql/functions/136_salient.sql``, which look at a
+bounded number of rows whatever the size of the memory. What they give is not recorded as recalled: otherwise what is
+salient would stay so by being shown.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Row
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import InvalidRequestError, InvalidTimeError
+from memsvc.recall.results import Memory
+from memsvc.recall.rows import memory_of
+
+MAX_SALIENT = 200
+FACTORS = ("recency", "importance", "strength", "usefulness", "pinned")
+TIMES = {1: "once", 2: "twice"}
+DAYS_A_MONTH, DAYS_A_YEAR = 30.44, 365.25
+MANY_DAYS = 60
+"""From so many days on it is months that people count."""
+SEEDS = 1 << 63
+
+
+async def top_of_mind(
+    db: Database,
+    owner: Owner,
+    *,
+    limit: int = 10,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    traces: bool = False,
+    facts: bool = True,
+) -> list[Memory]:
+    """What is salient without a query, best first: new, important, often recalled, found useful, or pinned.
+
+    Args:
+        db: the database.
+        owner: whose mind it is.
+        limit: at most so many, 1 to 200.
+        as_of: messages said by then, facts valid then, ages counted from then; None: now.
+        known_at: what was recorded by then; None: now. Signals are those of today, so none of them counts there.
+        traces: also what system, tool and thinking roles said.
+        facts: facts too.
+
+    Returns:
+        Memories with ``why``, the points of each factor, and their sum as the score; none where nothing was said.
+
+    Raises:
+        InvalidRequestError: the limit cannot be used.
+        InvalidTimeError: a time has no zone.
+    """
+    if not 1 <= limit <= MAX_SALIENT:
+        raise InvalidRequestError(f"limit must lie between 1 and {MAX_SALIENT}.", field="limit")
+    now = _asked_about(as_of, known_at)
+    values = {
+        "user_id": owner.user_id,
+        "limit": limit,
+        "as_of": as_of,
+        "known_at": known_at,
+        "kinds": ["message", "trace"] if traces else ["message"],
+        "facts": facts,
+    }
+    async with db.transaction(owner.user_id) as connection:
+        rows = (await connection.execute(query("top_of_mind"), values)).all()
+    return [
+        memory_of(
+            row,
+            score=row.score,
+            why=_why(row, now, ZoneInfo(owner.time_zone)),
+            factors={name: points for name in FACTORS if (points := getattr(row, name))},
+            now=now,
+        )
+        for row in rows
+    ]
+
+
+async def random_memory(
+    db: Database, owner: Owner, *, seed: int, as_of: datetime | None = None, known_at: datetime | None = None
+) -> Memory | None:
+    """A message by chance, the same for the same seed and data.
+
+    Args:
+        db: the database.
+        owner: whose memory it is.
+        seed: any whole number; days since an epoch give one memory a day.
+        as_of: said by then; None: at any time.
+        known_at: recorded by then; None: now.
+
+    Returns:
+        The memory, with the score 0; None where there is no message.
+
+    Raises:
+        InvalidTimeError: a time has no zone.
+    """
+    now = _asked_about(as_of, known_at)
+    values = {"user_id": owner.user_id, "seed": seed % SEEDS, "as_of": as_of, "known_at": known_at}
+    async with db.transaction(owner.user_id) as connection:
+        row = (await connection.execute(query("random_memory"), values)).one_or_none()
+    if row is None:
+        return None
+    return memory_of(row, score=0.0, why="by chance", factors={}, now=now)
+
+
+def _asked_about(as_of: datetime | None, known_at: datetime | None) -> datetime:
+    for field, moment in (("as_of", as_of), ("known_at", known_at)):
+        if moment is not None and moment.tzinfo is None:
+            raise InvalidTimeError(f"{field} has no zone.", field=field)
+    return as_of or known_at or datetime.now(UTC)
+
+
+def _why(row: Row[Any], now: datetime, zone: ZoneInfo) -> str:
+    """The reason for people: "salient: said yesterday, recalled 5 times, used twice"."""
+    reasons = ["pinned"] if row.pinned else []
+    reasons.append(f"{'learnt' if row.kind == 'fact' else 'said'} {_when(row.at, now, zone)}")
+    if row.judged is not None:
+        reasons.append(f"importance {row.judged} of 10")
+    reasons += [
+        f"{what} {TIMES.get(count, f'{count} times')}"
+        for what, count in (("recalled", row.recalls), ("used", row.used), ("irrelevant", row.irrelevant))
+        if count
+    ]
+    return f"salient: {', '.join(reasons)}"
+
+
+def _when(moment: datetime, now: datetime, zone: ZoneInfo) -> str:
+    """How long ago, by the days of the user's calendar."""
+    days = (now.astimezone(zone).date() - moment.astimezone(zone).date()).days
+    if days < 1:
+        return "today" if days == 0 else "in the future"
+    if days == 1:
+        return "yesterday"
+    if days < MANY_DAYS:
+        return f"{days} days ago"
+    years = int(days / DAYS_A_YEAR)
+    if years:
+        return f"{years} year{'s' if years > 1 else ''} ago"
+    return f"{int(days / DAYS_A_MONTH)} months ago"

@@ -1,0 +1,144 @@
+"""What became of an answer: that it was given, and what was used of it.
+
+A door calls ``record_recall`` after its answer went out; it stores ids, never the query or a text
+(``sql/functions/082_recalls.sql``). The nightly ``tidy`` adds the events to ``memory_signals``, from which recall takes
+strength and familiarity. ``feedback`` says which memories were used or irrelevant; it counts at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+import msgspec
+
+from memsvc import observe
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import InvalidRequestError, MemsvcError, NotRecalledError, RecallUnknownError
+from memsvc.graph.operations import new_id
+from memsvc.recall.options import MAX_LIMIT, Mode
+from memsvc.recall.results import Memory
+
+SHOWN_IDS = 5
+"""Most ids that an error's message names; its details have all."""
+
+
+class Answer(Protocol):
+    """What a door gives: ``Recalled``, or whatever else has memories."""
+
+    @property
+    def recall_id(self) -> UUID | None:
+        """Under which feedback is taken."""
+
+    @property
+    def memories(self) -> list[Memory]:
+        """Best first."""
+
+
+class FeedbackReceipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of feedback."""
+
+    recall_id: UUID
+    used: list[UUID]
+    """Memories that count as used in that recall now."""
+    irrelevant: list[UUID]
+    """Memories that count as irrelevant in it now."""
+    changed: int
+    """How many of these verdicts are new, or replace another one; the others were known already."""
+    erased: list[UUID]
+    """Memories that were erased meanwhile: nothing is kept about them."""
+
+
+def new_recall_id() -> UUID:
+    """An id for an answer that is going to be recorded."""
+    return new_id()
+
+
+async def record_recall(db: Database, owner: Owner, recalled: Answer, *, door: str, mode: Mode) -> UUID:
+    """Note which memories an answer had. For after the answer: it never fails, it only counts and logs what went wrong.
+
+    Args:
+        db: the database.
+        owner: whose memories they are.
+        recalled: the answer. Where it has no ``recall_id``, it gets one that nobody knows but the caller.
+        door: which door gave it: a word of small letters, digits, - and _, 40 characters at most.
+        mode: how hard it looked.
+
+    Returns:
+        The id of the recall, recorded or not.
+    """
+    recall_id = recalled.recall_id or new_recall_id()
+    values = {
+        "user_id": owner.user_id,
+        "recall_id": recall_id,
+        "door": door,
+        "mode": mode,
+        "memories": list(dict.fromkeys(memory.memory_id for memory in recalled.memories)),
+    }
+    try:
+        async with db.transaction(owner.user_id) as connection:
+            await connection.execute(query("append_recall"), values)
+    except Exception as error:  # noqa: BLE001 - the answer is out; nothing that happens here may reach who asked
+        code = error.code if isinstance(error, MemsvcError) else "internal"
+        observe.RECALLS_RECORDED.labels(outcome="failed").inc()
+        observe.logger().warning("recall not recorded", code=code, door=door, error=type(error).__name__)
+    else:
+        observe.RECALLS_RECORDED.labels(outcome="stored").inc()
+    return recall_id
+
+
+async def feedback(
+    db: Database, owner: Owner, recall_id: UUID, *, used: Sequence[UUID], irrelevant: Sequence[UUID]
+) -> FeedbackReceipt:
+    """Say which memories of an answer were used and which were irrelevant.
+
+    A verdict that is said again counts once; another one for the same memory of the same recall replaces it.
+
+    Args:
+        db: the database.
+        owner: whose memories they are.
+        recall_id: as the answer had it.
+        used: ids of memories (``memory_id``), up to 1,000.
+        irrelevant: the same.
+
+    Raises:
+        RecallUnknownError: no such recall of this user is recorded, or it was deleted after its time.
+        NotRecalledError: an id was not in that answer; nothing is counted.
+        InvalidRequestError: an id is in both lists, or there are too many.
+    """
+    both = sorted(set(used) & set(irrelevant))
+    if both:
+        raise InvalidRequestError(f"{_named(both)} cannot be used and irrelevant at once.", field="irrelevant")
+    for field, given in (("used", used), ("irrelevant", irrelevant)):
+        if len(given) > MAX_LIMIT:
+            raise InvalidRequestError(f"{field} has {len(given):,} ids; at most {MAX_LIMIT:,} fit.", field=field)
+    values = {"user_id": owner.user_id, "recall_id": recall_id, "used": list(used), "irrelevant": list(irrelevant)}
+    async with db.transaction(owner.user_id) as connection:
+        rows = (await connection.execute(query("give_feedback"), values)).all()
+    found: dict[str, list[UUID]] = {}
+    for row in rows:
+        found.setdefault(row.outcome, []).append(row.memory_id)
+    if "unknown_recall" in found:
+        raise RecallUnknownError(f"There is no recall {recall_id}.")
+    if strangers := found.get("not_recalled"):
+        raise NotRecalledError(
+            f"{_named(strangers)}: not in that recall.", memory_ids=[str(stranger) for stranger in strangers]
+        )
+    for verdict in ("used", "irrelevant"):
+        changed = sum(row.changed for row in rows if row.outcome == verdict)
+        observe.FEEDBACK.labels(verdict=verdict).inc(changed)
+    return FeedbackReceipt(
+        recall_id=recall_id,
+        used=found.get("used", []),
+        irrelevant=found.get("irrelevant", []),
+        changed=sum(row.changed for row in rows),
+        erased=found.get("erased", []),
+    )
+
+
+def _named(ids: Sequence[UUID]) -> str:
+    more = f" and {len(ids) - SHOWN_IDS} more" if len(ids) > SHOWN_IDS else ""
+    return ", ".join(str(one) for one in ids[:SHOWN_IDS]) + more

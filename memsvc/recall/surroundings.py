@@ -1,0 +1,134 @@
+"""Reads what stands around recalled memories in a context: last turns, neighbours, instructions, the last meeting.
+
+Statements: ``sql/queries/context.sql``. Each is asked once for a context, whatever it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.clock import on_clock
+from memsvc.db.files import query
+from memsvc.db.short_ids import short_id
+from memsvc.recall.items import Item
+from memsvc.recall.options import Filters
+from memsvc.recall.phrases import last_before
+from memsvc.recall.results import Memory
+
+MOST_INSTRUCTIONS = 100
+
+
+def moments(now: datetime, known_at: datetime | None) -> dict[str, Any]:
+    """Both times as parameters."""
+    return {"now": now, "known_at": known_at}
+
+
+async def last_turns(
+    connection: AsyncConnection, owner: Owner, source_id: UUID, limit: int, times: dict[str, Any]
+) -> list[Item]:
+    """The last turns of a conversation to the letter, newest first; no traces, no context blocks."""
+    parameters = {"user_id": owner.user_id, "source_id": source_id, "limit": limit, **times}
+    rows = await connection.execute(query("context_turns"), parameters)
+    return [
+        Item(
+            id=f"m:{short_id(row.passage_id)}",
+            kind="turn",
+            memory_id=row.passage_id,
+            text=row.text,
+            why="one of the last turns",
+            conversation_id=source_id,
+            conversation=row.identifier,
+            **_said(row),
+        )
+        for row in rows
+    ]
+
+
+async def neighbours(
+    connection: AsyncConnection, owner: Owner, memories: Sequence[Memory], filters: Filters, times: dict[str, Any]
+) -> dict[UUID, list[Item]]:
+    """The turn before and the turn after each message among the memories that may be recalled, by the memory's id."""
+    messages = [memory for memory in memories if memory.kind != "fact" and memory.conversation_id is not None]
+    if not messages:
+        return {}
+    parameters = {
+        "user_id": owner.user_id,
+        "sources": [memory.conversation_id for memory in messages],
+        "sessions": [memory.session for memory in messages],
+        "ordinals": [memory.ordinal for memory in messages],
+        "kinds": filters.kinds,
+        **times,
+    }
+    found: dict[UUID, list[Item]] = {}
+    for row in await connection.execute(query("context_neighbours"), parameters):
+        memory = messages[row.place - 1]
+        if not filters.in_time(row.said_at):
+            continue
+        where = "before" if row.ordinal < memory.ordinal else "after"
+        found.setdefault(memory.memory_id, []).append(
+            Item(
+                id=f"m:{short_id(row.passage_id)}",
+                kind="neighbour",
+                memory_id=row.passage_id,
+                text=row.text,
+                why=f"said just {where} m:{short_id(memory.memory_id)}",
+                conversation_id=row.source_id,
+                conversation=memory.conversation,
+                part=row.part,
+                **_said(row),
+            )
+        )
+    return found
+
+
+async def instructions(
+    connection: AsyncConnection, owner: Owner, categories: Sequence[str] | None, *, core: bool, times: dict[str, Any]
+) -> tuple[list[Item], list[Item]]:
+    """Core items (pinned, or of the category core) and instructions of some categories (None: of all)."""
+    parameters = {
+        "user_id": owner.user_id,
+        "categories": None if categories is None else list(categories),
+        "core": core,
+        "limit": MOST_INSTRUCTIONS,
+        **times,
+    }
+    always: list[Item] = []
+    others: list[Item] = []
+    for row in await connection.execute(query("context_instructions"), parameters):
+        says = f"{row.label}: {row.description}" if row.label and row.description else row.label or row.description
+        given = core and row.core
+        item = Item(
+            id=f"n:{short_id(row.node_id)}",
+            kind="node",
+            memory_id=row.node_id,
+            text=says,
+            why="always given" if given else f"an instruction on {row.category}" if row.category else "an instruction",
+            validity=row.category,
+        )
+        (always if given else others).append(item)
+    return always, others
+
+
+async def last_spoken(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> datetime | None:
+    """When the user last spoke before the present sitting, among the latest 200 passages; on the clock of then."""
+    rows = (await connection.execute(query("context_spoken"), {"user_id": owner.user_id, **times})).all()
+    spoken = [on_clock(row.said_at, row.said_offset) for row in rows if row.kind == "message" and row.role == "user"]
+    return last_before(spoken, times["now"])
+
+
+def _said(row: Row[Any]) -> dict[str, Any]:
+    return {
+        "speaker": row.speaker or row.role,
+        "role": row.role,
+        "caption": row.caption,
+        "session": row.session,
+        "ordinal": row.ordinal,
+        "said_at": on_clock(row.said_at, row.said_offset),
+    }

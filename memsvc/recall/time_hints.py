@@ -1,0 +1,134 @@
+"""What a text asks for beside a date: the first or the last of something, or what was before or after something."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from memsvc.recall.time_words import AFTER, BEFORE
+
+Order = Literal["first", "last"]
+Side = Literal["before", "after"]
+MAX_ANCHOR = 80
+
+STRONG: dict[str, Order] = {
+    **dict.fromkeys(("first", "earliest", "originally", "initially", "zuerst", "erstmals", "anfangs"), "first"),
+    **dict.fromkeys(("erste", "ersten", "erstes"), "first"),
+    **dict.fromkeys(
+        ("last", "latest", "newest", "most", "zuletzt", "neueste", "neuesten", "neuester", "neuestes"), "last"
+    ),
+    **dict.fromkeys(("letzte", "letzten", "letztes"), "last"),
+}
+WEAK: dict[str, Order] = dict.fromkeys(
+    (
+        "currently",
+        "current",
+        "now",
+        "still",
+        "nowadays",
+        "presently",
+        "aktuell",
+        "derzeit",
+        "momentan",
+        "jetzt",
+        "noch",
+    ),
+    "last",
+)
+"""They ask for what holds today; a strong one weighs more."""
+ANCHORS: dict[str, Side] = {
+    **dict.fromkeys((*BEFORE, "prior", "bevor"), "before"), **dict.fromkeys((*AFTER, "nachdem"), "after"),
+}  # fmt: skip
+HINTS = STRONG.keys() | WEAK.keys() | ANCHORS.keys()
+
+_NAMELY = (
+    "name|names|aid|of all|class|place|floor|grade|prize|person|lady|language|sight|hand|degree|rate|come|drafts?|"
+    "thing in the morning"
+)
+_LASTING = (
+    "long|longer|for|until|till|forever|more|less|about|only|through|into|over|as|name|names|minute|resort|straw|but|"
+    "season|second|seconds|a|an|all|nights?|weeks?|weekends?|months?|quarter|years?|\\w{3,6}days?|may|june|july|august|"
+    "september|october|november|december|january|february|march|april|spring|summer|autumn|winter|fall"
+)
+NOT_SO = {
+    "first": re.compile(rf" (?:{_NAMELY})\b"),
+    "last": re.compile(rf"(?! [^\W\d_])| (?:{_LASTING})\b"),
+    "most": re.compile(r"(?! recent(?:ly)?\b)"),
+    "now": re.compile(r" (?:that|and then|and again)\b"),
+    "still": re.compile(r" (?:life|lifes|water)\b"),
+    **dict.fromkeys(("erste", "ersten", "erstes", "letzte", "letzten", "letztes"), re.compile(r"(?! mal\b)")),
+}
+"""What stands behind these words where they mean something else."""
+NOT_BEHIND = {
+    "last": {"at", "to", "will", "would", "can", "could", "second"},
+    "now": {"", "by", "until", "till", "from", "just"},
+    "still": {"stand", "sit", "keep", "hold", "lie", "stay", "standing", "sitting"},
+    "most": {"at"},
+}
+"""What stands in front of them then; "": nothing."""
+NO_ANCHOR = re.compile(
+    r"(?:[0-9]|(?:all|that|this|these|those|it|then|them|and|or|long|me|you|him|us|before|after|noon|midnight|"
+    r"one another|last(?! \w)|was|were|is|are|did|does|do|have|has|had)\b)"
+)
+NOT_AFTER = {
+    "look",
+    "looks",
+    "looked",
+    "looking",
+    "named",
+    "take",
+    "takes",
+    "took",
+    "ask",
+    "asks",
+    "asked",
+    "asking",
+    "day",
+}
+"""Verbs of which "after" is a part."""
+GERMAN = re.compile(r"(?:de[mnr]|die|das|(?:mein|unser|sein|ihr)\w{0,2}|eine[mnr])\b")
+"""What must follow "vor" and "nach", which otherwise say where."""
+NAMED = re.compile(rf"[^.,;:!?()\"“”„«»\[\]{{}}<>]{{1,{MAX_ANCHOR}}}")
+CLAUSE = re.compile(r" (?:what|who|whom|how|where|which|why|did|does|do you|was there|und was|was hat)\b.{0,80}")
+
+FIRST_SIGNS = re.compile(r"第一次|最初|首次|初めて|はじめて")
+LAST_SIGNS = re.compile(r"最后一次|最後一次|最近一次|最新|目前|现在|現在|最後に|最後の")
+
+
+def order_at(low: str, word: str, stop: int, front: str) -> tuple[Order, bool] | None:
+    """What a word that ends at ``stop`` asks for, and whether it says so strongly."""
+    order = STRONG.get(word) or WEAK.get(word)
+    pattern = NOT_SO.get(word)
+    if order is None or (pattern and pattern.match(low, stop)) or front in NOT_BEHIND.get(word, ()):
+        return None
+    if word == "latest" and low.startswith("at the ", max(stop - len("at the latest"), 0)):
+        return None
+    if word == "noch" and front != "immer":
+        return None
+    return order, word in STRONG
+
+
+def anchor_at(text: str, low: str, word: str, stop: int, front: str) -> tuple[Side, str] | None:
+    """Before or after what; nothing where it is a pronoun, a number or the end."""
+    start = stop + 1
+    if word == "prior":
+        if not low.startswith(" to ", stop):
+            return None
+        start = stop + len(" to ")
+    if word in {"vor", "nach"} and not GERMAN.match(low, start):
+        return None
+    if (word == "after" and front in NOT_AFTER) or text[stop : stop + 1] != " " or NO_ANCHOR.match(low, start):
+        return None
+    match = NAMED.match(text, start)
+    if match is None:
+        return None
+    cut = len(match[0]) == MAX_ANCHOR  # perhaps within a word
+    name = CLAUSE.sub("", match[0].rpartition(" ")[0] if cut else match[0]).strip()
+    return (ANCHORS[word], name) if name else None
+
+
+def order_of_signs(text: str) -> Order | None:
+    """The first or the last, in Chinese or Japanese."""
+    if FIRST_SIGNS.search(text):
+        return "first"
+    return "last" if LAST_SIGNS.search(text) else None

@@ -1,0 +1,114 @@
+"""Which times a query names: windows of time, whether it asks for the first or the last, before or after what.
+
+The windows go to ``memsvc.match_times`` and ``memsvc.time_fit``. Rules, no model: English in full, the most frequent
+forms of German, Chinese and Japanese. Better nothing than something invented: a month's name needs a year, a day or a
+preposition, and a number is a year only where a year must stand.
+
+Only the first 2,000 words of a query within its first 8,000 signs are read, and 16 windows at most: a whole document
+takes as long as a long message.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import islice
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from memsvc.recall import time_hints as hints
+from memsvc.recall import time_phrases_cjk as cjk
+from memsvc.recall import time_words as words
+from memsvc.recall.calendar import Calendar
+from memsvc.recall.time_dates import Found
+from memsvc.recall.time_hints import Order, Side
+from memsvc.recall.time_phrases import RULES, WORD, Reader
+
+MAX_WINDOWS, MAX_SIGNS, MAX_WORDS, MAX_TRIED, MAX_QUESTION = 16, 8_000, 2_000, 300, 400
+TELLING = hints.HINTS | RULES.keys()
+
+
+class TimeWindow(msgspec.Struct, frozen=True, kw_only=True):
+    """Moments from ``begin`` up to ``end``, on the user's clock."""
+
+    begin: datetime
+    end: datetime
+    phrase: str
+    """As the query writes it."""
+    kind: Literal["explicit", "relative"]
+    """explicit: it holds a date; relative: counted from now."""
+
+
+class QueryTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a query says about time."""
+
+    windows: tuple[TimeWindow, ...] = ()
+    """In the order of the query, 16 at most, none twice."""
+    order: Order | None = None
+    """It asks for the first, or for the last or what holds now; None for texts of more than 400 signs."""
+    anchor: tuple[Side, str] | None = None
+    """Before or after what, where that is no date: ("before", "the wedding"); None for texts of more than 400 signs."""
+
+
+def read_times(query: str, now: datetime, zone: ZoneInfo) -> QueryTimes:
+    """Read the times that a query names.
+
+    Args:
+        query: any text; only its beginning counts where it is long.
+        now: aware; "yesterday" is the day before it on the user's clock.
+        zone: the user's.
+    """
+    text = " ".join(query[:MAX_SIGNS].split())
+    if len(query) > MAX_SIGNS:
+        text = text.rpartition(" ")[0] or text  # the last word may be cut
+    calendar = Calendar(now, zone)
+    reader = Reader(text, calendar)
+    asks = len(text) <= MAX_QUESTION
+    places, order, anchor = read_words(reader, asks)
+    if cjk.SIGNS.search(text):
+        places += islice(cjk.read_all(reader.low, calendar), MAX_WINDOWS)
+        places.sort(key=lambda place: place[0])
+        order = order or (hints.order_of_signs(text) if asks else None)
+    if any(found.kind == "explicit" for _, found in places):  # "recently, in May 2023"
+        places = [(at, found) for at, found in places if not found.vague]
+    windows: dict[tuple[datetime, datetime], TimeWindow] = {}
+    for at, found in places:
+        for span in found.spans:
+            window = TimeWindow(begin=span.begin, end=span.end, phrase=text[at : found.stop], kind=found.kind)
+            windows.setdefault((span.begin, span.end), window)
+    return QueryTimes(windows=tuple(windows.values())[:MAX_WINDOWS], order=order, anchor=anchor)
+
+
+def read_words(reader: Reader, asks: bool) -> tuple[list[tuple[int, Found]], Order | None, tuple[Side, str] | None]:
+    """Go through the words of a text: phrases with their places, an order and an anchor."""
+    low = reader.low
+    places: list[tuple[int, Found]] = []
+    orders: list[tuple[Order, bool]] = []
+    anchors: list[tuple[Side, str]] = []
+    front, before, opener, end, stop = "", "", 0, 0, 0
+    tries = MAX_TRIED
+    for match in islice(WORD.finditer(low), MAX_WORDS):
+        word, at = match[0], match.start()
+        if at != end + 1 or low[end] != " ":
+            front = before = ""  # behind punctuation
+        end = match.end()
+        if at >= stop and (word in TELLING or word[0].isdecimal()):
+            tries -= 1
+            found = reader.read(word, at, before, front) if tries > 0 and len(places) < MAX_WINDOWS else None
+            if found:
+                places.append((opener if before in words.OPENING else at, found))
+                stop = found.stop
+                if before in words.OPENING and anchors:
+                    anchors.pop()  # "before 7 May" is a window
+            elif not asks:
+                pass
+            elif word in hints.ANCHORS:
+                anchors += filter(None, [hints.anchor_at(reader.text, low, word, end, front)])
+            elif word in hints.HINTS:
+                orders += filter(None, [hints.order_at(low, word, end, front)])
+        front = word
+        if word not in words.ARTICLES:
+            before, opener = word, at
+    orders.sort(key=lambda order: not order[1])
+    return places, orders[0][0] if orders else None, anchors[0] if anchors else None

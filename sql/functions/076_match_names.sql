@@ -1,0 +1,267 @@
+-- Names that stand in a query, and the nodes that are called so.
+
+-- What could be a name in a query: its runs of 1 to 6 words (Chinese and Japanese signs and Korean syllables: 1 to 8,
+-- for such text sets no spaces between words). Punctuation inside counts; around, both with and without ("C++", "C").
+-- A possessive 's is a word by itself and so outside. name: as the query writes it; form: its normal form; place: of
+-- its first sign, from 1; ending: behind its last sign; loose: may be compared by trigrams, for which it has a word of
+-- 4 letters or more: a whole run of up to three words with a capital (the first word of a query may have it for being
+-- the first: also what follows it), or a single word of 5 letters or more where no word behind the first has one. Stop
+-- words part runs. Left out: stop words alone (but for capitals in the middle: "Will") and single signs amid others.
+-- Words by which people speak of themselves are left out, too, or stand there as the form "i" (p_first_person). Of a
+-- query that is a whole document the first 64 words or signs are looked at.
+CREATE OR REPLACE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean)
+RETURNS TABLE (name text, form text, place integer, ending integer, loose boolean)
+LANGUAGE plpgsql STABLE ROWS 100
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+  most_words CONSTANT integer := 64;
+  signs CONSTANT text := '\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF'
+    '\U00020000-\U0003FFFF';
+  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
+  said CONSTANT text := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
+  opening CONSTANT text := substring(said FROM '^\W*');
+  words text[];
+  gaps text[];
+  parts text[];
+BEGIN
+  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth) INTO words, gaps
+  FROM (
+    SELECT r.*
+    FROM regexp_matches(said, format('([%1$s]|[^\W%1$s]+)(\W*)', signs), 'g') WITH ORDINALITY AS r (found, nth)
+    LIMIT most_words
+  ) AS m;
+  IF words IS NULL THEN
+    RETURN;
+  END IF;
+  parts := string_to_array(memsvc.normal_form((
+    SELECT string_agg(w.word || chr(2) || w.gap, chr(1) ORDER BY w.nth)
+    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
+  )), chr(1));
+
+  RETURN QUERY
+  WITH piece AS MATERIALIZED (
+    SELECT w.nth::integer AS nth, w.word, w.gap, split_part(p.part, chr(2), 1) AS form,
+      split_part(p.part, chr(2), 2) AS form_gap, w.word ~ format('^[%s]', signs) AS sign,
+      coalesce('{}' IN (
+        ts_lexize(d.own, split_part(p.part, chr(2), 1)), ts_lexize('english_stem', split_part(p.part, chr(2), 1))
+      ), false) AS stops, w.word <> lower(w.word) AS capital,
+      split_part(p.part, chr(2), 1) = ANY (memsvc.first_person_words()) AS self
+    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
+    INNER JOIN unnest(parts) WITH ORDINALITY AS p (part, nth) ON p.nth = w.nth
+    CROSS JOIN (
+      SELECT (CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END)::regdictionary AS own
+    ) AS d
+  ),
+  placed AS MATERIALIZED (
+    SELECT i.*, 1 + length(opening) + coalesce(sum(length(i.word || i.gap)) OVER before, 0)::integer AS place,
+      1 + coalesce(sum(length(i.form || i.form_gap)) OVER before, 0)::integer AS form_place,
+      coalesce(lag(i.gap) OVER (ORDER BY i.nth), opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
+      substring(i.form_gap FROM '^(\S*?[^\s.,;:!?)"''])[.,;:!?)"'']+(?=\s|$)') AS short_tail,
+      substring(coalesce(lag(i.form_gap) OVER (ORDER BY i.nth), opening) FROM '\S+$') AS head,
+      coalesce(lag(i.sign) OVER (ORDER BY i.nth), false) AS sign_before,
+      coalesce(lead(i.sign) OVER (ORDER BY i.nth), false) AS sign_behind,
+      i.capital AND NOT i.stops AS proper, bool_or(i.capital AND NOT i.stops AND i.nth > 1) OVER () AS with_capitals,
+      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER (ORDER BY i.nth), false) AS proper_before,
+      coalesce(lead(i.capital AND NOT i.stops) OVER (ORDER BY i.nth), false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
+      count(*) FILTER (WHERE i.capital AND NOT i.stops) OVER before AS propers
+    FROM piece AS i
+    WINDOW before AS (ORDER BY i.nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  ),
+  whole AS MATERIALIZED (
+    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form FROM piece AS i
+  ),
+  run AS (
+    SELECT a.place, z.place + length(z.word) AS ending, a.form_place, z.form_place + length(z.form) AS form_ending,
+      a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
+      CASE WHEN a.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
+          AND NOT z.proper_behind
+          AND z.nth - a.nth < 3 AND z.propers - a.propers = z.nth - a.nth
+        ELSE a.nth = z.nth AND NOT a.stops AND length(a.form) >= 5
+      END AND NOT a.sign AS whole
+    FROM placed AS a
+    INNER JOIN placed AS z ON z.nth BETWEEN a.nth AND a.nth + CASE WHEN a.sign THEN 7 ELSE 5 END
+    WHERE a.nth < z.nth OR CASE WHEN a.self THEN p_first_person ELSE
+      (NOT a.stops OR (a.nth > 1 AND a.capital))
+      AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
+    END
+  ),
+  gram AS (
+    SELECT r.*, substr(w.form, r.form_place, r.form_ending - r.form_place) AS form FROM run AS r CROSS JOIN whole AS w
+  )
+  SELECT substr(said, v.place, v.ending - v.place), v.form, v.place, v.ending, v.loose
+  FROM (
+    SELECT CASE WHEN g.self THEN 'i' ELSE g.form END AS form, g.place, g.ending,
+      NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
+    FROM gram AS g
+    UNION ALL
+    -- With the punctuation that touches it: "C++", ".NET".
+    SELECT g.form || t.tail, g.place, g.ending + length(t.tail), false
+    FROM gram AS g CROSS JOIN LATERAL (VALUES (g.tail), (g.short_tail)) AS t (tail)
+    WHERE t.tail IS NOT NULL AND NOT g.self
+    UNION ALL
+    SELECT g.head || g.form, g.place - length(g.head), g.ending, false FROM gram AS g
+    WHERE g.head IS NOT NULL AND NOT g.self
+  ) AS v;
+END
+$$;
+COMMENT ON FUNCTION memsvc.name_grams(text, text, boolean) IS 'What could be a name in a query.';
+
+-- Words by which people speak of themselves.
+CREATE OR REPLACE FUNCTION memsvc.first_person_words() RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ARRAY[
+  'i', 'me', 'my', 'mine', 'myself', 'ich', 'mich', 'mir', 'mein', 'meine', 'meinen', 'meinem', 'meiner', 'je', 'moi',
+  'yo', 'eu', 'meu', 'minha', '我', '私', '僕', '俺'
+];
+COMMENT ON FUNCTION memsvc.first_person_words() IS
+  'Words by which people speak of themselves, in their normal form; none that is a common name, as Mia.';
+
+-- Stored nodes that have one of these labels or names, in their normal form, at a valid time (null: now) and as known.
+CREATE OR REPLACE FUNCTION memsvc.forms_called(
+  p_user_id uuid, p_forms text[], p_as_of timestamptz, p_known_at timestamptz
+) RETURNS TABLE (form text, node_id uuid)
+LANGUAGE plpgsql STABLE ROWS 10
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN QUERY
+  SELECT v.label_form, v.node_id FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.label_form = ANY (p_forms) AND v.recorded_to = 'infinity'
+    AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known
+  ORDER BY v.label_form, v.node_id;
+  RETURN QUERY
+  SELECT v.normal_form, v.node_id FROM aliases AS v
+  WHERE v.user_id = p_user_id AND v.normal_form COLLATE "C" = ANY (p_forms) AND v.recorded_to = 'infinity'
+    AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known
+  ORDER BY v.normal_form COLLATE "C", v.node_id;
+  IF p_known_at IS NOT NULL THEN
+    RETURN QUERY
+    SELECT v.label_form, v.node_id FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.label_form = ANY (p_forms) AND v.recorded_to < 'infinity'
+      AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known AND v.recorded_to > known
+    ORDER BY v.label_form, v.node_id;
+    RETURN QUERY
+    SELECT v.normal_form, v.node_id FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.normal_form = ANY (p_forms) AND v.recorded_to < 'infinity'
+      AND v.valid_from <= moment AND v.valid_to > moment AND v.recorded_from <= known AND v.recorded_to > known
+    ORDER BY v.normal_form;
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION memsvc.forms_called(uuid, text[], timestamptz, timestamptz) IS
+  'Stored nodes that have one of these labels or names.';
+
+-- Names in a query and the nodes that are called so, merges resolved; several nodes where a name is ambiguous. Labels
+-- and names that are the same (their normal form) go first, the longest ones: what lies inside a longer one does not
+-- count. Of what these leave, runs of words that nearly are a name (similar_names), the most similar first.
+-- similarity: 1: so it is called. place: of its first sign in the query, from 1. label and type: of the node that
+-- stands for it, as node_cards shows it. A node with two names in the query comes twice, one that is named twice once.
+-- A user who has no node but the own one is done at once. p_language: whose stop words are no names by themselves.
+-- p_first_person: words as "me" and "my" are names of the own node, which is the one that is called "I".
+CREATE OR REPLACE FUNCTION memsvc.names_in_query(
+  p_user_id uuid, p_query text, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL,
+  p_language text DEFAULT 'english', p_first_person boolean DEFAULT false
+) RETURNS TABLE (name text, node_id uuid, label text, type text, similarity double precision, place integer)
+LANGUAGE plpgsql STABLE ROWS 5
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  most_loose CONSTANT integer := 2;
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  gram record;
+  exact record;
+  near record;
+  called_so uuid[];
+BEGIN
+  PERFORM FROM nodes AS n WHERE n.user_id = p_user_id OFFSET 1 LIMIT 1;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(g.place) AS places,
+    array_agg(g.ending) AS endings, array_agg(g.loose) AS loose
+  INTO gram FROM memsvc.name_grams(p_query, p_language, p_first_person) AS g;
+  IF gram.forms IS NULL THEN
+    RETURN;
+  END IF;
+
+  WITH called AS MATERIALIZED (
+    SELECT c.* FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
+  ),
+  hit AS MATERIALIZED (
+    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
+    WHERE g.form IN (SELECT c.form FROM called AS c)
+  ),
+  longest AS MATERIALIZED (
+    SELECT h.* FROM hit AS h
+    WHERE NOT EXISTS (
+      SELECT FROM hit AS o
+      WHERE o.place <= h.place AND o.ending >= h.ending AND o.ending - o.place > h.ending - h.place
+    )
+  )
+  SELECT array_agg(l.name) AS names, array_agg(l.form) AS forms, array_agg(c.node_id) AS nodes,
+    array_agg(l.place) AS places, array_agg(l.ending) AS endings
+  INTO exact FROM longest AS l INNER JOIN called AS c ON c.form = l.form;
+
+  WITH free AS MATERIALIZED (
+    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
+      AS g (name, form, place, ending, loose)
+    WHERE g.loose AND NOT EXISTS (
+      SELECT FROM unnest(exact.places, exact.endings) AS e (place, ending)
+      WHERE e.place < g.ending AND e.ending > g.place
+    )
+    ORDER BY g.ending - g.place DESC, g.place LIMIT most_loose
+  ),
+  hit AS MATERIALIZED (
+    SELECT f.name, f.form, f.place, f.ending, s.node_id, s.similarity,
+      max(s.similarity) OVER (PARTITION BY f.place, f.ending) AS best
+    FROM memsvc.similar_names(p_user_id, ARRAY(SELECT DISTINCT f.form FROM free AS f), moment, p_known_at) AS s
+    INNER JOIN free AS f ON f.form = s.form
+  )
+  SELECT array_agg(h.name) AS names, array_agg(h.form) AS forms, array_agg(h.node_id) AS nodes,
+    array_agg(h.place) AS places, array_agg(h.similarity) AS similarities
+  INTO near FROM hit AS h
+  WHERE h.similarity > h.best - 0.1 AND NOT EXISTS (
+    SELECT FROM hit AS o
+    WHERE o.place < h.ending AND o.ending > h.place
+      AND (o.best, o.ending - o.place, -o.place) > (h.best, h.ending - h.place, -h.place)
+  );
+
+  called_so := coalesce(exact.nodes, '{}') || coalesce(near.nodes, '{}');
+  IF called_so = '{}' THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH met AS (
+    SELECT e.*, 1::double precision AS similarity
+    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places) AS e (name, form, node_id, place)
+    UNION ALL
+    SELECT n.*
+    FROM unnest(near.names, near.forms, near.nodes, near.places, near.similarities)
+      AS n (name, form, node_id, place, similarity)
+  )
+  SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
+  FROM (
+    SELECT DISTINCT ON (m.form, c.canonical_id) m.name, c.canonical_id, c.label, c.type, m.similarity, m.place
+    FROM met AS m
+    INNER JOIN memsvc.node_cards(p_user_id, called_so, p_as_of, p_known_at) AS c ON c.node_id = m.node_id
+    ORDER BY m.form, c.canonical_id, m.similarity DESC, m.place
+  ) AS b
+  ORDER BY b.place, b.similarity DESC, b.label, b.canonical_id;
+END
+$$;
+COMMENT ON FUNCTION memsvc.names_in_query(uuid, text, timestamptz, timestamptz, text, boolean) IS
+  'Names in a query and the nodes that are called so, merges resolved.';

@@ -1,0 +1,225 @@
+-- Facts (versions of edges) that matter for a query: by the words of their sentence, and because of what they are
+-- about.
+
+-- How much an edge of a type tells about its ends, 0 to 1. Who somebody is and lives with first; then what somebody
+-- does and likes; then how things hang together; what was only mentioned, and where knowledge comes from, last. Types
+-- that users add (none of these) stand with what people do, for somebody thought them worth a name.
+CREATE OR REPLACE FUNCTION memsvc.edge_type_weight(p_type text) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+  WHEN p_type IN ('LIVES_IN', 'WORKS_AT', 'FAMILY_OF') THEN 1.0
+  WHEN p_type IN ('KNOWS', 'LIKES', 'DISLIKES', 'WANTS', 'FEELS', 'OWNS', 'PARTICIPATED_IN', 'HAPPENED_ON') THEN 0.9
+  WHEN p_type IN ('CREATED', 'USES', 'LOCATED_AT', 'PART_OF') THEN 0.7
+  WHEN p_type IN ('DEPENDS_ON', 'CAUSED_BY', 'ANSWERS', 'SUPPORTS', 'CONTRADICTS', 'EXTENDS', 'EXAMPLE_OF', 'PRECEDES')
+    THEN 0.5
+  WHEN p_type IN ('RELATED_TO', 'ABOUT', 'MENTIONS') THEN 0.3
+  WHEN p_type IN (
+    'SUPERSEDES', 'DERIVED_FROM', 'SUMMARIZES', 'REFLECTS_ON', 'VERSION_OF', 'TOOL_CALL'
+  ) THEN 0.2
+  ELSE 0.7
+END;
+COMMENT ON FUNCTION memsvc.edge_type_weight(text) IS 'How much an edge of a type tells about its ends, 0 to 1.';
+
+-- Whether a passage of these sources (null: any), said in [p_said_from, p_said_to), supports a fact, as known at a
+-- time.
+CREATE OR REPLACE FUNCTION memsvc.fact_is_from(
+  p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz,
+  p_said_to timestamptz, p_known_at timestamptz
+) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET enable_bitmapscan = off
+AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM source_links AS l
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
+      ORDER BY i.passage_id OFFSET 0
+    ) AS p
+    WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.stance = 'supports'
+      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+      AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+      AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+      AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+      AND (p_said_to IS NULL OR p.said_at < p_said_to)
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.fact_is_from(
+  uuid, uuid, uuid[], uuid[], timestamptz, timestamptz, timestamptz
+) IS 'Whether a passage of some sources and times supports a fact.';
+
+-- Facts that hold at p_as_of (null: now), as known at p_known_at (null: now): those whose sentence has words of the
+-- query (words: BM25; null: not one), and those about nodes (p_nodes, each p_distances away from what the query names;
+-- null: not about any). Of a node the strongest facts are looked at, and of these the ones of telling types go first;
+-- edges among nodes that are the same are found by words alone. p_sources to p_said_to: only what such a passage
+-- supports. Best first, at most p_limit: the best by words and the best about the nodes take turns.
+CREATE OR REPLACE FUNCTION memsvc.match_facts(
+  p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer,
+  p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL, p_said_from timestamptz DEFAULT NULL,
+  p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
+) RETURNS TABLE (version_id uuid, words double precision, matched_terms text[], distance integer, node_id uuid)
+LANGUAGE plpgsql STABLE ROWS 50
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
+SET enable_nestloop = off -- estimates know nothing of the number of facts
+AS $$
+#variable_conflict use_column
+DECLARE
+  fan_out CONSTANT integer := 50;
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL;
+  merged boolean := false;
+  near uuid[] := '{}';
+  met_facts uuid[];
+  told record;
+BEGIN
+  PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  IF cardinality(p_nodes) > 0 THEN
+    merged := memsvc.any_merges(p_user_id, p_known_at);
+    near := ARRAY(
+      SELECT DISTINCT h.version_id FROM memsvc.hop(
+        p_user_id, memsvc.standing_for(p_user_id, p_nodes, p_known_at), NULL, 'both', fan_out, NULL, moment,
+        p_known_at, merged
+      ) AS h
+      WHERE NOT filtered OR memsvc.fact_is_from(
+        p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+      )
+    );
+  END IF;
+  SELECT array_agg(m.version_id) AS versions, array_agg(m.score) AS scores,
+    array_agg(array_to_string(m.matched_terms, chr(1))) AS terms
+  INTO told
+  FROM memsvc.match_fact_words(
+    p_user_id, p_query, p_language, near, p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
+  ) AS m;
+  -- By itself: under row security, an index is not used for an array that coalesce is a part of.
+  met_facts := near || coalesce(told.versions, '{}');
+
+  RETURN QUERY
+  WITH asked AS MATERIALIZED (
+    SELECT coalesce(r.canonical_id, n.node_id) AS node_id, min(n.distance) AS distance
+    FROM unnest(p_nodes, p_distances) AS n (node_id, distance)
+    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
+      ON r.node_id = n.node_id
+    GROUP BY 1
+  ),
+  fact AS MATERIALIZED (
+    SELECT v.version_id, v.from_node, v.to_node, v.recorded_from, memsvc.edge_type_weight(v.type) * v.weight AS strength
+    FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (met_facts)
+    ORDER BY v.version_id OFFSET 0
+  ),
+  resolved AS MATERIALIZED (
+    SELECT r.node_id, r.canonical_id
+    FROM memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN ARRAY(
+      SELECT f.from_node FROM fact AS f UNION SELECT f.to_node FROM fact AS f
+    ) END, p_known_at) AS r
+  ),
+  about AS MATERIALIZED (
+    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.node_id
+    FROM (
+      SELECT f.version_id, f.from_node AS node_id, 0 AS side FROM fact AS f
+      UNION ALL SELECT f.version_id, f.to_node, 1 FROM fact AS f
+    ) AS e
+    LEFT JOIN resolved AS r ON r.node_id = e.node_id
+    INNER JOIN asked AS a ON a.node_id = coalesce(r.canonical_id, e.node_id)
+    ORDER BY e.version_id, a.distance, e.side
+  ),
+  ranked AS (
+    SELECT f.version_id, w.score, w.terms, a.distance, a.node_id,
+      CASE WHEN w.score IS NOT NULL
+        THEN row_number() OVER (ORDER BY w.score DESC NULLS LAST, f.recorded_from DESC, f.version_id DESC)
+      END AS by_words,
+      CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
+        ORDER BY a.distance NULLS LAST, w.score DESC NULLS LAST, f.strength DESC, f.recorded_from DESC,
+          f.version_id DESC
+      ) END AS by_node
+    FROM fact AS f
+    LEFT JOIN unnest(told.versions, told.scores, told.terms) AS w (version_id, score, terms)
+      ON w.version_id = f.version_id
+    LEFT JOIN about AS a ON a.version_id = f.version_id
+  )
+  SELECT r.version_id, r.score, coalesce(string_to_array(r.terms, chr(1)), '{}'), r.distance, r.node_id
+  FROM ranked AS r
+  ORDER BY least(r.by_words, r.by_node), r.by_words, r.by_node
+  LIMIT p_limit;
+END
+$$;
+COMMENT ON FUNCTION memsvc.match_facts(
+  uuid, text, text, uuid[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
+) IS 'Facts that matter for a query, by their words and by what they are about; best first.';
+
+-- Facts as recall shows them, ends resolved: labels are those of the present, or else others that are known.
+-- passage_id: the passage that was said first of those that support it; null: none does.
+CREATE OR REPLACE FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamptz DEFAULT NULL)
+RETURNS TABLE (
+  version_id uuid, edge_id uuid, type text, from_node uuid, from_label text, to_node uuid, to_label text,
+  valid_from timestamptz, valid_to timestamptz, weight real, confidence real, fact text, recorded_from timestamptz,
+  passage_id uuid
+)
+LANGUAGE plpgsql STABLE ROWS 20
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_sort = off
+SET enable_incremental_sort = off
+SET enable_nestloop = off -- estimates know nothing of the number of facts
+AS $$
+#variable_conflict use_column
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  ends uuid[];
+BEGIN
+  IF coalesce(cardinality(p_versions), 0) = 0 THEN
+    RETURN;
+  END IF;
+  ends := ARRAY(
+    SELECT DISTINCT n.node_id
+    FROM (
+      SELECT o.from_node, o.to_node FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions) ORDER BY o.version_id OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (VALUES (v.from_node), (v.to_node)) AS n (node_id)
+  );
+  RETURN QUERY
+  WITH card AS MATERIALIZED (
+    SELECT c.node_id, c.canonical_id, c.label FROM memsvc.node_cards(p_user_id, ends, NULL, p_known_at) AS c
+  )
+  SELECT v.version_id, v.edge_id, v.type, coalesce(f.canonical_id, v.from_node), coalesce(f.label, ''),
+    coalesce(t.canonical_id, v.to_node), coalesce(t.label, ''), nullif(v.valid_from, '-infinity'),
+    nullif(v.valid_to, 'infinity'), v.weight, v.confidence, v.fact, v.recorded_from, s.passage_id
+  FROM (
+    SELECT o.* FROM edge_versions AS o WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions)
+    ORDER BY o.version_id OFFSET 0
+  ) AS v
+  LEFT JOIN card AS f ON f.node_id = v.from_node
+  LEFT JOIN card AS t ON t.node_id = v.to_node
+  LEFT JOIN LATERAL (
+    SELECT p.passage_id
+    FROM source_links AS l
+    CROSS JOIN LATERAL (
+      SELECT i.passage_id, i.said_at FROM passages AS i
+      WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
+      ORDER BY i.passage_id OFFSET 0
+    ) AS p
+    WHERE l.user_id = p_user_id AND l.edge_version_id = v.version_id AND l.stance = 'supports'
+      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+    ORDER BY p.said_at, p.passage_id LIMIT 1
+  ) AS s ON true;
+END
+$$;
+COMMENT ON FUNCTION memsvc.fact_rows(uuid, uuid[], timestamptz) IS 'Facts as recall shows them.';

@@ -1,0 +1,316 @@
+-- Recall: one statement, one round trip. The arms find some hundred candidates at most (083_candidates.sql); what is
+-- asked beyond that is asked of those alone, so it costs the same for a user of a thousand passages and of a million.
+
+-- How many standard deviations a value lies above the mean; 0 where all are alike, or there is no value.
+CREATE OR REPLACE FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision)
+RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce((p_value - p_mean) / nullif(p_spread, 0), 0);
+COMMENT ON FUNCTION memsvc.z_score(double precision, double precision, double precision) IS
+  'How many standard deviations a value lies above the mean; 0 where all are alike or there is none.';
+
+-- A text's words in small letters, for names: without signs.
+CREATE OR REPLACE FUNCTION memsvc.plain_words(p_text text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN array_remove(regexp_split_to_array(lower(p_text), '[^[:alnum:]]+'), '');
+COMMENT ON FUNCTION memsvc.plain_words(text) IS 'A text''s words in small letters, without signs.';
+
+-- Whether a query speaks of the one who asks; in a conversation with an assistant that is the user.
+CREATE OR REPLACE FUNCTION memsvc.says_i(p_query text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN p_query ~ '[我私僕俺]' OR memsvc.plain_words(p_query) && ARRAY[
+  'i', 'me', 'my', 'mine', 'myself', 'we', 'us', 'our', 'ours', 'ich', 'mich', 'mir', 'mein', 'meine', 'meinen',
+  'meinem', 'meiner', 'wir', 'uns', 'unser', 'unsere', 'je', 'moi', 'mon', 'mes', 'nous', 'yo', 'mis', 'nosotros'
+];
+COMMENT ON FUNCTION memsvc.says_i(text) IS 'Whether a query speaks of the one who asks.';
+
+-- The words of a query by which it can name who speaks: the first 64 that mean something ("will" is no Will).
+CREATE OR REPLACE FUNCTION memsvc.naming_words(p_query text, p_language text) RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN ARRAY(
+  SELECT w.word FROM unnest((memsvc.plain_words(p_query))[:64]) AS w (word)
+  WHERE memsvc.to_words('stemmed', p_language, w.word) <> ''
+);
+COMMENT ON FUNCTION memsvc.naming_words(text, text) IS 'The words of a query by which it can name who speaks.';
+
+-- What each arm and factor counts, where nobody says otherwise. memsvc/recall/options.py has the same numbers, with what
+-- they mean; a test compares them.
+CREATE OR REPLACE FUNCTION memsvc.default_weights() RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN jsonb_build_object(
+  'words', 0.5, 'nearby', 0.1, 'session', 0.25, 'vector', 0.6, 'nearby_vector', 0.1, 'session_vector', 0.5, 'late', 0.5,
+  'names', 0.5, 'distance', 0.25, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0,
+  'familiarity', 0, 'usefulness', 0.3, 'kind', 0, 'sentiment', 0, 'staleness', 0.5
+);
+COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of recall counts by default.';
+
+-- The read path: memories for a query, best first, with what each arm found and the points that each factor gave. What
+-- they are is shown by memsvc.memories_shown.
+--
+-- Relevance is a sum of scores, each standardised over the candidates (z-score): of a passage's own words and vector,
+-- of the messages before and after it, and of the best of its session. A passage that is not among the best by words
+-- counts as 0 there; what has no vector yet, and facts where they have nothing to compare, count as average. Cosines
+-- of two models cannot be compared, so the leaving one's are standardised among themselves. Neighbours count where they
+-- are candidates themselves: taking in all of them found no more.
+--
+-- Late interaction (MaxSim) comes last, for the best p_late passages; what stands behind them stays behind them. The
+-- same scores tell how likely it is that the answer is here at all (confidence, 0 to 1, in every row; null where there
+-- are no token vectors): the best cosine, the mean of the best three MaxSims, whether the query names somebody who
+-- speaks in one of them, and how much nearer the best of theirs is than the best of others'. Logistic, fitted on
+-- questions that have an answer, that lack one, and that belong to another conversation (docs/recall.md).
+--
+-- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
+-- first or last, where the query asks for that. p_except: not these (earlier pages).
+CREATE OR REPLACE FUNCTION memsvc.recall(
+  p_user_id uuid,
+  p_query text,
+  p_limit integer,
+  p_weights jsonb DEFAULT '{}',
+  p_form text DEFAULT 'stemmed',
+  p_language text DEFAULT 'english',
+  p_kinds text[] DEFAULT '{message}',
+  p_sources uuid[] DEFAULT NULL,
+  p_not_sources uuid[] DEFAULT NULL,
+  p_said_from timestamptz DEFAULT NULL,
+  p_said_to timestamptz DEFAULT NULL,
+  p_as_of timestamptz DEFAULT NULL,
+  p_known_at timestamptz DEFAULT NULL,
+  p_model_id smallint DEFAULT NULL,
+  p_vector public.halfvec DEFAULT NULL,
+  p_tokens bit(128)[] DEFAULT NULL,
+  p_other_model_id smallint DEFAULT NULL,
+  p_other_vector public.halfvec DEFAULT NULL,
+  p_nodes uuid[] DEFAULT '{}',
+  p_hops integer DEFAULT 1,
+  p_begins timestamptz[] DEFAULT '{}',
+  p_ends timestamptz[] DEFAULT '{}',
+  p_order text DEFAULT NULL,
+  p_facts boolean DEFAULT true,
+  p_candidates integer DEFAULT 64,
+  p_late integer DEFAULT 40,
+  p_except uuid[] DEFAULT '{}'
+) RETURNS TABLE (
+  memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[],
+  matched text[], confidence double precision
+)
+LANGUAGE sql STABLE
+SET search_path = memsvc, public, pg_temp
+SET plan_cache_mode = force_generic_plan
+BEGIN ATOMIC
+  WITH asked AS MATERIALIZED (
+    SELECT w.*, memsvc.naming_words(p_query, p_language) AS naming, memsvc.says_i(p_query) AS of_self,
+      least(p_said_to, p_as_of + interval '1 microsecond') AS said_to, coalesce(p_as_of, p_known_at, now()) AS moment,
+      EXISTS (SELECT FROM memsvc.memory_signals AS g WHERE g.user_id = p_user_id) AS judged
+    FROM jsonb_to_record(memsvc.default_weights() || p_weights) AS w (
+      words double precision, nearby double precision, session double precision, vector double precision,
+      nearby_vector double precision, session_vector double precision, late double precision, names double precision,
+      distance double precision, speaker double precision, "time" double precision, "order" double precision,
+      recency double precision, importance double precision, strength double precision,
+      familiarity double precision, usefulness double precision, sentiment double precision, kind double precision,
+      staleness double precision
+    )
+  ),
+  reached AS MATERIALIZED (
+    SELECT e.* FROM memsvc.expand_names(p_user_id, p_nodes, p_hops, 10, p_as_of, p_known_at) AS e WHERE p_nodes <> '{}'
+  ),
+  goal AS MATERIALIZED (
+    SELECT coalesce(array_agg(r.node_id), '{}') AS nodes, array_agg(r.reach) AS reach,
+      array_agg(r.distance) AS distances
+    FROM reached AS r
+  ),
+  candidate AS MATERIALIZED (
+    SELECT c.* FROM asked AS a CROSS JOIN goal AS g CROSS JOIN LATERAL memsvc.recall_candidates(
+      p_user_id, p_query, p_limit, p_candidates, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from,
+      a.said_to, p_as_of, p_known_at, a.words > 0 OR a.nearby > 0 OR a.session > 0, p_model_id, p_vector,
+      p_other_model_id, p_other_vector, g.nodes, g.reach, g.distances, p_begins, p_ends
+    ) AS c
+    WHERE c.passage_id <> ALL (p_except)
+  ),
+  spread AS MATERIALIZED (
+    SELECT avg(coalesce(c.words, 0)) AS words_mean, stddev_pop(coalesce(c.words, 0)) AS words_spread,
+      avg(c.similarity) AS vector_mean, stddev_pop(c.similarity) AS vector_spread,
+      avg(c.other_similarity) AS other_mean, stddev_pop(c.other_similarity) AS other_spread
+    FROM candidate AS c
+  ),
+  compared AS MATERIALIZED (
+    SELECT c.*, memsvc.z_score(coalesce(c.words, 0), s.words_mean, s.words_spread) AS words_z,
+      CASE WHEN c.similarity IS NOT NULL THEN memsvc.z_score(c.similarity, s.vector_mean, s.vector_spread)
+        ELSE memsvc.z_score(c.other_similarity, s.other_mean, s.other_spread) END AS vector_z
+    FROM candidate AS c CROSS JOIN spread AS s
+  ),
+  around AS MATERIALIZED (
+    SELECT m.source_id, m.session, m.ordinal,
+      (coalesce(sum(m.words) OVER beside, 0) + coalesce(sum(m.words) OVER about, 0)) / 2 AS nearby,
+      coalesce(max(m.vector_z) OVER beside, min(m.vector_z) OVER ()) AS nearby_vector,
+      max(m.words) OVER whole AS session_words, max(m.vector_z) OVER whole AS session_vector
+    FROM (
+      SELECT j.source_id, j.session, j.ordinal, max(coalesce(j.words, 0)) AS words, max(j.vector_z) AS vector_z
+      FROM compared AS j
+      GROUP BY j.source_id, j.session, j.ordinal
+    ) AS m
+    WINDOW
+      whole AS (PARTITION BY m.source_id, m.session),
+      beside AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal
+        RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW),
+      about AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal
+        RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
+  ),
+  memory AS MATERIALIZED (
+    SELECT j.passage_id AS memory_id, 'passage' AS kind, j.said_at AS since, NULL::timestamptz AS until, j.words_z,
+      memsvc.z_score(b.nearby, avg(b.nearby) OVER (), stddev_pop(b.nearby) OVER ()) AS nearby_z,
+      memsvc.z_score(b.session_words, avg(b.session_words) OVER (), stddev_pop(b.session_words) OVER ()) AS session_z,
+      j.vector_z,
+      memsvc.z_score(b.nearby_vector, avg(b.nearby_vector) OVER (), stddev_pop(b.nearby_vector) OVER ())
+        AS nearby_vector_z,
+      memsvc.z_score(b.session_vector, avg(b.session_vector) OVER (), stddev_pop(b.session_vector) OVER ())
+        AS session_vector_z,
+      (a.of_self AND j.role = 'user')
+        OR (j.speaker <> j.role AND memsvc.plain_words(j.speaker) && a.naming) AS speaks,
+      j.node_id, j.reach, j.distance, j.words, j.words_rank, j.matched_terms, j.matched_form,
+      coalesce(j.similarity, j.other_similarity) AS similarity, coalesce(j.vector_rank, j.other_rank) AS vector_rank,
+      j.similarity IS NULL AND j.other_similarity IS NOT NULL AS by_other
+    FROM compared AS j
+    INNER JOIN around AS b ON b.source_id = j.source_id AND b.session = j.session AND b.ordinal = j.ordinal
+    CROSS JOIN asked AS a
+    UNION ALL
+    SELECT f.version_id, 'fact', v.valid_from, v.valid_to,
+      memsvc.z_score(coalesce(f.words, 0), s.words_mean, s.words_spread), 0, 0, 0, 0, 0, false, f.node_id, r.reach,
+      f.distance, f.words, CASE WHEN f.words > 0 THEN row_number() OVER (ORDER BY f.words DESC, f.version_id) END,
+      f.matched_terms, p_form, NULL, NULL, false
+    FROM asked AS a CROSS JOIN spread AS s CROSS JOIN goal AS g
+    CROSS JOIN LATERAL memsvc.match_facts(
+      p_user_id, p_query, p_language, g.nodes, g.distances, p_candidates, p_sources, p_not_sources, p_said_from,
+      p_said_to, p_as_of, p_known_at
+    ) AS f
+    INNER JOIN memsvc.edge_versions AS v ON v.user_id = p_user_id AND v.version_id = f.version_id
+    LEFT JOIN reached AS r ON r.node_id = f.node_id
+    WHERE p_facts AND f.version_id <> ALL (p_except)
+  ),
+  -- What each factor gives before late interaction: value times weight.
+  weighed AS MATERIALIZED (
+    SELECT m.*, a.words * m.words_z AS words_points, a.nearby * m.nearby_z AS nearby_points,
+      a.session * m.session_z AS session_points, a.vector * m.vector_z AS vector_points,
+      a.nearby_vector * m.nearby_vector_z AS nearby_vector_points,
+      a.session_vector * m.session_vector_z AS session_vector_points,
+      CASE WHEN m.speaks THEN a.speaker ELSE 0 END AS speaker_points,
+      CASE WHEN m.distance = 0 THEN a.names * m.reach ELSE 0 END AS names_points,
+      CASE WHEN m.distance > 0 THEN a.distance * m.reach ELSE 0 END AS distance_points,
+      a."time" * greatest(
+        memsvc.time_fit(m.since, p_begins, p_ends, interval '7 days'),
+        memsvc.time_fit(m.until, p_begins, p_ends, interval '7 days')
+      ) AS time_points,
+      a."order" * CASE p_order WHEN 'first' THEN 1 - t.place WHEN 'last' THEN t.place ELSE 0 END AS order_points,
+      a.recency * coalesce(memsvc.recency(a.moment - m.since, interval '30 days'), 0) AS recency_points,
+      CASE WHEN m.kind = 'fact' THEN a.kind ELSE 0 END AS kind_points,
+      CASE WHEN m.kind = 'fact' THEN -a.staleness * memsvc.staleness(m.until, m.since, a.moment) ELSE 0 END
+        AS staleness_points,
+      a.importance * coalesce((g.importance - 1) / 9.0, 0) AS importance_points,
+      a.strength * coalesce(
+        memsvc.recall_strength(g.recalls, a.moment - g.last_recalled_at, interval '30 days'), 0
+      ) AS strength_points,
+      a.familiarity * memsvc.familiarity(g.recalls) AS familiarity_points,
+      a.usefulness * memsvc.usefulness(g.used, g.irrelevant) AS usefulness_points,
+      a.sentiment * coalesce(abs(g.sentiment), 0) AS sentiment_points
+    FROM memory AS m
+    CROSS JOIN asked AS a
+    INNER JOIN (
+      SELECT o.memory_id, percent_rank() OVER (ORDER BY o.since NULLS FIRST) AS place FROM memory AS o
+    ) AS t ON t.memory_id = m.memory_id
+    LEFT JOIN LATERAL (
+      SELECT s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment
+      FROM memsvc.memory_signals AS s
+      WHERE a.judged AND s.user_id = p_user_id AND s.memory_id >= m.memory_id AND s.memory_id <= m.memory_id
+      ORDER BY s.memory_id LIMIT 1
+    ) AS g ON true
+  ),
+  ranked AS MATERIALIZED (
+    SELECT w.*, row_number() OVER (PARTITION BY w.kind ORDER BY w.points DESC, w.memory_id) AS rank
+    FROM (
+      SELECT v.*, v.words_points + v.nearby_points + v.session_points + v.vector_points + v.nearby_vector_points
+        + v.session_vector_points + v.speaker_points + v.names_points + v.distance_points + v.time_points
+        + v.order_points + v.recency_points + v.kind_points + v.staleness_points + v.importance_points
+        + v.strength_points + v.familiarity_points + v.usefulness_points + v.sentiment_points AS points
+      FROM weighed AS v
+    ) AS w
+  ),
+  late AS MATERIALIZED (
+    SELECT l.passage_id, l.late, memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ()) AS z,
+      row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
+    FROM asked AS a CROSS JOIN LATERAL memsvc.late_scores(
+      p_user_id, p_model_id, p_tokens,
+      ARRAY(SELECT r.memory_id FROM ranked AS r WHERE r.kind = 'passage' AND r.rank <= p_late)
+    ) AS l
+    WHERE p_tokens IS NOT NULL AND a.late > 0
+  ),
+  sure AS MATERIALIZED (
+    SELECT 1 / (1 + exp(5 - 4.5 * max(r.similarity) - 2.3 * avg(l.late) FILTER (WHERE l.rank <= 3)
+      - CASE WHEN bool_or(r.speaks) THEN 1.5 ELSE 0 END - 5.2 * coalesce(greatest(-0.2, least(0.2,
+        max(l.late) FILTER (WHERE r.speaks) - coalesce(max(l.late) FILTER (WHERE NOT r.speaks), 0.3)
+      )), 0))) AS confidence
+    FROM late AS l
+    INNER JOIN ranked AS r ON r.memory_id = l.passage_id
+  ),
+  found AS MATERIALIZED (
+    SELECT o.*, row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
+    FROM (
+      SELECT r.*, r.kind = 'fact' OR r.rank <= p_late AS ahead, a.late * coalesce(l.z, 0) AS late_points,
+        r.points + a.late * coalesce(l.z, 0) AS score, l.late, l.rank AS late_rank
+      FROM ranked AS r
+      CROSS JOIN asked AS a
+      LEFT JOIN late AS l ON l.passage_id = r.memory_id
+    ) AS o
+    ORDER BY place
+    LIMIT p_limit
+  ),
+  -- Once for all passages: parsing the query takes longer than finding one.
+  spoken AS MATERIALIZED (
+    SELECT w.term, w.word
+    FROM (
+      SELECT f.matched_form, array_agg(DISTINCT t.term) AS terms
+      FROM found AS f CROSS JOIN LATERAL unnest(f.matched_terms) AS t (term)
+      GROUP BY f.matched_form
+    ) AS q
+    CROSS JOIN LATERAL
+      unnest(q.terms, memsvc.words_behind(p_query, q.matched_form, p_language, q.terms)) AS w (term, word)
+  )
+  SELECT
+    f.memory_id, f.kind, f.place, f.score,
+    jsonb_strip_nulls(jsonb_build_object(
+      'words', CASE WHEN f.words > 0 THEN jsonb_build_object(
+        'score', round(f.words::numeric, 4), 'rank', f.words_rank, 'form', f.matched_form
+      ) END,
+      'vector', CASE WHEN f.similarity IS NOT NULL THEN jsonb_build_object(
+        'score', round(f.similarity::numeric, 4), 'rank', f.vector_rank, 'model', CASE WHEN f.by_other THEN (
+          SELECT e.name FROM memsvc.embedding_models AS e WHERE e.model_id = p_other_model_id
+        ) END
+      ) END,
+      'late', CASE WHEN f.late IS NOT NULL THEN jsonb_build_object(
+        'score', round(f.late::numeric, 4), 'rank', f.late_rank
+      ) END,
+      'names', CASE WHEN f.node_id IS NOT NULL THEN jsonb_build_object(
+        'node_id', f.node_id, 'score', round(f.reach::numeric, 4), 'distance', f.distance
+      ) END
+    )),
+    jsonb_build_object(
+      'words', f.words_points, 'nearby', f.nearby_points, 'session', f.session_points, 'vector', f.vector_points,
+      'nearby_vector', f.nearby_vector_points, 'session_vector', f.session_vector_points, 'late', f.late_points,
+      'speaker', f.speaker_points, 'names', f.names_points, 'distance', f.distance_points, 'time', f.time_points,
+      'order', f.order_points, 'recency', f.recency_points, 'kind', f.kind_points, 'staleness', f.staleness_points,
+      'importance', f.importance_points, 'strength', f.strength_points, 'familiarity', f.familiarity_points,
+      'usefulness', f.usefulness_points, 'sentiment', f.sentiment_points
+    ),
+    coalesce((SELECT r.path FROM reached AS r WHERE r.node_id = f.node_id LIMIT 1), '{}'),
+    memsvc.whole_words(ARRAY(
+      SELECT h.word FROM unnest(f.matched_terms) WITH ORDINALITY AS t (term, rank)
+      INNER JOIN spoken AS h ON h.term = t.term
+      ORDER BY t.rank
+    )),
+    (SELECT s.confidence FROM sure AS s)
+  FROM found AS f
+  ORDER BY f.place;
+END;
+COMMENT ON FUNCTION memsvc.recall(
+  uuid, text, integer, jsonb, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
+  smallint, public.halfvec, bit[], smallint, public.halfvec, uuid[], integer, timestamptz[], timestamptz[], text,
+  boolean, integer, integer, uuid[]
+) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';

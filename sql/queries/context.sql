@@ -1,0 +1,155 @@
+-- Statements of memsvc.recall.context: what stands around recalled memories.
+
+-- name: context_turns
+-- The last turns of a conversation, newest first. Sessions are found one by one by the key, and their last turns by it:
+-- there is no index on the time within a conversation.
+WITH RECURSIVE places AS (
+  (
+    SELECT p.session
+    FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = :source_id
+    ORDER BY p.source_id, p.session
+    LIMIT 1
+  )
+  UNION ALL
+  SELECT (
+    SELECT n.session
+    FROM memsvc.passages AS n
+    WHERE n.user_id = :user_id AND n.source_id = :source_id AND n.session > s.session
+    ORDER BY n.source_id, n.session
+    LIMIT 1
+  )
+  FROM places AS s
+  WHERE s.session IS NOT NULL
+),
+latest AS MATERIALIZED (
+  SELECT s.session
+  FROM places AS s
+  CROSS JOIN LATERAL (
+    SELECT p.said_at
+    FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = :source_id AND p.session = s.session AND p.kind = 'message'
+      AND p.said_at <= CAST(:now AS timestamptz)
+      AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
+    ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
+    LIMIT 1
+  ) AS l
+  ORDER BY l.said_at DESC, s.session DESC
+  LIMIT :limit
+),
+turns AS MATERIALIZED (
+  SELECT l.session, t.ordinal, t.said_at
+  FROM latest AS l
+  CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (p.source_id, p.session, p.ordinal) p.ordinal, p.said_at
+    FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = :source_id AND p.session = l.session AND p.kind = 'message'
+      AND p.said_at <= CAST(:now AS timestamptz)
+      AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
+    ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
+    LIMIT :limit
+  ) AS t
+  ORDER BY t.said_at DESC, l.session DESC, t.ordinal DESC
+  LIMIT :limit
+)
+SELECT t.session, t.ordinal, m.passage_id, m.speaker, m.role, m.text, m.caption, m.said_at, m.said_offset, s.identifier
+FROM turns AS t
+CROSS JOIN LATERAL (
+  SELECT
+    (array_agg(p.passage_id ORDER BY p.part))[1] AS passage_id, min(p.speaker) AS speaker, min(p.role) AS role,
+    string_agg(p.text, '' ORDER BY p.part) AS text, string_agg(p.caption, '' ORDER BY p.part) AS caption,
+    min(p.said_at) AS said_at, min(p.said_offset) AS said_offset
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.source_id = :source_id AND p.session = t.session AND p.ordinal = t.ordinal
+    AND p.kind = 'message'
+) AS m
+INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = :source_id
+ORDER BY t.said_at DESC, t.session DESC, t.ordinal DESC;
+
+-- name: context_neighbours
+-- The turn before and the turn after each of some messages: of the one its last part, of the other its first.
+SELECT
+  w.place, n.passage_id, n.source_id, n.session, n.ordinal, n.part, n.kind, n.speaker, n.role, n.text, n.caption,
+  n.said_at, n.said_offset
+FROM
+  unnest(CAST(:sources AS uuid []), CAST(:sessions AS text []), CAST(:ordinals AS integer [])) WITH ORDINALITY
+  AS w (source_id, session, ordinal, place)
+CROSS JOIN LATERAL (
+  (
+    SELECT p.*
+    FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = w.source_id AND p.session = w.session AND p.ordinal < w.ordinal
+      AND p.kind = any(CAST(:kinds AS text [])) AND p.said_at <= CAST(:now AS timestamptz)
+      AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
+    ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
+    LIMIT 1
+  )
+  UNION ALL
+  (
+    SELECT p.*
+    FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = w.source_id AND p.session = w.session AND p.ordinal > w.ordinal
+      AND p.kind = any(CAST(:kinds AS text [])) AND p.said_at <= CAST(:now AS timestamptz)
+      AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
+    ORDER BY p.source_id, p.session, p.ordinal, p.part
+    LIMIT 1
+  )
+) AS n
+ORDER BY w.place, n.ordinal;
+
+-- name: context_instructions
+-- Procedural memory: nodes of type Instruction, or of a type that refines it, that stand for themselves and are so at a
+-- time, pinned ones first, then by importance. The newest thousand of each type are looked at; the order names the key.
+WITH kinds AS MATERIALIZED (
+  SELECT t.name
+  FROM memsvc.node_types AS t
+  WHERE t.name = 'Instruction' OR t.parent = 'Instruction'
+),
+known AS (
+  SELECT v.*
+  FROM kinds AS k
+  CROSS JOIN LATERAL (
+    SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
+    FROM memsvc.node_versions AS o
+    WHERE o.user_id = :user_id AND o.type = k.name AND o.recorded_to = 'infinity'
+    ORDER BY o.user_id DESC, o.type DESC, o.node_id DESC
+    LIMIT 1000
+  ) AS v
+  UNION ALL
+  SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
+  FROM memsvc.node_versions AS o
+  WHERE o.user_id = :user_id AND o.recorded_to > CAST(:known_at AS timestamptz) AND o.recorded_to < 'infinity'
+    AND o.type IN (SELECT k.name FROM kinds AS k)
+),
+said AS (
+  SELECT k.*, k.data ->> 'category' AS category, k.data @> '{"pinned": true}' AS pinned
+  FROM known AS k
+  WHERE k.valid_from <= CAST(:now AS timestamptz) AND k.valid_to > CAST(:now AS timestamptz)
+    AND (CAST(:known_at AS timestamptz) IS NULL OR k.recorded_from <= CAST(:known_at AS timestamptz))
+)
+SELECT
+  s.node_id, s.label, s.description, coalesce(s.category, '') AS category,
+  s.pinned OR lower(coalesce(s.category, '')) = 'core' AS core
+FROM said AS s
+WHERE
+  (
+    (:core AND (s.pinned OR lower(coalesce(s.category, '')) = 'core'))
+    OR CAST(:categories AS text []) IS NULL OR s.category = any(CAST(:categories AS text []))
+  )
+  AND NOT EXISTS (
+    SELECT FROM memsvc."merges" AS m
+    WHERE m.user_id = :user_id AND m.node_id = s.node_id
+      AND m.recorded_from <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
+      AND m.recorded_to > coalesce(CAST(:known_at AS timestamptz), clock_timestamp())
+  )
+ORDER BY (s.pinned OR lower(coalesce(s.category, '')) = 'core') DESC, s.importance DESC, s.node_id ASC
+LIMIT :limit;
+
+-- name: context_spoken
+-- When the latest messages were said, and by which role.
+SELECT p.said_at, p.said_offset, p.kind, p.role
+FROM memsvc.passages AS p
+WHERE p.user_id = :user_id AND p.said_at <= CAST(:now AS timestamptz)
+  AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
+ORDER BY p.user_id DESC, p.said_at DESC
+LIMIT 200;

@@ -1,0 +1,110 @@
+"""Cursors of recall: they lead on in one question of one user, and whatever is not ours is refused."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsvc.db.paging import write_cursor
+from memsvc.errors import InvalidRequestError
+from memsvc.recall.cursor import Place, check_mode, decode, encode, next_cursor, question
+from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters
+
+ADA, NOW = UUID(int=7), datetime(2026, 3, 14, 9, 30, 1, 234567, tzinfo=UTC)
+ASKED = question(ADA, query="oak", filters=Filters(), weights=DEFAULT)
+moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis
+
+
+@given(moments, st.lists(st.uuids(), min_size=1, max_size=40).map(tuple))
+def test_a_cursor_leads_back_to_its_place(known_at: datetime, given_before: tuple[UUID, ...]) -> None:
+    place = Place(known_at=known_at, given=given_before)
+    assert decode(encode(place, ASKED), ASKED) == place
+
+
+def test_a_question_is_the_same_only_for_the_same_user_query_and_options() -> None:
+    filters = Filters(conversations=["a"], said_from=NOW)
+    first = {"query": "oak", "filters": filters, "weights": DEFAULT, "form": "stemmed"}
+    others = [
+        first | {"query": "oak "},
+        first | {"form": "simple"},
+        first | {"filters": replace(filters, known_at=NOW)},
+        first | {"filters": replace(filters, said_from=None, said_to=NOW)},
+        first | {"filters": replace(filters, conversations=["a", "b"])},
+    ]
+    digests = [question(ADA, **first), question(UUID(int=8), **first), *(question(ADA, **other) for other in others)]
+    assert len(set(digests)) == len(digests)
+    assert question(ADA, **dict(reversed(first.items()))) == digests[0]
+
+
+def test_a_cursor_of_another_question_is_refused() -> None:
+    cursor = encode(Place(known_at=NOW, given=(ADA,)), ASKED)
+    with pytest.raises(InvalidRequestError, match="another question") as caught:
+        decode(cursor, question(UUID(int=8), query="oak", filters=Filters(), weights=DEFAULT))
+    assert caught.value.details == {"field": "cursor"}
+
+
+@given(st.data())
+def test_a_changed_cursor_is_refused(data: st.DataObject) -> None:
+    cursor = encode(Place(known_at=NOW, given=(uuid4(), uuid4())), ASKED)
+    at = data.draw(st.integers(0, len(cursor) - 1))
+    sign = data.draw(st.sampled_from("ABCxyz019-_").filter(lambda sign: sign != cursor[at]))
+    with pytest.raises(InvalidRequestError):
+        decode(cursor[:at] + sign + cursor[at + 1 :], ASKED)
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "", "x", "ö", "====", "null", "\0", "A" * 40_000, base64.urlsafe_b64encode(b"[]").decode(),
+        write_cursor((1, 2)), write_cursor(("2026-03-14T00:00:00Z", ADA)), write_cursor((1, 0, b"", b"", b"")),
+        write_cursor((1, 10**30, ASKED, ADA.bytes, b"x" * 12)),
+    ],
+)  # fmt: skip
+def test_what_is_no_cursor_is_refused(cursor: str) -> None:
+    with pytest.raises(InvalidRequestError, match="not one of ours"):
+        decode(cursor, ASKED)
+
+
+@pytest.mark.parametrize(("moment", "ids"), [(-1, ADA.bytes), (10**18, ADA.bytes), (0, b""), (0, ADA.bytes[1:])])
+def test_a_cursor_that_was_made_up_with_care_is_refused_too(moment: int, ids: bytes) -> None:
+    from memsvc.recall.cursor import _check_digest  # noqa: PLC0415
+
+    parts = (1, moment, ASKED, ids)
+    with pytest.raises(InvalidRequestError, match="not one of ours"):
+        decode(write_cursor((*parts, _check_digest(parts))), ASKED)
+
+
+def test_pages_go_on_until_nothing_is_left_or_a_thousand_were_given() -> None:
+    page = [uuid4() for _ in range(400)]
+    assert next_cursor(NOW, None, page, ASKED, more=False) is None
+    assert next_cursor(NOW, None, [], ASKED, more=True) is None
+    first = next_cursor(NOW, None, page, ASKED, more=True)
+    assert first is not None
+    place = decode(first, ASKED)
+    second = next_cursor(NOW, place, [uuid4() for _ in page], ASKED, more=True)
+    assert second is not None
+    assert len(second) < 40_000, "longer than the API takes"
+    assert decode(second, ASKED).given[:400] == tuple(page)
+    assert next_cursor(NOW, decode(second, ASKED), page, ASKED, more=True) is None
+    assert len(decode(second, ASKED).given) + 400 > MAX_LIMIT
+
+
+def test_a_cursor_holds_no_text_of_the_question() -> None:
+    asked = question(ADA, query="a secret question")
+    cursor = encode(Place(known_at=NOW + timedelta(days=1), given=(ADA,)), asked)
+    told = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    assert "secret" not in str(told)
+
+
+def test_only_the_deliberate_mode_has_pages() -> None:
+    check_mode(None, "eager")
+    check_mode("x", "deliberate")
+    with pytest.raises(InvalidRequestError, match="no pages"):
+        check_mode("x", "balanced")
