@@ -8064,7 +8064,7 @@ ALTER FUNCTION memsvc.z_score(p_value double precision, p_mean double precision,
 
 COMMENT ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) IS 'How many standard deviations a value lies above the mean; 0 where all are alike or there is none.';
 
-CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb DEFAULT '{}'::jsonb, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_tokens bit[] DEFAULT NULL::"bit"[], p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec, p_nodes uuid[] DEFAULT '{}'::uuid[], p_hops integer DEFAULT 1, p_begins timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_ends timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_order text DEFAULT NULL::text, p_facts boolean DEFAULT true, p_candidates integer DEFAULT 64, p_late integer DEFAULT 40, p_except uuid[] DEFAULT '{}'::uuid[]) RETURNS TABLE(memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[], matched text[], confidence double precision)
+CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb DEFAULT '{}'::jsonb, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_tokens bit[] DEFAULT NULL::"bit"[], p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec, p_nodes uuid[] DEFAULT '{}'::uuid[], p_hops integer DEFAULT 1, p_begins timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_ends timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_order text DEFAULT NULL::text, p_facts boolean DEFAULT true, p_candidates integer DEFAULT 64, p_late integer DEFAULT 40, p_except uuid[] DEFAULT '{}'::uuid[]) RETURNS TABLE(memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[], matched text[], confidence double precision, met jsonb)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -8520,6 +8520,10 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                       LEFT JOIN late l ON ((l.passage_id = r.memory_id)))) o
            ORDER BY (row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id))
           LIMIT recall.p_limit
+         ), counted AS (
+          SELECT jsonb_build_object('candidates', count(*), 'words', count(*) FILTER (WHERE (m.words > (0)::double precision)), 'vector', count(m.vector_rank), 'late', ( SELECT count(*) AS count
+                    FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE (m.kind = 'fact'::text)), 'time', count(*) FILTER (WHERE ((recall.p_begins <> '{}'::timestamp with time zone[]) AND (memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '00:00:01'::interval) = (1)::double precision)))) AS met
+            FROM memory m
          ), spoken AS MATERIALIZED (
           SELECT w.term,
              w.word
@@ -8567,7 +8571,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
               JOIN spoken h ON ((h.term = t.term)))
            ORDER BY t.rank)) AS whole_words,
      ( SELECT s.confidence
-            FROM sure s) AS confidence
+            FROM sure s) AS confidence,
+     ( SELECT c.met
+            FROM counted c) AS met
     FROM found f
    ORDER BY f.place;
 END;

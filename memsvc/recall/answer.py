@@ -86,17 +86,16 @@ def _ambiguous(found: Iterable[Mapping[str, Any]] | None, evidence: Mapping[str,
 
 
 def _explanation(
-    asked: Asked, memories: Sequence[Memory], names: list[NamedNode], alike: Sequence[Memory], kept: Sequence[Memory]
+    asked: Asked, first: Row[Any], memories: Sequence[Memory], kept: Sequence[Memory], alike: Sequence[Memory]
 ) -> Explanation:
     told = {memory.memory_id for memory in (*kept, *alike)}
     behind = [memory for memory in memories if memory.memory_id not in told][:CUT_SHOWN]
-    arms = ("words", "vector", "late", "names", "time")
     return Explanation(
         words=list(dict.fromkeys(word for memory in memories for word in memory.matched)),
-        names=names,
+        names=_names(first.names),
         times=[{"phrase": window.phrase, "from": window.begin, "to": window.end} for window in asked.times.windows],
         weights=msgspec.to_builtins(asked.weights),
-        found={arm: sum(arm in memory.arms for memory in memories) for arm in arms},
+        found=first.met or {},
         threshold=LEAST_CONFIDENCE,
         cut=[
             *(Cut(memory=memory, reason="too like another") for memory in alike),
@@ -142,5 +141,5 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
             asked.question,
             more=asked.mode == "deliberate" and len(memories) > len(kept),
         ),
-        explanation=_explanation(asked, memories, names, alike, kept) if asked.explain else None,
+        explanation=_explanation(asked, first, memories, kept, alike) if asked.explain else None,
     )

@@ -52,17 +52,15 @@ PLAIN_NAMES: Mapping[str, str] = {
 }
 """What each weight is called for people."""
 WAYS: Mapping[str, str] = {
+    "candidates": "in all",
     "words": "by words",
     "vector": "by meaning",
     "late": "word by word",
     "names": "by name",
     "time": "by time",
     "facts": "facts",
-    "expansion": "through the graph",
-    "order": "first or last",
-    "recency": "the most recent",
 }
-"""What each arm is called for people; others by their name."""
+"""What each arm is called for people."""
 
 
 def _line(text: str, most: int | None = None) -> str:
@@ -111,7 +109,7 @@ def _time(time: Mapping[str, Any], zone: tzinfo) -> str:
 def _understood(found: Explanation, zone: tzinfo) -> Iterator[tuple[str, str]]:
     if found.words:
         shown = DOT.join(_line(word, NAME_CHARS) for word in found.words[:WORDS_SHOWN])
-        yield "words, rarest first", shown + (" …" if len(found.words) > WORDS_SHOWN else "")
+        yield "words it knows", shown + (" …" if len(found.words) > WORDS_SHOWN else "")
     else:
         yield "words", "none that the memory knows"
     for name in found.names:
@@ -119,7 +117,7 @@ def _understood(found: Explanation, zone: tzinfo) -> Iterator[tuple[str, str]]:
         yield "a name", f"“{_line(name.name, NAME_CHARS)}” is {_line(name.label, NAME_CHARS)}{nearly}"
     for time in found.times:
         yield "a time", _time(time, zone)
-    candidates = DOT.join(f"{count:,} {WAYS.get(way, way)}" for way, count in found.found.items() if count)
+    candidates = DOT.join(f"{count:,} {told}" for way, told in WAYS.items() if (count := found.found.get(way)))
     if candidates:
         yield "candidates", candidates
 

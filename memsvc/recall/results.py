@@ -112,14 +112,14 @@ class Explanation(msgspec.Struct, kw_only=True, frozen=True):
     """How an answer came about."""
 
     words: list[str]
-    """Words of the query that the memory knows, rarest first."""
+    """Words of the query that the memories hold, those of the best first."""
     names: list[NamedNode]
     times: list[dict[str, Any]]
     """Times that the query names."""
     weights: dict[str, float]
     """What counted, by name."""
     found: dict[str, int]
-    """How many candidates each arm gave."""
+    """How many candidates there were (``candidates``), and how many by each arm."""
     threshold: float | None
     """Confidence below which an answer counts as nothing relevant."""
     cut: list[Cut]

@@ -204,9 +204,12 @@ class Dates:
         if found.year is None:
             today = self.calendar.today
             years = (today.year - back for back in range(LEAP + 1))
-            begin = next(first for first in filter(None, (day_of(y, month, day) for y in years)) if first <= today)
+            days = filter(None, (day_of(y, month, day) for y in years))
+            begin = next((first for first in days if first <= today), None)
         else:
-            begin = date(found.year, month, day)
+            begin = day_of(found.year, month, day)
+        if begin is None:
+            raise ValueError("no year has this day")  # 31 April
         if found.day is None:
             return self.calendar.days(begin, months_from(begin, found.months))
         return self.calendar.days(begin, begin.replace(day=found.last or day) + DAY)

@@ -80,7 +80,10 @@ def read_date(text: str, at: int, calendar: Calendar) -> Found | None:
         begin = date(int(match["year"]), month or 1, day or 1)
     else:
         days = (day_of(calendar.today.year - back, month, day or 1) for back in range(9))
-        begin = next(first for first in days if first and first <= calendar.today)
+        latest = next((first for first in days if first and first <= calendar.today), None)
+        if latest is None:
+            raise ValueError("no year has this day")
+        begin = latest
     if day:
         span = calendar.day(begin)
     else:

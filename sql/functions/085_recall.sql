@@ -60,7 +60,8 @@ COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of rec
 -- questions that have an answer, that lack one, and that belong to another conversation (docs/recall.md).
 --
 -- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
--- first or last, where the query asks for that. p_except: not these (earlier pages).
+-- first or last, where the query asks for that. p_except: not these (earlier pages). met: how many candidates there were,
+-- and by which arms.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid,
   p_query text,
@@ -91,7 +92,7 @@ CREATE OR REPLACE FUNCTION memsvc.recall(
   p_except uuid[] DEFAULT '{}'
 ) RETURNS TABLE (
   memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[],
-  matched text[], confidence double precision
+  matched text[], confidence double precision, met jsonb
 )
 LANGUAGE sql STABLE
 SET search_path = memsvc, public, pg_temp
@@ -262,6 +263,14 @@ BEGIN ATOMIC
     ORDER BY place
     LIMIT p_limit
   ),
+  counted AS (
+    SELECT jsonb_build_object(
+      'candidates', count(*), 'words', count(*) FILTER (WHERE m.words > 0), 'vector', count(m.vector_rank),
+      'late', (SELECT count(*) FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE m.kind = 'fact'),
+      'time', count(*) FILTER (WHERE p_begins <> '{}' AND memsvc.time_fit(m.since, p_begins, p_ends, '1 second') = 1)
+    ) AS met
+    FROM memory AS m
+  ),
   -- Once for all passages: parsing the query takes longer than finding one.
   spoken AS MATERIALIZED (
     SELECT w.term, w.word
@@ -305,7 +314,7 @@ BEGIN ATOMIC
       INNER JOIN spoken AS h ON h.term = t.term
       ORDER BY t.rank
     )),
-    (SELECT s.confidence FROM sure AS s)
+    (SELECT s.confidence FROM sure AS s), (SELECT c.met FROM counted AS c)
   FROM found AS f
   ORDER BY f.place;
 END;

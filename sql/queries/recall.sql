@@ -68,7 +68,7 @@ evidence AS MATERIALIZED (
 
 SELECT
   now() AS asked_at, meant.names, evidence.told AS evidence, f.rank, f.score, f.arms, f.factors, f.path, f.matched,
-  f.confidence AS answers, s.*
+  f.confidence AS answers, f.met, s.*
 FROM meant
 CROSS JOIN evidence
 LEFT JOIN found AS f ON TRUE

@@ -198,7 +198,7 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     assert sorted(seen) == ["1", "2", "3", "4", "5"]
 
     table = rig.ok(*recall, "--explain", "-k", "2", "--mode", "deliberate", **words)
-    for told_first in ("? heron", "words, rarest first", "why: ", "from: herons", "Left out", "behind the limit"):
+    for told_first in ("? heron", "words it knows", "why: ", "from: herons", "Left out", "behind the limit"):
         assert told_first in table
     assert re.search(r"^Weights: .+ 0\.5", table, re.MULTILINE)
     assert "[b]stood[/b]" in table

@@ -227,6 +227,11 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("query", ["APRIL 31", "30 February", "31. November", "4月31日", "February 30, 2023"])
+def test_a_day_that_no_year_has_is_no_day(query: str) -> None:
+    assert read_times(query, NOW, BERLIN).windows == ()
+
+
 @given(st.one_of(st.text(), st.lists(WORDS, max_size=60).map(" ".join), st.lists(WORDS, max_size=60).map("".join)))
 def test_any_text_gives_sound_windows(query: str) -> None:
     found = read_times(query, NOW, BERLIN)
