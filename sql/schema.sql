@@ -8412,11 +8412,11 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                    WHERE ((r.kind = 'passage'::text) AND (r.rank <= recall.p_late)))) l(passage_id, late))
            WHERE ((recall.p_tokens IS NOT NULL) AND (a.late > (0)::double precision))
          ), sure AS MATERIALIZED (
-          SELECT ((1)::double precision / ((1)::double precision + exp((((((5)::double precision - ((4.5)::double precision * max(r.similarity))) - ((2.3)::double precision * avg(l.late) FILTER (WHERE (l.rank <= 3)))) - (
+          SELECT ((1)::double precision / ((1)::double precision + exp(((((5)::double precision - ((4.5)::double precision * max(r.similarity))) - ((2.3)::double precision * avg(l.late) FILTER (WHERE (l.rank <= 3)))) -
                  CASE
-                     WHEN bool_or(r.speaks) THEN 1.5
-                     ELSE (0)::numeric
-                 END)::double precision) - ((5.2)::double precision * COALESCE(GREATEST(('-0.2'::numeric)::double precision, LEAST((0.2)::double precision, (max(l.late) FILTER (WHERE r.speaks) - COALESCE(max(l.late) FILTER (WHERE (NOT r.speaks)), (0.3)::double precision)))), (0)::double precision)))))) AS confidence
+                     WHEN bool_or(r.speaks) THEN ((1.5)::double precision + ((5.2)::double precision * GREATEST(('-0.2'::numeric)::double precision, LEAST((0.2)::double precision, (max(l.late) FILTER (WHERE r.speaks) - COALESCE(max(l.late) FILTER (WHERE (NOT r.speaks)), (0.3)::double precision))))))
+                     ELSE (0)::double precision
+                 END)))) AS confidence
             FROM (late l
               JOIN ranked r ON ((r.memory_id = l.passage_id)))
          ), found AS MATERIALIZED (

@@ -13,7 +13,7 @@ from sqlalchemy import Row
 
 from memsvc.recall import cursor as cursors
 from memsvc.recall.diversity import diversify
-from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, Mode, Weights
+from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode, Weights
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
@@ -96,7 +96,7 @@ def _explanation(
         times=[{"phrase": window.phrase, "from": window.begin, "to": window.end} for window in asked.times.windows],
         weights=msgspec.to_builtins(asked.weights),
         found=first.met or {},
-        threshold=LEAST_CONFIDENCE,
+        threshold=LEAST_CONFIDENCE if len(asked.query) <= QUESTION_CHARS else None,
         cut=[
             *(Cut(memory=memory, reason="too like another") for memory in alike),
             *(
@@ -125,7 +125,8 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
         degraded += ["reranker"] if reranked is None else []
         memories = memories if reranked is None else reranked
     confidence = first.answers if memories else None
-    relevant = bool(memories) and (confidence is None or confidence >= LEAST_CONFIDENCE)
+    doubtful = confidence is not None and confidence < LEAST_CONFIDENCE and len(asked.query) <= QUESTION_CHARS
+    relevant = bool(memories) and not doubtful
     limit = asked.limit if relevant or asked.place is not None else min(asked.limit, NEAREST_SHOWN)
     kept, alike = diversify(memories, limit, asked.diversity)
     return Recalled(

@@ -245,9 +245,9 @@ BEGIN ATOMIC
   ),
   sure AS MATERIALIZED (
     SELECT 1 / (1 + exp(5 - 4.5 * max(r.similarity) - 2.3 * avg(l.late) FILTER (WHERE l.rank <= 3)
-      - CASE WHEN bool_or(r.speaks) THEN 1.5 ELSE 0 END - 5.2 * coalesce(greatest(-0.2, least(0.2,
+      - CASE WHEN bool_or(r.speaks) THEN 1.5 + 5.2 * greatest(-0.2, least(0.2,
         max(l.late) FILTER (WHERE r.speaks) - coalesce(max(l.late) FILTER (WHERE NOT r.speaks), 0.3)
-      )), 0))) AS confidence
+      )) ELSE 0 END)) AS confidence
     FROM late AS l
     INNER JOIN ranked AS r ON r.memory_id = l.passage_id
   ),

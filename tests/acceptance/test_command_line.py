@@ -155,6 +155,10 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     assert early
     assert late
     assert max(memory["said_at"] for memory in early) < "2025-12-01" <= min(memory["said_at"] for memory in late)
+    for question, answered in ((QUESTION, True), ("Which frogs live in Borneo?", False), ("Zoë in Tokyo?", False)):
+        told = json.loads(rig.ok(*recall, question, "-k", "9"))
+        assert told["relevant"] is answered
+        assert len(told["memories"]) == (9 if answered else 3)
     assert "system" in {memory["role"] for memory in memories("travel-planning assistant", "--traces")}
     assert "system" not in {memory["role"] for memory in memories("travel-planning assistant")}
     packing = ("context", "--app", "sample")
@@ -169,6 +173,16 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     refused(rig, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday")
     refused(rig, 2, "between 50 and", *packing, "Rui", "--budget", "3")
     refused(rig, 3, "no memory 'm:0'", "show", "--app", "sample", "m:0")
+
+    top = json.loads(rig.ok("top-of-mind", "--app", "sample", "--json", "-k", "3"))
+    assert [memory["why"][:14] for memory in top] == ["salient: said "] * 3
+    assert "why: salient: said" in rig.ok("top-of-mind", "--app", "sample", "--as-of", "2025-12-01")
+    given = ("feedback", top[0]["memory_id"], "--used", top[0]["memory_id"])
+    refused(rig, 3, "There is no recall", *given, "--app", "sample")
+    refused(rig, 3, "no memory id", *given, "--irrelevant", "that", "--app", "sample")
+    answer = json.loads(rig.ok(*recall, QUESTION))
+    used = ("--used", answer["memories"][0]["memory_id"], "--app", "sample", "--json")
+    assert json.loads(rig.ok("feedback", answer["recall_id"], *used))["changed"] == 1
 
 
 def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_path: Path) -> None:
@@ -212,13 +226,6 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     done = rig.run(*recall, "--rerank", **gone)
     assert (done.returncode, "Asked without: reranker" in done.stderr) == (0, True)
     assert "heron" in done.stdout
-
-    top = json.loads(rig.ok("top-of-mind", "--app", "sample", "--json", "-k", "3"))
-    assert [memory["why"][:14] for memory in top] == ["salient: said "] * 3
-    assert "why: salient: said" in rig.ok("top-of-mind", "--app", "sample", "--as-of", "2025-12-01")
-    given = ("feedback", top[0]["memory_id"], "--used", top[0]["memory_id"])
-    refused(rig, 3, "There is no recall", *given, "--app", "sample")
-    refused(rig, 3, "no memory id", *given, "--irrelevant", "that", "--app", "sample")
 
 
 def test_any_question_has_an_answer(rig: Rig) -> None:
