@@ -96,7 +96,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """BM25 of the messages before and after: whole for the next ones, half for the ones behind them."""
     session: float = 0.25
     """The best BM25 of the session."""
-    vector: float = 0.6
+    vector: float = 0.4
     """Cosine of the passage's vector and the query's."""
     nearby_vector: float = 0.1
     """The better cosine of the messages before and after."""
