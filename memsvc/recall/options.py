@@ -77,7 +77,7 @@ class Effort:
 
 EFFORTS: dict[Mode, Effort] = {
     "eager": Effort(candidates=32, late=0, hops=0),
-    "balanced": Effort(candidates=CANDIDATES, late=40, hops=1),
+    "balanced": Effort(candidates=CANDIDATES, late=30, hops=1),
     "deliberate": Effort(candidates=200, late=100, hops=2),
 }
 

@@ -8,10 +8,10 @@
 -- Small users are compared one by one, by key: exact, and faster than an index most of whose hits are others' (200 rows
 -- of a user beside 40,000 came back as none). Large ones go through HNSW (Malkov & Yashunin 2018) with iterative scan.
 -- The branch is taken here, for the planner does not know how many passages the user has. One by one takes 0.25 µs a
--- passage; HNSW takes 1.2 ms for each vector of the partition that stands behind one of the user's, as it walks past
--- all the others. Both take the same where size² = 5,000 × the partition's vectors: 5,000 passages of a user alone,
--- 15,000 of one among 45,000 vectors, 70,000 of one among a million.
--- The index is asked for a quarter more than are wanted, so that a few of others' do not cost another round, and in
+-- passage; HNSW takes 0.6 ms for each vector of the partition that stands behind one of the user's, as it walks past
+-- all the others. Both take the same where size² = 2,500 × the partition's vectors: 2,500 passages of a user alone,
+-- 10,000 of one among 40,000 vectors, 50,000 of one among a million.
+-- The index is asked for more than are wanted, for 150 at least, so that a few of others' do not cost another round, and in
 -- relaxed order, which drops nothing that a later round finds; they are sorted here. The more vectors a partition has,
 -- the more are asked for: of the exact ten nearest, 250 candidates keep 99 % among 100,000 vectors, 93 % among 300,000
 -- and 80 % among a million; 600 keep 98 % among 300,000, 1,000 keep 96 % among a million (with ef_construction 128 of
@@ -34,7 +34,7 @@ SET search_path = memsvc, public, pg_temp
 SET enable_seqscan = off -- every way goes by an index; the table holds everybody's
 AS $$
 DECLARE
-  worth_an_index CONSTANT integer := 5000;
+  worth_an_index CONSTANT integer := 2500;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
@@ -61,7 +61,7 @@ BEGIN
     -- The model and the length of its vectors are literals, or the partial index by expression is not seen.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(
-        100, p_limit * 1.25 * greatest(1, neighbours / 150000)
+        100, greatest(150, p_limit * 1.25) * greatest(1, neighbours / 150000)
       ))::integer::text, true),
       set_config('enable_sort', 'off', true);
     EXECUTE format(

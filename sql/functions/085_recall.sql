@@ -88,7 +88,7 @@ CREATE OR REPLACE FUNCTION memsvc.recall(
   p_order text DEFAULT NULL,
   p_facts boolean DEFAULT true,
   p_candidates integer DEFAULT 64,
-  p_late integer DEFAULT 40,
+  p_late integer DEFAULT 30,
   p_except uuid[] DEFAULT '{}'
 ) RETURNS TABLE (
   memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[],
