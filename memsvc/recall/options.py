@@ -57,7 +57,7 @@ RERANKED = 50
 """So many are fetched for a reranker, or to choose different ones from."""
 LEAST_CONFIDENCE = 0.08
 """Below it, nothing counts as an answer to a question."""
-QUESTION_CHARS = 400
+QUESTION_CHARS = 200
 """What is longer is no question (a dialogue, a document): hardly anything is near to all of it, so it is not judged."""
 NEAREST_SHOWN = 3
 """So many are given then."""
