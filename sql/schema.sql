@@ -3449,63 +3449,6 @@ ALTER FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources 
 
 COMMENT ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) IS 'Whether a passage of some sources and times supports a fact.';
 
-CREATE FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, edge_id uuid, type text, from_node uuid, from_label text, to_node uuid, to_label text, valid_from timestamp with time zone, valid_to timestamp with time zone, weight real, confidence real, fact text, recorded_from timestamp with time zone, passage_id uuid)
-    LANGUAGE plpgsql STABLE ROWS 20
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
-    SET enable_nestloop TO 'off'
-    AS $$
-#variable_conflict use_column
-DECLARE
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  ends uuid[];
-BEGIN
-  IF coalesce(cardinality(p_versions), 0) = 0 THEN
-    RETURN;
-  END IF;
-  ends := ARRAY(
-    SELECT DISTINCT n.node_id
-    FROM (
-      SELECT o.from_node, o.to_node FROM edge_versions AS o
-      WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions) ORDER BY o.version_id OFFSET 0
-    ) AS v
-    CROSS JOIN LATERAL (VALUES (v.from_node), (v.to_node)) AS n (node_id)
-  );
-  RETURN QUERY
-  WITH card AS MATERIALIZED (
-    SELECT c.node_id, c.canonical_id, c.label FROM memsvc.node_cards(p_user_id, ends, NULL, p_known_at) AS c
-  )
-  SELECT v.version_id, v.edge_id, v.type, coalesce(f.canonical_id, v.from_node), coalesce(f.label, ''),
-    coalesce(t.canonical_id, v.to_node), coalesce(t.label, ''), nullif(v.valid_from, '-infinity'),
-    nullif(v.valid_to, 'infinity'), v.weight, v.confidence, v.fact, v.recorded_from, s.passage_id
-  FROM (
-    SELECT o.* FROM edge_versions AS o WHERE o.user_id = p_user_id AND o.version_id = ANY (p_versions)
-    ORDER BY o.version_id OFFSET 0
-  ) AS v
-  LEFT JOIN card AS f ON f.node_id = v.from_node
-  LEFT JOIN card AS t ON t.node_id = v.to_node
-  LEFT JOIN LATERAL (
-    SELECT p.passage_id
-    FROM source_links AS l
-    CROSS JOIN LATERAL (
-      SELECT i.passage_id, i.said_at FROM passages AS i
-      WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
-      ORDER BY i.passage_id OFFSET 0
-    ) AS p
-    WHERE l.user_id = p_user_id AND l.edge_version_id = v.version_id AND l.stance = 'supports'
-      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-    ORDER BY p.said_at, p.passage_id LIMIT 1
-  ) AS s ON true;
-END
-$$;
-
-ALTER FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) IS 'Facts as recall shows them.';
-
 CREATE TABLE memsvc.edges (
     user_id uuid NOT NULL,
     edge_id uuid DEFAULT uuidv7() NOT NULL,
@@ -7993,7 +7936,7 @@ COMMENT ON FUNCTION memsvc.recency(p_age interval, p_half_life interval) IS 'Exp
 
 CREATE FUNCTION memsvc.says_i(p_query text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ((p_query ~ '[我私僕俺]'::text) OR (memsvc.plain_words(p_query) && ARRAY['i'::text, 'me'::text, 'my'::text, 'mine'::text, 'myself'::text, 'we'::text, 'us'::text, 'our'::text, 'ours'::text, 'ich'::text, 'mich'::text, 'mir'::text, 'mein'::text, 'meine'::text, 'meinen'::text, 'meinem'::text, 'meiner'::text, 'wir'::text, 'uns'::text, 'unser'::text, 'unsere'::text, 'je'::text, 'moi'::text, 'mon'::text, 'mes'::text, 'nous'::text, 'yo'::text, 'mis'::text, 'nosotros'::text]));
+    RETURN ((p_query ~ '[我私僕俺]'::text) OR (memsvc.plain_words(p_query) && (memsvc.first_person_words() || ARRAY['we'::text, 'us'::text, 'our'::text, 'ours'::text, 'wir'::text, 'uns'::text, 'unser'::text, 'unsere'::text, 'mon'::text, 'mes'::text, 'nous'::text, 'mis'::text, 'nosotros'::text])));
 
 ALTER FUNCTION memsvc.says_i(p_query text) OWNER TO memsvc_owner;
 
@@ -8094,9 +8037,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              memsvc.says_i(recall.p_query) AS of_self,
              LEAST(recall.p_said_to, (recall.p_as_of + '00:00:00.000001'::interval)) AS said_to,
              COALESCE(recall.p_as_of, recall.p_known_at, now()) AS moment,
-             (EXISTS ( SELECT
+             ((recall.p_known_at IS NULL) AND (EXISTS ( SELECT
                     FROM memsvc.memory_signals g
-                   WHERE (g.user_id = recall.p_user_id))) AS judged
+                   WHERE (g.user_id = recall.p_user_id)))) AS judged
             FROM jsonb_to_record((memsvc.default_weights() || recall.p_weights)) w(words double precision, nearby double precision, session double precision, vector double precision, nearby_vector double precision, session_vector double precision, late double precision, names double precision, distance double precision, speaker double precision, "time" double precision, "order" double precision, recency double precision, importance double precision, strength double precision, familiarity double precision, usefulness double precision, sentiment double precision, kind double precision, staleness double precision)
          ), reached AS MATERIALIZED (
           SELECT e.node_id,
@@ -8183,11 +8126,21 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                     FROM compared j
                    GROUP BY j.source_id, j.session, j.ordinal) m
            WINDOW whole AS (PARTITION BY m.source_id, m.session), beside AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW), about AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
+         ), fact AS MATERIALIZED (
+          SELECT f_1.version_id,
+             f_1.words,
+             f_1.matched_terms,
+             f_1.distance,
+             f_1.node_id
+            FROM (goal g
+              CROSS JOIN LATERAL memsvc.match_facts(recall.p_user_id, recall.p_query, recall.p_language, g.nodes, g.distances, recall.p_candidates, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_as_of, recall.p_known_at) f_1(version_id, words, matched_terms, distance, node_id))
+           WHERE recall.p_facts
          ), memory AS MATERIALIZED (
           SELECT j.passage_id AS memory_id,
              'passage'::text AS kind,
              j.said_at AS since,
              NULL::timestamp with time zone AS until,
+             j.said_at AS recorded,
              j.words_z,
              memsvc.z_score(b.nearby, avg(b.nearby) OVER (), stddev_pop(b.nearby) OVER ()) AS nearby_z,
              memsvc.z_score(b.session_words, avg(b.session_words) OVER (), stddev_pop(b.session_words) OVER ()) AS session_z,
@@ -8213,6 +8166,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              'fact'::text,
              v.valid_from,
              v.valid_to,
+             v.recorded_from,
              memsvc.z_score(COALESCE(f_1.words, (0)::double precision), s.words_mean, s.words_spread) AS z_score,
              0,
              0,
@@ -8233,18 +8187,31 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              NULL::double precision,
              NULL::bigint,
              false
-            FROM (((((asked a
-              CROSS JOIN spread s)
-              CROSS JOIN goal g)
-              CROSS JOIN LATERAL memsvc.match_facts(recall.p_user_id, recall.p_query, recall.p_language, g.nodes, g.distances, recall.p_candidates, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_as_of, recall.p_known_at) f_1(version_id, words, matched_terms, distance, node_id))
+            FROM (((( SELECT m.version_id,
+                     m.words,
+                     m.matched_terms,
+                     m.distance,
+                     m.node_id
+                    FROM fact m
+                 UNION ALL
+                  SELECT t.version_id,
+                     NULL::double precision,
+                     NULL::text[],
+                     NULL::integer,
+                     NULL::uuid
+                    FROM memsvc.match_fact_times(recall.p_user_id, recall.p_begins, recall.p_ends, recall.p_candidates, recall.p_as_of, recall.p_known_at) t(version_id, fit)
+                   WHERE (recall.p_facts AND (recall.p_begins <> '{}'::timestamp with time zone[]) AND (NOT (t.version_id IN ( SELECT m.version_id
+                            FROM fact m))) AND ((num_nonnulls(recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) = 0) OR memsvc.fact_is_from(recall.p_user_id, t.version_id, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_known_at)))) f_1
               JOIN memsvc.edge_versions v ON (((v.user_id = recall.p_user_id) AND (v.version_id = f_1.version_id))))
+              CROSS JOIN spread s)
               LEFT JOIN reached r ON ((r.node_id = f_1.node_id)))
-           WHERE (recall.p_facts AND (f_1.version_id <> ALL (recall.p_except)))
+           WHERE (f_1.version_id <> ALL (recall.p_except))
          ), weighed AS MATERIALIZED (
           SELECT m.memory_id,
              m.kind,
              m.since,
              m.until,
+             m.recorded,
              m.words_z,
              m.nearby_z,
              m.session_z,
@@ -8283,8 +8250,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              (a."time" * GREATEST(memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '7 days'::interval), memsvc.time_fit(m.until, recall.p_begins, recall.p_ends, '7 days'::interval))) AS time_points,
              (a."order" *
                  CASE recall.p_order
-                     WHEN 'first'::text THEN ((1)::double precision - t.place)
-                     WHEN 'last'::text THEN t.place
+                     WHEN 'first'::text THEN percent_rank() OVER (ORDER BY m.since DESC)
+                     WHEN 'last'::text THEN percent_rank() OVER (ORDER BY m.since)
                      ELSE (0)::double precision
                  END) AS order_points,
              (a.recency * COALESCE(memsvc.recency((a.moment - m.since), '30 days'::interval), (0)::double precision)) AS recency_points,
@@ -8293,7 +8260,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      ELSE (0)::double precision
                  END AS kind_points,
                  CASE
-                     WHEN (m.kind = 'fact'::text) THEN ((- a.staleness) * memsvc.staleness(m.until, m.since, a.moment))
+                     WHEN (m.kind = 'fact'::text) THEN ((- a.staleness) * memsvc.staleness(m.until, m.recorded, a.moment))
                      ELSE (0)::double precision
                  END AS staleness_points,
              (a.importance * (COALESCE((((g.importance - 1))::numeric / 9.0), (0)::numeric))::double precision) AS importance_points,
@@ -8301,11 +8268,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              (a.familiarity * memsvc.familiarity(g.recalls)) AS familiarity_points,
              (a.usefulness * memsvc.usefulness(g.used, g.irrelevant)) AS usefulness_points,
              (a.sentiment * COALESCE(abs(g.sentiment), (0)::real)) AS sentiment_points
-            FROM (((memory m
+            FROM ((memory m
               CROSS JOIN asked a)
-              JOIN ( SELECT o.memory_id,
-                     percent_rank() OVER (ORDER BY o.since NULLS FIRST) AS place
-                    FROM memory o) t ON ((t.memory_id = m.memory_id)))
               LEFT JOIN LATERAL ( SELECT s.recalls,
                      s.last_recalled_at,
                      s.used,
@@ -8321,6 +8285,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              w.kind,
              w.since,
              w.until,
+             w.recorded,
              w.words_z,
              w.nearby_z,
              w.session_z,
@@ -8358,11 +8323,12 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              w.usefulness_points,
              w.sentiment_points,
              w.points,
-             row_number() OVER (PARTITION BY w.kind ORDER BY w.points DESC, w.memory_id) AS rank
+             row_number() OVER (ORDER BY w.points DESC, w.memory_id) AS rank
             FROM ( SELECT v.memory_id,
                      v.kind,
                      v.since,
                      v.until,
+                     v.recorded,
                      v.words_z,
                      v.nearby_z,
                      v.session_z,
@@ -8424,6 +8390,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              o.kind,
              o.since,
              o.until,
+             o.recorded,
              o.words_z,
              o.nearby_z,
              o.session_z,
@@ -8472,6 +8439,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      r.kind,
                      r.since,
                      r.until,
+                     r.recorded,
                      r.words_z,
                      r.nearby_z,
                      r.session_z,
@@ -8510,7 +8478,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      r.sentiment_points,
                      r.points,
                      r.rank,
-                     ((r.kind = 'fact'::text) OR (r.rank <= recall.p_late)) AS ahead,
+                     (r.rank <= recall.p_late) AS ahead,
                      (a.late * COALESCE(l.z, (0)::double precision)) AS late_points,
                      (r.points + (a.late * COALESCE(l.z, (0)::double precision))) AS score,
                      l.late,
@@ -12209,11 +12177,6 @@ REVOKE ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_
 GRANT ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
-REVOKE ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.fact_rows(p_user_id uuid, p_versions uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
 GRANT SELECT,INSERT ON TABLE memsvc.edges TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edges TO memsvc_reader;

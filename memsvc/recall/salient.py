@@ -17,15 +17,13 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, InvalidTimeError
+from memsvc.recall.phrases import age
 from memsvc.recall.results import Memory
 from memsvc.recall.rows import memory_of
 
 MAX_SALIENT = 200
 FACTORS = ("recency", "importance", "strength", "usefulness", "pinned")
 TIMES = {1: "once", 2: "twice"}
-DAYS_A_MONTH, DAYS_A_YEAR = 30.44, 365.25
-MANY_DAYS = 60
-"""From so many days on it is months that people count."""
 SEEDS = 1 << 63
 
 
@@ -119,7 +117,7 @@ def _asked_about(as_of: datetime | None, known_at: datetime | None) -> datetime:
 def _why(row: Row[Any], now: datetime, zone: ZoneInfo) -> str:
     """The reason for people: "salient: said yesterday, recalled 5 times, used twice"."""
     reasons = ["pinned"] if row.pinned else []
-    reasons.append(f"{'learnt' if row.kind == 'fact' else 'said'} {_when(row.at, now, zone)}")
+    reasons.append(f"{'learnt' if row.kind == 'fact' else 'said'} {age(row.at, now.astimezone(zone))}")
     if row.judged is not None:
         reasons.append(f"importance {row.judged} of 10")
     reasons += [
@@ -128,18 +126,3 @@ def _why(row: Row[Any], now: datetime, zone: ZoneInfo) -> str:
         if count
     ]
     return f"salient: {', '.join(reasons)}"
-
-
-def _when(moment: datetime, now: datetime, zone: ZoneInfo) -> str:
-    """How long ago, by the days of the user's calendar."""
-    days = (now.astimezone(zone).date() - moment.astimezone(zone).date()).days
-    if days < 1:
-        return "today" if days == 0 else "in the future"
-    if days == 1:
-        return "yesterday"
-    if days < MANY_DAYS:
-        return f"{days} days ago"
-    years = int(days / DAYS_A_YEAR)
-    if years:
-        return f"{years} year{'s' if years > 1 else ''} ago"
-    return f"{int(days / DAYS_A_MONTH)} months ago"

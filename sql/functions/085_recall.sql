@@ -18,10 +18,9 @@ COMMENT ON FUNCTION memsvc.plain_words(text) IS 'A text''s words in small letter
 -- Whether a query speaks of the one who asks; in a conversation with an assistant that is the user.
 CREATE OR REPLACE FUNCTION memsvc.says_i(p_query text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN p_query ~ '[我私僕俺]' OR memsvc.plain_words(p_query) && ARRAY[
-  'i', 'me', 'my', 'mine', 'myself', 'we', 'us', 'our', 'ours', 'ich', 'mich', 'mir', 'mein', 'meine', 'meinen',
-  'meinem', 'meiner', 'wir', 'uns', 'unser', 'unsere', 'je', 'moi', 'mon', 'mes', 'nous', 'yo', 'mis', 'nosotros'
-];
+RETURN p_query ~ '[我私僕俺]' OR memsvc.plain_words(p_query) && (memsvc.first_person_words() || ARRAY[
+  'we', 'us', 'our', 'ours', 'wir', 'uns', 'unser', 'unsere', 'mon', 'mes', 'nous', 'mis', 'nosotros'
+]);
 COMMENT ON FUNCTION memsvc.says_i(text) IS 'Whether a query speaks of the one who asks.';
 
 -- The words of a query by which it can name who speaks: the first 64 that mean something ("will" is no Will).
@@ -53,11 +52,11 @@ COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of rec
 -- of two models cannot be compared, so the leaving one's are standardised among themselves. Neighbours count where they
 -- are candidates themselves: taking in all of them found no more.
 --
--- Late interaction (MaxSim) comes last, for the best p_late passages; what stands behind them stays behind them. The
+-- Late interaction (MaxSim) comes last, for passages among the best p_late; what stands behind these stays behind. The
 -- same scores tell how likely it is that the answer is here at all (confidence, 0 to 1, in every row; null where there
 -- are no token vectors): the best cosine, the mean of the best three MaxSims, whether the query names somebody who
 -- speaks in one of them, and how much nearer the best of theirs is than the best of others'. Logistic, fitted on
--- questions that have an answer, that lack one, and that belong to another conversation (docs/recall.md).
+-- questions that have an answer, that lack one, and that belong to another conversation (docs/recall-parts.md).
 --
 -- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
 -- first or last, where the query asks for that. p_except: not these (earlier pages). met: how many candidates there were,
@@ -101,7 +100,10 @@ BEGIN ATOMIC
   WITH asked AS MATERIALIZED (
     SELECT w.*, memsvc.naming_words(p_query, p_language) AS naming, memsvc.says_i(p_query) AS of_self,
       least(p_said_to, p_as_of + interval '1 microsecond') AS said_to, coalesce(p_as_of, p_known_at, now()) AS moment,
-      EXISTS (SELECT FROM memsvc.memory_signals AS g WHERE g.user_id = p_user_id) AS judged
+      -- Of signals only today's are kept, so they do not count for what was known once.
+      p_known_at IS NULL AND EXISTS (
+        SELECT FROM memsvc.memory_signals AS g WHERE g.user_id = p_user_id
+      ) AS judged
     FROM jsonb_to_record(memsvc.default_weights() || p_weights) AS w (
       words double precision, nearby double precision, session double precision, vector double precision,
       nearby_vector double precision, session_vector double precision, late double precision, names double precision,
@@ -156,8 +158,17 @@ BEGIN ATOMIC
       about AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal
         RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
   ),
+  fact AS MATERIALIZED (
+    SELECT f.version_id, f.words, f.matched_terms, f.distance, f.node_id
+    FROM goal AS g CROSS JOIN LATERAL memsvc.match_facts(
+      p_user_id, p_query, p_language, g.nodes, g.distances, p_candidates, p_sources, p_not_sources, p_said_from,
+      p_said_to, p_as_of, p_known_at
+    ) AS f
+    WHERE p_facts
+  ),
   memory AS MATERIALIZED (
-    SELECT j.passage_id AS memory_id, 'passage' AS kind, j.said_at AS since, NULL::timestamptz AS until, j.words_z,
+    SELECT j.passage_id AS memory_id, 'passage' AS kind, j.said_at AS since, NULL::timestamptz AS until,
+      j.said_at AS recorded, j.words_z,
       memsvc.z_score(b.nearby, avg(b.nearby) OVER (), stddev_pop(b.nearby) OVER ()) AS nearby_z,
       memsvc.z_score(b.session_words, avg(b.session_words) OVER (), stddev_pop(b.session_words) OVER ()) AS session_z,
       j.vector_z,
@@ -174,18 +185,26 @@ BEGIN ATOMIC
     INNER JOIN around AS b ON b.source_id = j.source_id AND b.session = j.session AND b.ordinal = j.ordinal
     CROSS JOIN asked AS a
     UNION ALL
-    SELECT f.version_id, 'fact', v.valid_from, v.valid_to,
+    SELECT f.version_id, 'fact', v.valid_from, v.valid_to, v.recorded_from,
       memsvc.z_score(coalesce(f.words, 0), s.words_mean, s.words_spread), 0, 0, 0, 0, 0, false, f.node_id, r.reach,
       f.distance, f.words, CASE WHEN f.words > 0 THEN row_number() OVER (ORDER BY f.words DESC, f.version_id) END,
       f.matched_terms, p_form, NULL, NULL, false
-    FROM asked AS a CROSS JOIN spread AS s CROSS JOIN goal AS g
-    CROSS JOIN LATERAL memsvc.match_facts(
-      p_user_id, p_query, p_language, g.nodes, g.distances, p_candidates, p_sources, p_not_sources, p_said_from,
-      p_said_to, p_as_of, p_known_at
+    FROM (
+      SELECT m.* FROM fact AS m
+      UNION ALL
+      -- What began or ended at a time that the query names: it may have ended, for that may be the answer.
+      SELECT t.version_id, NULL, NULL, NULL, NULL
+      FROM memsvc.match_fact_times(p_user_id, p_begins, p_ends, p_candidates, p_as_of, p_known_at) AS t
+      WHERE p_facts AND p_begins <> '{}' AND t.version_id NOT IN (SELECT m.version_id FROM fact AS m) AND (
+        num_nonnulls(p_sources, p_not_sources, p_said_from, p_said_to) = 0 OR memsvc.fact_is_from(
+          p_user_id, t.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+        )
+      )
     ) AS f
     INNER JOIN memsvc.edge_versions AS v ON v.user_id = p_user_id AND v.version_id = f.version_id
+    CROSS JOIN spread AS s
     LEFT JOIN reached AS r ON r.node_id = f.node_id
-    WHERE p_facts AND f.version_id <> ALL (p_except)
+    WHERE f.version_id <> ALL (p_except)
   ),
   -- What each factor gives before late interaction: value times weight.
   weighed AS MATERIALIZED (
@@ -200,10 +219,14 @@ BEGIN ATOMIC
         memsvc.time_fit(m.since, p_begins, p_ends, interval '7 days'),
         memsvc.time_fit(m.until, p_begins, p_ends, interval '7 days')
       ) AS time_points,
-      a."order" * CASE p_order WHEN 'first' THEN 1 - t.place WHEN 'last' THEN t.place ELSE 0 END AS order_points,
+      a."order" * CASE p_order
+        WHEN 'first' THEN percent_rank() OVER (ORDER BY m.since DESC)
+        WHEN 'last' THEN percent_rank() OVER (ORDER BY m.since)
+        ELSE 0
+      END AS order_points,
       a.recency * coalesce(memsvc.recency(a.moment - m.since, interval '30 days'), 0) AS recency_points,
       CASE WHEN m.kind = 'fact' THEN a.kind ELSE 0 END AS kind_points,
-      CASE WHEN m.kind = 'fact' THEN -a.staleness * memsvc.staleness(m.until, m.since, a.moment) ELSE 0 END
+      CASE WHEN m.kind = 'fact' THEN -a.staleness * memsvc.staleness(m.until, m.recorded, a.moment) ELSE 0 END
         AS staleness_points,
       a.importance * coalesce((g.importance - 1) / 9.0, 0) AS importance_points,
       a.strength * coalesce(
@@ -214,9 +237,6 @@ BEGIN ATOMIC
       a.sentiment * coalesce(abs(g.sentiment), 0) AS sentiment_points
     FROM memory AS m
     CROSS JOIN asked AS a
-    INNER JOIN (
-      SELECT o.memory_id, percent_rank() OVER (ORDER BY o.since NULLS FIRST) AS place FROM memory AS o
-    ) AS t ON t.memory_id = m.memory_id
     LEFT JOIN LATERAL (
       SELECT s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment
       FROM memsvc.memory_signals AS s
@@ -225,7 +245,7 @@ BEGIN ATOMIC
     ) AS g ON true
   ),
   ranked AS MATERIALIZED (
-    SELECT w.*, row_number() OVER (PARTITION BY w.kind ORDER BY w.points DESC, w.memory_id) AS rank
+    SELECT w.*, row_number() OVER (ORDER BY w.points DESC, w.memory_id) AS rank
     FROM (
       SELECT v.*, v.words_points + v.nearby_points + v.session_points + v.vector_points + v.nearby_vector_points
         + v.session_vector_points + v.speaker_points + v.names_points + v.distance_points + v.time_points
@@ -254,7 +274,7 @@ BEGIN ATOMIC
   found AS MATERIALIZED (
     SELECT o.*, row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
     FROM (
-      SELECT r.*, r.kind = 'fact' OR r.rank <= p_late AS ahead, a.late * coalesce(l.z, 0) AS late_points,
+      SELECT r.*, r.rank <= p_late AS ahead, a.late * coalesce(l.z, 0) AS late_points,
         r.points + a.late * coalesce(l.z, 0) AS score, l.late, l.rank AS late_rank
       FROM ranked AS r
       CROSS JOIN asked AS a

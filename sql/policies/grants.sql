@@ -172,7 +172,6 @@ memsvc.fact_is_from(uuid, uuid, uuid[], uuid[], timestamptz, timestamptz, timest
 memsvc.match_facts(
   uuid, text, text, uuid[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
 ),
-memsvc.fact_rows(uuid, uuid[], timestamptz),
 memsvc.expand_names(uuid, uuid[], integer, integer, timestamptz, timestamptz),
 memsvc.known_of(uuid, uuid[], integer, timestamptz, timestamptz),
 memsvc.match_mentions(

@@ -48,8 +48,8 @@ async def test_feedback_counts_once_and_ranks_what_is_salient(
         )
     top = (await ada.get("/v1/top-of-mind")).json()["memories"]
     assert [(memory["memory_id"], memory["why"]) for memory in top] == [
-        (lamp, "salient: said today, used once"),
-        (oak, "salient: said today, irrelevant once"),
+        (lamp, "salient: said earlier today, used once"),
+        (oak, "salient: said earlier today, irrelevant once"),
     ]
     assert top[0]["factors"]["usefulness"] == pytest.approx(1 / 6)
     answer = await ada.post(route, json={"used": [oak]})

@@ -159,7 +159,7 @@ READING = {
     "random_memory",
     "late_scores",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
-    "match_facts", "fact_rows", "expand_names", "known_of", "match_mentions", "name_evidence",
+    "match_facts", "expand_names", "known_of", "match_mentions", "name_evidence",
 }  # fmt: skip
 WRITING = {
     "message_digest",

@@ -27,7 +27,7 @@ NAMED = (
     ("names_in_query(%(user)s, 'Did Ada L. come?')", 1),
     ("match_facts(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], '{0}', 9)", 1),
     ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
-    ("fact_rows(%(user)s, ARRAY(SELECT version_id FROM memsvc.edge_versions WHERE edge_id = %(edge)s))", 1),
+    ("memories_shown(%(user)s, ARRAY(SELECT version_id FROM memsvc.edge_versions WHERE edge_id = %(edge)s))", 1),
 )
 
 VIEWS = (

@@ -69,8 +69,8 @@ class Memory:
         call = f"match_facts(%(user)s, %(query)s, 'english', %(nodes)s::uuid[], %(far)s, 20{given and ', ' + given})"
         ids = [self.nodes[name] for name in nodes]
         found = self.rows(call, query=query, nodes=ids, far=[0] * len(ids), **more)
-        shown = self.rows("fact_rows(%(user)s, %(versions)s)", versions=[row[0] for row in found])
-        sentences = {row[0]: row[11] for row in shown}
+        shown = self.rows("memories_shown(%(user)s, %(versions)s)", versions=[row[0] for row in found])
+        sentences = {row[2]: row[12] for row in shown}
         return [sentences[row[0]] for row in found]
 
 
@@ -234,9 +234,10 @@ def test_evidence_that_came_later_was_not_known_before(memory: Memory) -> None:
     assert {row[0] for row in memory.rows(call, node=node, known=None)} == set(memory.passages[2:])
     assert {row[0] for row in memory.rows(call, node=node, known=before)} == {memory.passages[2]}
     call = (
-        "fact_rows(%(user)s, ARRAY(SELECT version_id FROM memsvc.edge_versions WHERE fact LIKE '%%band.'), %(known)s)"
+        "memories_shown(%(user)s, ARRAY(SELECT version_id FROM memsvc.edge_versions WHERE fact LIKE '%%band.'), NULL, "
+        "%(known)s)"
     )
-    assert [row[13] for row in memory.rows(call, known=before)] == [memory.passages[2]]
+    assert [row[3] for row in memory.rows(call, known=before)] == [memory.passages[2]]
     later = datetime(2026, 3, 4, tzinfo=UTC)
     assert memory.facts("band", p_said_from=later) == ["Beppo plays in Marcel's band."]
     assert memory.facts("band", p_said_from=later, p_known_at=before) == []
@@ -279,7 +280,6 @@ def test_no_query_does_harm(memory: Memory) -> None:
 CALLS = {
     "names": "names_in_query(%(user)s, 'Did x call Xavier Xylander or x7?', NULL, {known})",
     "facts": "match_facts(%(user)s, 'x y zebra', 'english', ARRAY[%(node)s], '{{0}}', 20, p_known_at => {known})",
-    "rows": "fact_rows(%(user)s, ARRAY[%(node)s], {known})",
     "expanded": "expand_names(%(user)s, ARRAY[%(node)s], 2, 10, NULL, {known})",
     "mentions": "match_mentions(%(user)s, ARRAY[%(node)s], '{{1}}', '{{0}}', 20, p_known_at => {known})",
     "evidence": "name_evidence(%(user)s, ARRAY[%(node)s], NULL, {known})",

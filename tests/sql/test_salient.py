@@ -75,12 +75,12 @@ async def test_what_is_new_recalled_important_useful_or_pinned_comes_first_with_
     found = await top_of_mind(db, owner, limit=10)
     assert [memory.memory_id for memory in found] == [four, year, today, two, three, month]
     assert [memory.why for memory in found] == [
-        "salient: pinned, said 1 year ago",
-        "salient: said 1 year ago, recalled 5 times, used twice",
-        "salient: said today",
-        "salient: said 1 year ago, importance 9 of 10",
-        "salient: said 1 year ago, recalled once, irrelevant once",
-        "salient: said 28 days ago",
+        "salient: pinned, said 12 months ago",
+        "salient: said 12 months ago, recalled 5 times, used twice",
+        "salient: said earlier today",
+        "salient: said 12 months ago, importance 9 of 10",
+        "salient: said 12 months ago, recalled once, irrelevant once",
+        "salient: said 4 weeks ago",
     ]
     for memory in found:
         assert memory.score == pytest.approx(sum(memory.factors.values()))
@@ -129,7 +129,7 @@ async def test_facts_come_with_their_ends_and_the_message_behind_them(
     assert lives.fact is not None
     assert likes.fact is not None
     assert (lives.kind, lives.passage_id, lives.memory_id) == ("fact", message, lives.fact.version_id)
-    assert (lives.conversation, lives.why, lives.stale) == ("pond", "salient: learnt today", False)
+    assert (lives.conversation, lives.why, lives.stale) == ("pond", "salient: learnt earlier today", False)
     assert (lives.fact.from_label, lives.fact.type, lives.fact.to_label) == ("Ines", "LIVES_IN", "Porto")
     assert (likes.passage_id, likes.conversation, likes.speaker) == (None, "", "tests")
     assert (likes.fact.from_node, likes.fact.from_label) == (ines, "Ines")
