@@ -53,7 +53,7 @@ schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations buil
 lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-		--extra embedded --extra onnx --extra dev --output-file requirements.lock pyproject.toml
+		--extra embedded --extra onnx --extra nlp --extra dev --output-file requirements.lock pyproject.toml
 
 bench-ingest: $(BIN)/.installed ## Speed of the write path
 	@$(BIN)/python -m bench.ingest $(ARGS)

@@ -16,7 +16,7 @@ from memsvc.db.files import query as named
 from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import search
 from memsvc.recall.options import DEFAULT, Weights
-from memsvc.recall.times import read_times
+from memsvc.times.reading import read_times
 
 
 def parameters(

@@ -98,6 +98,26 @@ class Settings(BaseSettings):
         default=True, description="Note which memories were recalled, for feedback and strength; ids only."
     )
 
+    # Text to facts.
+    extractor: str = Field(
+        default="auto",
+        min_length=1,
+        max_length=200,
+        description="Reads facts out of what is said: auto (llm where MEMSVC_LLM_MODEL is set, else offline), offline, "
+        "llm, none, or the name of an entry point in memsvc.extractors.",
+    )
+
+    # The language model; any OpenAI-compatible server.
+    llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of its server.")
+    llm_key: SecretStr | None = Field(default=None, description="Its key; empty: none is sent.")
+    llm_model: str | None = Field(
+        default=None, max_length=200, description="Its name; empty: none is asked, and memsvc works without."
+    )
+    llm_timeout_s: float = Field(default=60.0, gt=0, le=600, description="Longest wait for one answer.")
+    llm_concurrency: int = Field(default=2, ge=1, le=64, description="Calls that a process has under way at once.")
+    llm_tokens_per_day: int = Field(default=0, ge=0, description="Tokens of all users in one day (UTC); 0: any.")
+    llm_tokens_per_user: int = Field(default=0, ge=0, description="Tokens of one user in one day (UTC); 0: any.")
+
     # The reranker.
     reranker: str | None = Field(
         default=None,
@@ -142,7 +162,7 @@ class Settings(BaseSettings):
             raise ValueError(message)
         return value
 
-    @field_validator("embedding_url", "reranker_url")
+    @field_validator("embedding_url", "reranker_url", "llm_url")
     @classmethod
     def _only_http(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):

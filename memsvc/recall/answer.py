@@ -18,7 +18,7 @@ from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
 from memsvc.recall.rows import memory_of
-from memsvc.recall.times import QueryTimes
+from memsvc.times.reading import QueryTimes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,6 @@ from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.llm.tokens import tokenizer
-from memsvc.recall.elapsed import last_spoke
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters, Form, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packer
@@ -33,6 +32,7 @@ from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall
 from memsvc.recall.surroundings import instructions, last_spoken, last_turns, moments, neighbours
 from memsvc.settings import Settings
+from memsvc.times.elapsed import last_spoke
 
 MIN_BUDGET, MAX_BUDGET = 50, 100_000
 MAX_TURNS = 100

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memsvc.recall.elapsed import FUTURE, TODAY, YESTERDAY, elapsed
 from memsvc.recall.results import RecalledFact
+from memsvc.times.elapsed import FUTURE, TODAY, YESTERDAY, elapsed
 
 
 def age(moment: datetime, now: datetime) -> str:

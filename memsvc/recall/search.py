@@ -31,8 +31,8 @@ from memsvc.recall.options import CUT_SHOWN, DEFAULT, EFFORTS, MAX_LIMIT, RERANK
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
-from memsvc.recall.times import QueryTimes, read_times
 from memsvc.settings import Settings
+from memsvc.times.reading import QueryTimes, read_times
 
 
 class QueryEmbedder(Protocol):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsvc.recall.elapsed import elapsed, last_spoke
+from memsvc.times.elapsed import elapsed, last_spoke
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsvc.recall import time_dates, time_hints, time_phrases, time_phrases_cjk, time_words
-from memsvc.recall.times import MAX_SIGNS, MAX_WINDOWS, read_times
+from memsvc.times import dates, hints, phrases, phrases_cjk, words
+from memsvc.times.reading import MAX_SIGNS, MAX_WINDOWS, read_times
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 18, 15, 30, tzinfo=BERLIN)
@@ -221,7 +221,7 @@ def test_yesterday_is_the_users_not_the_servers() -> None:
 
 WORDS = st.sampled_from(
     [
-        *time_phrases.RULES, *time_hints.HINTS, "of", "the", "and", "to", "ago", "-", ",", ".", "/", "7", "3rd", "2023",
+        *phrases.RULES, *hints.HINTS, "of", "the", "and", "to", "ago", "-", ",", ".", "/", "7", "3rd", "2023",
         "2023-05", "5/7/2023", "31", "年", "月", "日", "上周", "三个月前", "去年", "İ", "9999", "’s", "$", "\n", "\0",
     ]
 )  # fmt: skip
@@ -248,19 +248,19 @@ def test_any_text_gives_sound_windows(query: str) -> None:
 def test_the_work_is_bounded(again: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules tried and phrases within phrases, not milliseconds."""
     tried = []
-    for word, rule in time_phrases.RULES.items():
+    for word, rule in phrases.RULES.items():
 
         def counted(reader, at, before, rule=rule):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
             tried.append(at)
             return rule(reader, at, before)
 
-        monkeypatch.setitem(time_phrases.RULES, word, counted)
+        monkeypatch.setitem(phrases.RULES, word, counted)
     read_times(again * 100_000, NOW, BERLIN)
     assert len(tried) <= 4 * 300
     assert max(tried, default=0) <= MAX_SIGNS
 
 
-@pytest.mark.parametrize("module", [time_dates, time_hints, time_phrases, time_phrases_cjk, time_words])
+@pytest.mark.parametrize("module", [dates, hints, phrases, phrases_cjk, words])
 def test_no_pattern_can_run_away(module: ModuleType) -> None:
     """No repetition without a bound, but for the one of words, and none inside another."""
     patterns = [value for value in vars(module).values() if isinstance(value, re.Pattern)]

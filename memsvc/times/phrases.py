@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
-from memsvc.recall import time_words as words
-from memsvc.recall.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, SATURDAY, Calendar, Span, months_from
-from memsvc.recall.time_dates import DAY, Dates, Found
+from memsvc.times import words
+from memsvc.times.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, SATURDAY, Calendar, Span, months_from
+from memsvc.times.dates import DAY, Dates, Found
 
 OTHER_DAY, EVENING, MORNING = 14, 18, 6
 DEEPEST = 2

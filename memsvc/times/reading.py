@@ -17,13 +17,12 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from memsvc.recall import time_hints as hints
-from memsvc.recall import time_phrases_cjk as cjk
-from memsvc.recall import time_words as words
-from memsvc.recall.calendar import Calendar
-from memsvc.recall.time_dates import Found
-from memsvc.recall.time_hints import Order, Side
-from memsvc.recall.time_phrases import RULES, WORD, Reader
+from memsvc.times import hints, words
+from memsvc.times import phrases_cjk as cjk
+from memsvc.times.calendar import Calendar
+from memsvc.times.dates import Found
+from memsvc.times.hints import Order, Side
+from memsvc.times.phrases import RULES, WORD, Reader
 
 MAX_WINDOWS, MAX_SIGNS, MAX_WORDS, MAX_TRIED, MAX_QUESTION = 16, 8_000, 2_000, 300, 400
 TELLING = hints.HINTS | RULES.keys()

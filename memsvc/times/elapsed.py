@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, tzinfo
 
-from memsvc.recall.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, months_from
+from memsvc.times.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, months_from
 
 TODAY, YESTERDAY, FUTURE = "earlier today", "yesterday", "in the future"
 WEEKS_FROM, MONTHS_FROM, YEARS_FROM = 2 * DAYS_A_WEEK, 2, 2 * MONTHS_A_YEAR

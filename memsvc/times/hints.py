@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from memsvc.recall.time_words import AFTER, BEFORE
+from memsvc.times.words import AFTER, BEFORE
 
 Order = Literal["first", "last"]
 Side = Literal["before", "after"]

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import islice
 
-from memsvc.recall.calendar import DAYS_A_WEEK, Calendar, Span, months_from
-from memsvc.recall.time_dates import Found, day_of
+from memsvc.times.calendar import DAYS_A_WEEK, Calendar, Span, months_from
+from memsvc.times.dates import Found, day_of
 
 SIGNS = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 DAYS = {

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
-from memsvc.recall import time_words as words
-from memsvc.recall.calendar import MONTHS_A_YEAR, Calendar, Span, months_from
+from memsvc.times import words
+from memsvc.times.calendar import MONTHS_A_YEAR, Calendar, Span, months_from
 
 Kind = Literal["explicit", "relative"]
 LEAP = 8

