@@ -160,7 +160,7 @@ class LlmAnswerError(LlmError):
 class LlmBudgetError(LlmError):
     """The budget for the language model is used up."""
 
-    code, status = "llm_budget", 429
+    code = "llm_budget"
     hint = "It goes on tomorrow by itself; MEMSVC_LLM_TOKENS_PER_DAY and MEMSVC_LLM_TOKENS_PER_USER are the limits."
 
 
