@@ -11,10 +11,10 @@ import unicodedata
 WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 STEM_LETTERS = 4
-SMALL = frozenset(
-    ("a", "an", "the", "my", "your", "his", "her", "its", "our", "their")
-    + ("of", "in", "on", "at", "to", "for", "and", "or")
-)
+SMALL = frozenset([
+    "a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "of", "in", "on", "at", "to", "for", "and",
+    "or",
+])  # fmt: skip
 """Words that tell nothing about what is named."""
 
 

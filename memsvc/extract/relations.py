@@ -11,15 +11,15 @@ from memsvc.extract.names import folded
 from memsvc.extract.window import OWNER, Window
 
 SOCIAL = ("FAMILY_OF", "KNOWS")
-KIN = frozenset(
-    ("mother", "father", "mom", "mum", "mommy", "mummy", "dad", "daddy", "parent", "sister", "brother", "sibling")
-    + ("twin", "son", "daughter", "child", "kid", "baby", "wife", "husband", "spouse", "partner", "fiance", "fiancee")
-    + ("bride", "groom", "grandmother", "grandfather", "grandma", "grandpa", "granny", "gran", "nan", "grandparent")
-    + ("grandson", "granddaughter", "grandchild", "aunt", "auntie", "uncle", "niece", "nephew", "cousin", "godmother")
-    + ("godfather", "godson", "goddaughter", "stepmother", "stepfather", "stepsister", "stepbrother", "stepson")
-    + ("stepdaughter", "stepmom", "stepdad", "half-sister", "half-brother", "mother-in-law", "father-in-law")
-    + ("sister-in-law", "brother-in-law", "son-in-law", "daughter-in-law", "ex-wife", "ex-husband", "widow", "widower")
-)
+KIN = frozenset([
+    "mother", "father", "mom", "mum", "mommy", "mummy", "dad", "daddy", "parent", "sister", "brother", "sibling",
+    "twin", "son", "daughter", "child", "kid", "baby", "wife", "husband", "spouse", "partner", "fiance", "fiancee",
+    "bride", "groom", "grandmother", "grandfather", "grandma", "grandpa", "granny", "gran", "nan", "grandparent",
+    "grandson", "granddaughter", "grandchild", "aunt", "auntie", "uncle", "niece", "nephew", "cousin", "godmother",
+    "godfather", "godson", "goddaughter", "stepmother", "stepfather", "stepsister", "stepbrother", "stepson",
+    "stepdaughter", "stepmom", "stepdad", "half-sister", "half-brother", "mother-in-law", "father-in-law",
+    "sister-in-law", "brother-in-law", "son-in-law", "daughter-in-law", "ex-wife", "ex-husband", "widow", "widower",
+])  # fmt: skip
 """Words for relatives, folded; for anybody else KNOWS is said."""
 
 
