@@ -13,7 +13,7 @@ def judge(a: Card, b: Card, frequencies: Mapping[str, float] | None = None) -> V
     Args:
         a: one.
         b: the other.
-        frequencies: share (above 0, at most 1) of the user's nodes whose names have this word (normal form); a word that
+        frequencies: share (above 0, at most 1) of the user's nodes whose names have this word (normal form); one that
             is not there counts as rare. None: general knowledge of how common names are.
     """
     raise NotImplementedError
