@@ -16,6 +16,7 @@ from anyascii import anyascii
 
 from memsvc.identity.similarity import is_typo, likeness, ratio
 from memsvc.identity.words import (
+    EPITHETS,
     FEMALE,
     LEGAL_FORMS,
     MALE,
@@ -29,9 +30,11 @@ from memsvc.identity.words import (
 )
 
 PERSON = "Person"
+BEFORE_NAMES = TITLES.keys() | SMALL_WORDS | EPITHETS
 PLACES = frozenset({"Place"})
 ORGANIZATIONS = frozenset({"Organization"})
 WORD = re.compile(r"[^\W_]+(?:[.'’](?=[^\W_]))?")
+RELATIVE = re.compile(r"^.*\s?['’]s\s(?=(?:aunt|uncle|cousin|mother|father|sister|brother)\s)", re.IGNORECASE)
 POSSESSIVE = re.compile(r"\s?['’]s\b", re.IGNORECASE)
 MOST_COMPARED = 400
 """Most pairs of names of two cards that are compared letter by letter."""
@@ -75,6 +78,7 @@ class Name(msgspec.Struct, frozen=True):
 def latin(text: str) -> str:
     """In Latin letters, lower case, one space between words; possessives dropped."""
     plain = text if text.isascii() else anyascii(text)
+    plain = RELATIVE.sub("", plain)
     return " ".join(WORD.findall(POSSESSIVE.sub("", plain).lower()))
 
 
@@ -84,8 +88,9 @@ def parse(text: str, node_type: str = PERSON) -> Name:
     words = [word.rstrip(".'’") for word in latin(text).split()]
     if node_type == PERSON:
         titles: list[str] = []
-        while len(words) > 1 and words[0] in TITLES:
-            titles.append(words.pop(0))
+        while len(words) > 1 and words[0] in BEFORE_NAMES:
+            word = words.pop(0)
+            titles += [word] if word in TITLES else []
         suffixes: list[str] = []
         while len(words) > 1 and words[-1] in SUFFIXES:
             suffixes.append(words.pop())
@@ -120,8 +125,8 @@ def _things(a: Name, b: Name) -> Agreement:
     one, two = " ".join(a.words), " ".join(b.words)
     if is_typo(one, two) and not any(word.isdigit() for word in set(a.words) ^ set(b.words)):
         return Agreement.TYPO
-    short, long = sorted((frozenset(a.words), frozenset(b.words)), key=len)
-    if short < long:
+    short, long = sorted((a.words, b.words), key=len)
+    if long[: len(short)] == short:
         return Agreement.PART
     if len(one) > LEAST_ALIKE_CHARS and (ratio(one, two) >= SPELLED_ALIKE or likeness(one, two) >= SPELLED_LIKENESS):
         return Agreement.ALIKE
@@ -160,7 +165,7 @@ def _word(a: str, b: str, *, first: bool) -> Agreement:
         return Agreement.INITIAL if a[0] == b[0] else Agreement.CONTRARY
     if first and (b in other_names(a) or a in other_names(b)):
         return Agreement.NICKNAME
-    if is_typo(a, b):
+    if is_typo(a, b) and b not in {f"{a}s", a.removesuffix("s")}:  # Robert and Roberts, the Blaines
         return Agreement.TYPO
     return Agreement.NONE
 
@@ -184,9 +189,7 @@ def _within(short: Name, long: Name) -> Agreement:
             return Agreement.PART
         if word in other_names(long.words[0]) and not short.titles:
             return Agreement.NICKNAME
-        if len(word) > 1 and word in long.words:
-            return Agreement.PART
-        return Agreement.NONE
+        return Agreement.ALIKE if len(word) > 1 and word in long.words else Agreement.NONE
     first = _word(short.words[0], long.words[0], first=True)
     last = _word(short.words[-1], long.words[-1], first=False)
     if first > Agreement.NONE and last >= Agreement.TYPO:

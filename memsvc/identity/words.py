@@ -27,8 +27,9 @@ TITLES: dict[str, str] = {
     ),
     **dict.fromkeys(
         _words(
-            "mrs miss ms mistress madam madame mme mlle mademoiselle lady dame queen princess duchess "
-            "baroness countess mother sister aunt aunty auntie frau senora senorita signora dona grandma grandmother empress abbess"
+            "mrs miss ms mistress madam madame mme mlle mademoiselle lady dame queen princess duchess baroness "
+            "countess mother sister aunt aunty auntie frau senora senorita signora dona grandma grandmother empress "
+            "abbess"
         ),
         FEMALE,
     ),
@@ -42,6 +43,11 @@ TITLES: dict[str, str] = {
     ),
 }
 """Words before a name, and whom they are for. "Saint" is one before people; in names of places it is kept."""
+EPITHETS = _words(
+    "poor dear dearest old young little plain late beloved good great big sweet darling my our your his her their "
+    "farmer nurse comrade constable"
+)
+"""Words before names that are none of them."""
 MARRIED, UNMARRIED = frozenset({"mrs", "madame", "mme", "frau", "senora", "signora"}), frozenset({"miss", "mlle"})
 SUFFIXES = _words("jr sr junior senior ii iii iv esq esquire phd md")
 LEGAL_FORMS = _words(
