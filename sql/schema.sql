@@ -6281,7 +6281,7 @@ BEGIN
     UNION ALL
     SELECT 'part', s.form, s.node_id, s.similarity
     FROM memsvc.names_with_words(
-      p_user_id, ARRAY(SELECT DISTINCT a.form FROM asked AS a WHERE a.kind = 'similar'), most_words
+      p_user_id, ARRAY(SELECT DISTINCT a.form FROM asked AS a WHERE a.kind IN ('similar', 'word')), most_words
     ) AS s
   ),
   around AS MATERIALIZED (
@@ -6307,11 +6307,11 @@ BEGIN
     SELECT a.key, a.kind, c.node_id, 1::double precision AS similarity, '' AS relation, '' AS fact_type,
       true AS outgoing
     FROM asked AS a INNER JOIN called AS c ON c.form = a.form
-    WHERE a.kind <> 'similar'
+    WHERE a.kind NOT IN ('similar', 'word')
     UNION ALL
     SELECT a.key, l.kind, l.node_id, l.similarity, '', '', true
     FROM asked AS a INNER JOIN alike AS l ON l.form = a.form
-    WHERE a.kind = 'similar'
+    WHERE a.kind = 'similar' OR (a.kind = 'word' AND l.kind = 'part')
     UNION ALL
     SELECT r.key, 'of', r.other, 0, r.relation, r.type, r.outgoing FROM around AS r
   ),

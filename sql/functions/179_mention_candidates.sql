@@ -2,8 +2,8 @@
 -- variant: a nickname, another order, a part of it), by names that nearly are (similar) or hold its words (part), and
 -- by facts of those from whom a mention counts (of: "my sister"). At most 40 of each mention, exact ones first, then
 -- p_near, then the most similar.
--- p_keys, p_kinds, p_names: what each mention is called, at the same places; of kind similar those that trigrams may
--- compare. p_of_keys, p_of_nodes: from whom mentions count. relation, fact_type, outgoing: of kind of, what the fact
+-- p_keys, p_kinds, p_names: what each mention is called, at the same places; those of kind similar are
+-- compared by trigrams, those of kind word are looked for inside other names. p_of_keys, p_of_nodes: from whom mentions count. relation, fact_type, outgoing: of kind of, what the fact
 -- says, and whether it leads from whom the mention counts to the node.
 CREATE OR REPLACE FUNCTION memsvc.mention_candidates(
   p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[],
@@ -38,7 +38,7 @@ BEGIN
     UNION ALL
     SELECT 'part', s.form, s.node_id, s.similarity
     FROM memsvc.names_with_words(
-      p_user_id, ARRAY(SELECT DISTINCT a.form FROM asked AS a WHERE a.kind = 'similar'), most_words
+      p_user_id, ARRAY(SELECT DISTINCT a.form FROM asked AS a WHERE a.kind IN ('similar', 'word')), most_words
     ) AS s
   ),
   around AS MATERIALIZED (
@@ -64,11 +64,11 @@ BEGIN
     SELECT a.key, a.kind, c.node_id, 1::double precision AS similarity, '' AS relation, '' AS fact_type,
       true AS outgoing
     FROM asked AS a INNER JOIN called AS c ON c.form = a.form
-    WHERE a.kind <> 'similar'
+    WHERE a.kind NOT IN ('similar', 'word')
     UNION ALL
     SELECT a.key, l.kind, l.node_id, l.similarity, '', '', true
     FROM asked AS a INNER JOIN alike AS l ON l.form = a.form
-    WHERE a.kind = 'similar'
+    WHERE a.kind = 'similar' OR (a.kind = 'word' AND l.kind = 'part')
     UNION ALL
     SELECT r.key, 'of', r.other, 0, r.relation, r.type, r.outgoing FROM around AS r
   ),
