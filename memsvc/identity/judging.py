@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from uuid import UUID
 
 from memsvc.identity.cards import Card, Decision, Verdict
 from memsvc.identity.names import PERSON, Agreement, best, latin, parse
@@ -25,6 +26,8 @@ SAME, UNSURE = 0.985, 0.15
 """Scores from which two are the same, if nothing forbids it, and from which a person is asked."""
 LEAST_SUPPORT = 5.0
 """Bits that attributes and company must give besides the name before two are merged by themselves."""
+LEAST_SUPPORT_IF_UNSURE = 8.0
+"""The same where a nickname or an initial stands for a name."""
 LEAST_SUPPORT_FOR_PART = 14.0
 """The same where only a part of the name agrees: an identifier, or many things."""
 MOST_CONTRARY = -5.0
@@ -37,6 +40,8 @@ SHARED_FACT, SHARED_NEIGHBOUR, MOST_COMPANY = 5.0, 2.5, 10.0
 """Bits of the same fact about the same other, of another fact about it, and of all company together."""
 RELATED, ONE_VALUE_DIFFERS, SHARED_SOURCE = -14.0, -3.0, 1.0
 """Bits of a fact between the two themselves, of another current value where one is usual, of a common source."""
+COMMON_FACTS = {"LOCATED_AT": 3.0, "LIVES_IN": 3.0, "LIKES": 2.0, "DISLIKES": 2.0, "USES": 2.0, "KNOWS": 3.0}
+"""Bits of the same fact about the same other, where it is one that many share."""
 TOLD_APART = frozenset({"KNOWS", "FAMILY_OF", "PARTICIPATED_IN", "WORKS_AT", "LIVES_IN", "OWNS", "LIKES", "DISLIKES"})
 """Facts that nobody has with oneself."""
 ONE_VALUE = frozenset({"WORKS_AT", "LIVES_IN", "LOCATED_AT"})
@@ -47,6 +52,7 @@ SHARE_OF_NAME = {
 """How much of the bits of an equal name each agreement is worth."""
 NOT_NAMED_ALIKE, CONTRARY = -4.0, -9.0
 FULL = frozenset({Agreement.EQUAL, Agreement.ORDER, Agreement.TYPO, Agreement.NICKNAME, Agreement.INITIAL})
+STANDING_FOR = frozenset({Agreement.NICKNAME, Agreement.INITIAL})
 INCOMPATIBLE = -10.0
 NEAR_TYPES = frozenset(
     map(
@@ -67,23 +73,28 @@ KINDS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(
         ("phone", "email", "url", "website", "handle", "id", "isbn", "doi", "passport", "iban"), IDENTIFIER
     ),
-    **dict.fromkeys(("birthday", "birth_date", "date_of_birth", "born", "date", "founded"), DATE),
+    **dict.fromkeys(("birthday", "birth_date", "date_of_birth", "born", "date", "year", "founded"), DATE),
     **dict.fromkeys(("street", "address", "address_2", "house"), ADDRESS),
     **dict.fromkeys(("suburb", "city", "town", "district", "postcode", "zip"), TOWN),
     **dict.fromkeys(("state", "country", "region", "sex", "gender", "language"), REGION),
-    **dict.fromkeys(("street_number", "number", "age", "price", "year"), NUMBER),
+    **dict.fromkeys(("street_number", "number", "age", "price"), NUMBER),
 }
+MOVABLE = frozenset({ADDRESS, TOWN})
 NEAR_VALUE, TYPO_SHARE = 0.8, 0.7
 
 
+Fact = tuple[str, str, UUID]
+
+
 def frequencies(cards: Iterable[Card]) -> dict[str, float]:
-    """How frequent words of names and values of attributes ("street=mill lane") are: their share of the cards."""
+    """How frequent words of names, values of attributes and facts are among cards: their share of them, by key."""
     counted: Counter[str] = Counter()
     total = 0
     for card in cards:
         total += 1
         counted.update({word for name in card.names for word in parse(name, card.type).words})
         counted.update({_key(key, value) for key, value in card.attributes.items()})
+        counted.update({_fact_key(fact) for fact in card.facts})
     return {key: count / total for key, count in counted.items()}
 
 
@@ -101,7 +112,7 @@ def judge(a: Card, b: Card, frequencies: Mapping[str, float] | None = None) -> V
         return Verdict(decision="different", score=0.0, evidence={"type": types})
     agreement, name = _names(a, b, frequencies)
     attributes, against = _attributes(a, b, frequencies)
-    company, apart = _company(a, b)
+    company, apart = _company(a, b, frequencies)
     evidence = {"name": name, "attributes": attributes, "company": company, "type": types}
     evidence |= {"attributes_against": against, "company_against": apart}
     bits = PRIOR + sum(evidence.values())
@@ -125,8 +136,11 @@ def _decision(pair: tuple[Card, Card], score: float, agreement: Agreement, bits:
         return "different"
     if score < SAME or not all(card.named for card in pair) or against < MOST_CONTRARY or agreement <= Agreement.NONE:
         return "unsure"
-    whole = agreement in FULL and _is_whole(pair)
-    return "same" if support >= (LEAST_SUPPORT if whole else LEAST_SUPPORT_FOR_PART) else "unsure"
+    if agreement not in FULL or not _is_whole(pair):
+        least = LEAST_SUPPORT_FOR_PART
+    else:
+        least = LEAST_SUPPORT_IF_UNSURE if agreement in STANDING_FOR else LEAST_SUPPORT
+    return "same" if support >= least else "unsure"
 
 
 def _is_whole(pair: tuple[Card, Card]) -> bool:
@@ -173,29 +187,59 @@ def _key(key: str, value: str) -> str:
     return f"{key}={_value(value)}"
 
 
+def _fact_key(fact: Fact) -> str:
+    return f"{fact[0]} {fact[1]} {fact[2]}"
+
+
 def _attributes(a: Card, b: Card, known: Mapping[str, float] | None) -> tuple[float, float]:
-    """Bits for and against by properties that both have."""
+    """Bits for and against by properties with one value; parts of an address may have changed places."""
+    ours, theirs = ({key: _value(value) for key, value in card.attributes.items()} for card in (a, b))
     agree, differ = 0.0, 0.0
-    for key in a.attributes.keys() & b.attributes.keys():
-        one, two = _value(a.attributes[key]), _value(b.attributes[key])
-        if not one or not two:
-            continue
-        usual, apart = KINDS.get(key, OTHER)
-        if one == two:
-            share = 1.0
-        elif is_typo(one, two):
-            share = TYPO_SHARE
-        elif ratio(one, two) >= NEAR_VALUE and not one.isdigit():
-            share = TYPO_SHARE / 2
+    apart: list[str] = []
+    for key in ours.keys() & theirs.keys():
+        bits = _value_bits((key, ours[key]), (key, theirs[key]), known)
+        if bits:
+            agree += bits
         else:
-            differ += apart
-            continue
-        frequency = usual if known is None else max(known.get(f"{key}={one}", RARE), known.get(f"{key}={two}", RARE))
-        agree += share * _bits(frequency)
-    return agree, differ
+            apart.append(key)
+    moved = _moved(ours, theirs, known)
+    for key in apart:
+        if key not in moved:
+            differ += KINDS.get(key, OTHER)[1]
+    return agree + sum(moved.values()) / 2, differ
 
 
-def _company(a: Card, b: Card) -> tuple[float, float]:
+def _moved(ours: Mapping[str, str], theirs: Mapping[str, str], known: Mapping[str, float] | None) -> dict[str, float]:
+    """Bits of values that stand under different keys: by the keys of both sides, so that each value counts twice."""
+    found: dict[str, float] = {}
+    for one, value in ours.items():
+        for two, other in theirs.items():
+            if one == two or KINDS.get(one) not in MOVABLE or KINDS.get(two) not in MOVABLE:
+                continue
+            bits = _value_bits((one, value), (two, other), known)
+            if bits and one not in found and ours.get(one) != theirs.get(one):
+                found[one] = found[two] = bits
+    return found
+
+
+def _value_bits(one: tuple[str, str], two: tuple[str, str], known: Mapping[str, float] | None) -> float:
+    """Bits of two values of a kind, each with its key; 0 where they have nothing in common."""
+    if not one[1] or not two[1]:
+        return 0.0
+    if one[1] == two[1]:
+        share = 1.0
+    elif is_typo(one[1], two[1]):
+        share = TYPO_SHARE
+    elif not one[1].isdigit() and ratio(one[1], two[1]) >= NEAR_VALUE:
+        share = TYPO_SHARE / 2
+    else:
+        return 0.0
+    if known is None:
+        return share * _bits(KINDS.get(one[0], OTHER)[0])
+    return share * _bits(max(known.get(f"{key}={value}", RARE) for key, value in (one, two)))
+
+
+def _company(a: Card, b: Card, known: Mapping[str, float] | None) -> tuple[float, float]:
     """Bits for and against by whom and what current facts connect them with."""
     for one, two in ((a, b), (b, a)):
         if any(other == two.node_id and kind in TOLD_APART for kind, _side, other in one.facts):
@@ -203,7 +247,12 @@ def _company(a: Card, b: Card) -> tuple[float, float]:
     shared = a.facts & b.facts
     others = {other for _kind, _side, other in shared}
     nearby = ({fact[2] for fact in a.facts} & {fact[2] for fact in b.facts}) - others
-    agree = min(SHARED_FACT * len(others) + SHARED_NEIGHBOUR * len(nearby), MOST_COMPANY)
+    each: dict[UUID, float] = {}
+    for fact in shared:
+        usual = 0.0 if known is None else -math.log2(known.get(_fact_key(fact), RARE))
+        bits = COMMON_FACTS.get(fact[0], SHARED_FACT) if known is None else min(usual, SHARED_FACT)
+        each[fact[2]] = max(each.get(fact[2], 0.0), bits)
+    agree = min(sum(each.values()) + SHARED_NEIGHBOUR * len(nearby), MOST_COMPANY)
     if a.sources & b.sources:
         agree += SHARED_SOURCE
     differ = 0.0

@@ -149,6 +149,8 @@ def _people(a: Name, b: Name) -> Agreement:
         return Agreement.CONTRARY
     if a.words == b.words:
         return Agreement.EQUAL
+    if "".join(a.words) == "".join(b.words):
+        return Agreement.TYPO
     if len(a.words) == len(b.words):
         if len(a.words) > 1 and sorted(a.words) == sorted(b.words):
             return Agreement.ORDER
