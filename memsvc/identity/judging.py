@@ -229,7 +229,7 @@ def _value_bits(one: tuple[str, str], two: tuple[str, str], known: Mapping[str, 
     if one[1] == two[1]:
         share = 1.0
     elif is_typo(one[1], two[1]):
-        share = TYPO_SHARE
+        share = TYPO_SHARE / 2 if one[1].isdigit() else TYPO_SHARE
     elif not one[1].isdigit() and ratio(one[1], two[1]) >= NEAR_VALUE:
         share = TYPO_SHARE / 2
     else:
