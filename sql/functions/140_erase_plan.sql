@@ -235,6 +235,10 @@ BEGIN ATOMIC
         SELECT count(*) FROM memsvc.fact_reviews AS r
         WHERE r.user_id = p_user_id AND r.passage_id = ANY (s.passages)
       ),
+      'duplicate_candidates', (
+        SELECT count(*) FROM memsvc.duplicate_candidates AS d
+        WHERE d.user_id = p_user_id AND (d.node_a = ANY (p.nodes) OR d.node_b = ANY (p.nodes))
+      ),
       'terms', (
         SELECT count(*)
         FROM memsvc.terms_of(p_user_id, s.passages) AS t

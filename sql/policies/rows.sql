@@ -22,6 +22,7 @@ BEGIN
     'outbox', 'users', 'embeddings', 'token_vectors', 'schedules', 'changes', 'edges', 'edge_versions', 'merges',
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
     'extractions', 'fact_reviews'
+    'duplicate_candidates'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(

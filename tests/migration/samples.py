@@ -124,6 +124,13 @@ INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, 
 SELECT '{USER}', min(passage_id::text)::uuid, 'offline/1', 'doubtful', 'doubtful', '{{}}', sha256('x'), 0, 3
 FROM memsvc.passages WHERE user_id = '{USER}';
 """,
+    "0023": f"""
+INSERT INTO memsvc.duplicate_candidates (user_id, node_a, node_b, score, evidence, found_by, state, decided_at,
+  decided_by)
+SELECT '{USER}', min(node_id::text)::uuid, max(node_id::text)::uuid, 0.4, '{{"name": 3.5}}', 'sleep:duplicates',
+  'rejected', timestamptz '2026-01-02Z', 'user'
+FROM memsvc.nodes WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -21,6 +21,7 @@ INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", *ONTOLOGY,
+    "tombstones", "recall_events", "memory_signals", "duplicate_candidates", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -49,6 +50,7 @@ UPDATED = {
         "decided_by",
     },
     "memory_signals": {"recalls", "last_recalled_at", "used", "irrelevant", "importance", "sentiment", "pinned"},
+    "duplicate_candidates": {"score", "evidence", "state", "decided_at", "decided_by"},
 }
 # Who erases: functions of memsvc_eraser alone, on rows of the user that the token proves; a whole user, in all tables.
 ERASED = {*USER_TABLES, "api_keys", "dramatiq_queue", *ONTOLOGY}
@@ -123,6 +125,7 @@ DEFINERS = {
     "match_words": "memsvc_recall",
     "match_vectors": "memsvc_recall",
     "similar_names": "memsvc_recall",
+    "names_with_words": "memsvc_recall",
     "match_fact_words": "memsvc_recall",
     "user_is_here": "memsvc_owner",
     "begin_user_erasure": "memsvc_owner",
@@ -249,10 +252,15 @@ WRITING = {
     "fold_recalls",
     "delete_recalls",
     "give_feedback",
+    "identity_cards",
+    "refused_pairs",
+    "note_duplicates",
+    "decide_duplicates",
+    "mention_candidates",
 }
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER),
-    READER: READING | {"match_words", "match_vectors", "similar_names", "match_fact_words"},
+    READER: READING | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
     CYPHER: {"current_user_id"},
     "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {

@@ -80,6 +80,9 @@ INSERTS = {
     "extractions": "(user_id, source_id, extractor, backend) VALUES (%(user)s, %(source)s, 'probe', 'probe')",
     "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
+    "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
+    "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe') "
+    "ON CONFLICT (user_id, node_a, node_b) DO UPDATE SET score = 0.5",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
@@ -98,6 +101,7 @@ CHANGES = {
     "memory_signals": "UPDATE memsvc.memory_signals SET pinned = true",
     "extractions": "UPDATE memsvc.extractions SET asked = true",
     "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
+    "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.
 OWNER_CHANGES = {

@@ -1,0 +1,49 @@
+"""Words for what somebody is to somebody: "mom" and "my mother" are one."""
+
+from __future__ import annotations
+
+import re
+
+from memsvc.identity.names import latin
+
+_SAME: dict[str, str] = {
+    "mother": "mom mum mummy mommy mama mamma ma",
+    "father": "dad daddy papa pa",
+    "sister": "sis",
+    "brother": "bro",
+    "grandmother": "grandma granny nana gran nan",
+    "grandfather": "grandpa granddad grandad gramps",
+    "wife": "missus",
+    "husband": "hubby",
+    "partner": "significantother spouse",
+    "girlfriend": "gf",
+    "boyfriend": "bf",
+    "child": "kid",
+    "daughter": "girl",
+    "son": "boy",
+    "aunt": "auntie aunty",
+    "boss": "manager supervisor",
+    "colleague": "coworker workmate",
+    "roommate": "flatmate housemate",
+    "friend": "buddy pal mate",
+    "neighbor": "neighbour",
+    "doctor": "gp physician",
+}
+CANONICAL = {word: name for name, words in _SAME.items() for word in words.split()} | {name: name for name in _SAME}
+MARRIED = frozenset({"wife", "husband", "partner"})
+OPENING = re.compile(r"^(?:my|our|your|his|her|their|the|a|an|older|younger|elder|big|little|best|old|new|dear)\s+")
+
+
+def canonical(relation: str) -> str:
+    """One word for a relation: "My older sister" gives sister, "mom" mother; what is not known stays as it is."""
+    word = latin(relation.replace("-", ""))
+    while (shorter := OPENING.sub("", word)) != word:
+        word = shorter
+    word = word.replace(" ", "")
+    return CANONICAL.get(word, word)
+
+
+def same(a: str, b: str) -> bool:
+    """Whether two words say the same relation; a wife or a husband is a partner."""
+    one, two = canonical(a), canonical(b)
+    return bool(one) and (one == two or ("partner" in {one, two} and {one, two} <= MARRIED))
