@@ -27,7 +27,8 @@ memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, 
 memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes, memsvc.nodes_current,
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
-memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
+memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
+memsvc.model_calls
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -39,7 +40,7 @@ GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
 memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
-memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
+memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors, memsvc.model_calls
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -232,5 +233,5 @@ memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
 memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text), memsvc.user_is_here(uuid),
 memsvc.begin_user_erasure(uuid, text, text), memsvc.erase_user(uuid, integer), memsvc.user_erasure(uuid, uuid),
-memsvc.users_erasing(integer)
+memsvc.users_erasing(integer), memsvc.tokens_spent(timestamptz), memsvc.model_spending(timestamptz)
 TO memsvc_app;

@@ -116,6 +116,10 @@ SELECT '{USER}', min(passage_id::text)::uuid, 'passage', 3, timestamptz '2026-01
 FROM memsvc.passages WHERE user_id = '{USER}';
 INSERT INTO memsvc.memory_signals (user_id, memory_id, kind) VALUES ('{USER}', '{THING}', 'fact');
 """,
+    "0022": f"""
+INSERT INTO memsvc.model_calls (user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, cost, tries)
+VALUES ('{USER}', 'facts', 'a model', '1', 'answered', 900, 120, 800, 0.0003, 1);
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -20,7 +20,7 @@ READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
-    "tombstones", "recall_events", "memory_signals", *ONTOLOGY,
+    "tombstones", "recall_events", "memory_signals", "model_calls", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -117,6 +117,8 @@ DEFINERS = {
     "erase_user": "memsvc_owner",
     "user_erasure": "memsvc_owner",
     "users_erasing": "memsvc_owner",
+    "tokens_spent": "memsvc_owner",
+    "model_spending": "memsvc_owner",
     "rows_of_user": "memsvc_eraser",
     "erase_user_rows": "memsvc_eraser",
     "begin_erasure": "memsvc_eraser",

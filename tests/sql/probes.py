@@ -77,6 +77,8 @@ INSERTS = {
     "recall_events": "(user_id, recall_id, door, mode, memories) "
     "VALUES (%(user)s, uuidv7(), 'probe', 'eager', ARRAY[%(passage)s])",
     "memory_signals": "(user_id, memory_id, kind) VALUES (%(user)s, %(passage)s, 'passage')",
+    "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
+    "VALUES (%(user)s, 'probe', 'm', '1', 'answered', 1, 1, 1, 1)",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
