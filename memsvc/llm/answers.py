@@ -169,8 +169,7 @@ async def _down_the_ladder(
         else:
             if form != known:
                 _known[place] = form, time.monotonic() + LOOK_UP_S
-            ms = (time.monotonic() - began) * 1000
-            return msgspec.structs.replace(reply, ms=ms, tries=reply.tries + refused), form
+            return reply.after((time.monotonic() - began) * 1000 - reply.ms, refused), form
     message = "the last form neither answers nor fails"
     raise AssertionError(message)
 

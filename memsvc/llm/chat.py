@@ -30,6 +30,8 @@ from memsvc.llm.tokens import estimate_tokens
 from memsvc.settings import Settings
 
 TRIES = 2
+PAUSE_S = (0.3, 0.8)
+"""Before the second try, where the server names no pause; by chance, for others failed with us."""
 MAX_PAUSE_S = 10.0
 """Who is asked to wait longer gives up; a job has tries of its own."""
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -67,6 +69,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """Until it was whole, tries and pauses included."""
     tries: int
     """Requests that it took."""
+
+    def after(self, ms: float, tries: int) -> Self:
+        """The same with the time and the tries that went before."""
+        return msgspec.structs.replace(self, first_ms=self.first_ms + ms, ms=self.ms + ms, tries=self.tries + tries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +216,7 @@ class ChatClient:
                 continue
             except _TryAgainError as failure:
                 failures += 1
-                pause_s = failure.pause_s if failure.pause_s is not None else random.uniform(0.3, 0.8)  # noqa: S311
+                pause_s = failure.pause_s if failure.pause_s is not None else random.uniform(*PAUSE_S)  # noqa: S311
                 if failures == TRIES or pause_s > MAX_PAUSE_S:
                     failure.error.details["tries"] = tries
                     raise failure.error from failure.__cause__
@@ -219,8 +225,7 @@ class ChatClient:
                 error.details["tries"] = tries
                 raise
             else:
-                ms = (time.monotonic() - began) * 1000
-                return msgspec.structs.replace(_counted(reply, messages), ms=ms, tries=tries)
+                return _counted(reply, messages).after((time.monotonic() - began) * 1000 - reply.ms, tries - 1)
 
     async def _try(self, body: Mapping[str, Any], again: frozenset[int]) -> Reply:
         began = time.monotonic()
