@@ -27,6 +27,9 @@ BOOKKEEPING = frozenset({
 })  # fmt: skip
 """Types that memsvc itself writes: nobody says them of the world."""
 
+LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
+"""JSON may hold them as they are; a line of ours shall not look like two."""
+
 
 class EntityItem(msgspec.Struct, frozen=True, kw_only=True):
     """See ``memsvc.extract.extraction.Entity``."""
@@ -288,7 +291,7 @@ def _either(types: frozenset[str]) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False).translate(LINE_ENDS)
 
 
 def _lines(values: Sequence[dict[str, Any]]) -> str:
