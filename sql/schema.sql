@@ -6395,6 +6395,83 @@ ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal in
 
 COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
 
+CREATE TABLE memsvc.model_calls (
+    user_id uuid NOT NULL,
+    call_id uuid DEFAULT uuidv7() NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    task text NOT NULL,
+    model text NOT NULL,
+    prompt_version text NOT NULL,
+    outcome text NOT NULL,
+    tokens_in integer NOT NULL,
+    tokens_out integer NOT NULL,
+    ms integer NOT NULL,
+    cost numeric,
+    tries smallint NOT NULL,
+    CONSTRAINT model_calls_cost_check CHECK (((cost >= (0)::numeric) AND (cost < 'Infinity'::numeric))),
+    CONSTRAINT model_calls_model_check CHECK (((length(model) >= 1) AND (length(model) <= 200))),
+    CONSTRAINT model_calls_ms_check CHECK ((ms >= 0)),
+    CONSTRAINT model_calls_outcome_check CHECK ((outcome = ANY (ARRAY['answered'::text, 'unusable'::text, 'refused'::text, 'failed'::text]))),
+    CONSTRAINT model_calls_prompt_version_check CHECK ((prompt_version ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$'::text)),
+    CONSTRAINT model_calls_task_check CHECK ((task ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+    CONSTRAINT model_calls_tokens_in_check CHECK ((tokens_in >= 0)),
+    CONSTRAINT model_calls_tokens_out_check CHECK ((tokens_out >= 0)),
+    CONSTRAINT model_calls_tries_check CHECK ((tries > 0))
+);
+
+ALTER TABLE ONLY memsvc.model_calls FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.model_calls OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.model_calls IS 'A question to the language model: what it cost and how it ended. No text of either side.';
+
+COMMENT ON COLUMN memsvc.model_calls.user_id IS 'Owner: for whom it was asked.';
+
+COMMENT ON COLUMN memsvc.model_calls.call_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.model_calls.at IS 'When it ended.';
+
+COMMENT ON COLUMN memsvc.model_calls.task IS 'What for: facts …';
+
+COMMENT ON COLUMN memsvc.model_calls.model IS 'The model''s name, as it was asked for.';
+
+COMMENT ON COLUMN memsvc.model_calls.prompt_version IS 'Version of the task''s prompt.';
+
+COMMENT ON COLUMN memsvc.model_calls.outcome IS 'answered; unusable: not in the form that was asked for; refused: by the server; failed: no answer came.';
+
+COMMENT ON COLUMN memsvc.model_calls.tokens_in IS 'Tokens of the question, as the server counts; estimated where it does not; 0 without an answer.';
+
+COMMENT ON COLUMN memsvc.model_calls.tokens_out IS 'Tokens of the answer, likewise.';
+
+COMMENT ON COLUMN memsvc.model_calls.ms IS 'Milliseconds from the first try to the end, pauses included.';
+
+COMMENT ON COLUMN memsvc.model_calls.cost IS 'In the server''s currency, where it tells; null: it does not.';
+
+COMMENT ON COLUMN memsvc.model_calls.tries IS 'Requests that it took: repeated ones, and those in unknown forms.';
+
+CREATE FUNCTION memsvc.model_spending(p_since timestamp with time zone) RETURNS TABLE(day date, task text, model text, calls bigint, answered bigint, tokens_in bigint, tokens_out bigint, ms bigint, cost numeric)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT ((c.at AT TIME ZONE 'UTC'::text))::date AS timezone,
+     c.task,
+     c.model,
+     count(*) AS count,
+     count(*) FILTER (WHERE (c.outcome = 'answered'::text)) AS count,
+     sum(c.tokens_in) AS sum,
+     sum(c.tokens_out) AS sum,
+     sum(c.ms) AS sum,
+     sum(c.cost) AS sum
+    FROM memsvc.model_calls c
+   WHERE (c.at >= model_spending.p_since)
+   GROUP BY (((c.at AT TIME ZONE 'UTC'::text))::date), c.task, c.model
+   ORDER BY (((c.at AT TIME ZONE 'UTC'::text))::date) DESC, c.task, c.model;
+END;
+
+ALTER FUNCTION memsvc.model_spending(p_since timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) IS 'Calls of the language model since a moment by day, task and model, over all users: counts, tokens, time, cost.';
+
 CREATE FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, evidence text[])
     LANGUAGE plpgsql STABLE ROWS 5
     SET search_path TO 'memsvc', 'pg_temp'
@@ -9592,6 +9669,15 @@ ALTER FUNCTION memsvc.switch_model(p_name text, p_now boolean) OWNER TO memsvc_o
 
 COMMENT ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) IS 'Makes a model the active one; the one before it leaves.';
 
+CREATE FUNCTION memsvc.tokens_spent(p_since timestamp with time zone) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    RETURN (SELECT (COALESCE(sum(((c.tokens_in)::bigint + c.tokens_out)), (0)::numeric))::bigint AS "coalesce" FROM memsvc.model_calls c WHERE (c.at >= tokens_spent.p_since));
+
+ALTER FUNCTION memsvc.tokens_spent(p_since timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.tokens_spent(p_since timestamp with time zone) IS 'How many tokens the language model took and gave since a moment, over all users.';
+
 CREATE FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_kinds text[] DEFAULT '{message}'::text[], p_facts boolean DEFAULT true, p_half_life interval DEFAULT '14 days'::interval) RETURNS TABLE(memory_id uuid, score double precision, recency double precision, importance double precision, strength double precision, usefulness double precision, pinned double precision, recalls integer, used integer, irrelevant integer, judged smallint, at timestamp with time zone)
     LANGUAGE plpgsql STABLE ROWS 10
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11746,6 +11832,9 @@ ALTER TABLE ONLY memsvc.merges
 ALTER TABLE ONLY memsvc.merges
     ADD CONSTRAINT merges_pkey PRIMARY KEY (user_id, merge_id);
 
+ALTER TABLE ONLY memsvc.model_calls
+    ADD CONSTRAINT model_calls_pkey PRIMARY KEY (user_id, call_id);
+
 ALTER TABLE ONLY memsvc.node_types
     ADD CONSTRAINT node_types_pkey PRIMARY KEY (user_id, name);
 
@@ -11898,6 +11987,10 @@ CREATE INDEX merges_into ON memsvc.merges USING btree (user_id, canonical_id);
 CREATE INDEX merges_of_node ON memsvc.merges USING btree (user_id, node_id);
 
 CREATE INDEX merges_recorded ON memsvc.merges USING btree (user_id, recorded_from);
+
+CREATE INDEX model_calls_lately ON memsvc.model_calls USING btree (at) INCLUDE (tokens_in, tokens_out);
+
+CREATE INDEX model_calls_of_day ON memsvc.model_calls USING btree (user_id, at) INCLUDE (tokens_in, tokens_out);
 
 CREATE UNIQUE INDEX node_types_of_one_spelling ON memsvc.node_types USING btree (user_id, lower(name));
 
@@ -12065,6 +12158,9 @@ ALTER TABLE ONLY memsvc.merges
 ALTER TABLE ONLY memsvc.merges
     ADD CONSTRAINT merges_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
 
+ALTER TABLE ONLY memsvc.model_calls
+    ADD CONSTRAINT model_calls_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.node_types
     ADD CONSTRAINT node_types_user_id_fkey FOREIGN KEY (own_user_id) REFERENCES memsvc.users(user_id);
 
@@ -12136,6 +12232,8 @@ CREATE POLICY account_rows ON memsvc.embedding_models TO memsvc_owner USING (tru
 CREATE POLICY account_rows ON memsvc.identity_keys TO memsvc_owner USING (true) WITH CHECK (true);
 
 CREATE POLICY account_rows ON memsvc.jobs TO memsvc_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY account_rows ON memsvc.model_calls FOR SELECT TO memsvc_owner USING (true);
 
 CREATE POLICY account_rows ON memsvc.outbox TO memsvc_owner USING (true) WITH CHECK (true);
 
@@ -12231,6 +12329,8 @@ ALTER TABLE memsvc.memory_signals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.merges ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.model_calls ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY never_approved ON memsvc.edge_types AS RESTRICTIVE FOR DELETE TO memsvc_app USING ((status = ANY (ARRAY['proposed'::text, 'rejected'::text])));
 
 CREATE POLICY never_approved ON memsvc.node_types AS RESTRICTIVE FOR DELETE TO memsvc_app USING ((status = ANY (ARRAY['proposed'::text, 'rejected'::text])));
@@ -12268,6 +12368,8 @@ CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app, memsvc_reade
 CREATE POLICY own_rows ON memsvc.memory_signals TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.merges TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.model_calls TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.node_types TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -12994,6 +13096,13 @@ REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_or
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
 
+GRANT SELECT,INSERT ON TABLE memsvc.model_calls TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.model_calls TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.model_calls TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -13323,6 +13432,9 @@ GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes
 
 REVOKE ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.tokens_spent(p_since timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.tokens_spent(p_since timestamp with time zone) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_app;

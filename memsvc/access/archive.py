@@ -47,6 +47,7 @@ LEFT_OUT = {
     "fact_reviews": "proposals of extractors of one service; what was accepted is among the facts",
     "recall_events": "answers that one service gave; what they add up to is in memory_signals",
     "outbox": "events for clients that listen now",
+    "model_calls": "what one service paid for; what came of it is in the facts",
     "dramatiq_queue": "messages on their way to a worker",
 }
 LEFT_OUT_COLUMNS = {

@@ -13,6 +13,7 @@ from memsvc.cli import (
     forget,
     graph,
     jobs,
+    llm,
     memories,
     models,
     notes,
@@ -86,3 +87,4 @@ app.add_typer(accounts.keys, name="key")
 app.add_typer(schedule.schedule, name="schedule")
 app.add_typer(jobs.jobs, name="jobs")
 app.add_typer(models.models, name="models")
+app.add_typer(llm.llm, name="llm")

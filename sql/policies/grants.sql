@@ -28,8 +28,7 @@ memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedul
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes, memsvc.nodes_current,
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
-memsvc.extractions, memsvc.fact_reviews
-memsvc.duplicate_candidates
+memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -42,8 +41,7 @@ memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passa
 memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
-memsvc.extractions, memsvc.fact_reviews
-memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors, memsvc.duplicate_candidates
+memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -250,5 +248,5 @@ memsvc.identity_cards(uuid, uuid[]), memsvc.refused_pairs(uuid, uuid[], uuid[]),
 memsvc.note_duplicates(uuid, jsonb, text), memsvc.decide_duplicates(uuid, uuid, uuid, text, text),
 memsvc.mention_candidates(uuid, integer[], text[], text[], integer[], uuid[], uuid[]),
 memsvc.begin_user_erasure(uuid, text, text), memsvc.erase_user(uuid, integer), memsvc.user_erasure(uuid, uuid),
-memsvc.users_erasing(integer)
+memsvc.users_erasing(integer), memsvc.tokens_spent(timestamptz), memsvc.model_spending(timestamptz)
 TO memsvc_app;

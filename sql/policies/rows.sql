@@ -4,8 +4,8 @@
 --   own_rows        the logins, and memsvc_eraser's functions, see and write the rows of the user that the identity
 --                   token proves;
 --   account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys, audit) and the list of embedding
---                   models, read ids of due jobs and schedules, keep jobs and queue in step, and delete old jobs and
---                   events of the user that the token proves;
+--                   models, read ids of due jobs and schedules, keep jobs and queue in step, delete old jobs and
+--                   events of the user that the token proves, and sum up what the language model cost;
 --   never_approved  own types of the ontology are deleted only where nothing can have them;
 --   queue_rows      workers, which act for all users, take ids of jobs from the queue;
 --   retired_seen, retired_dropped  memsvc_owner sees and deletes vectors and token vectors of retired models alone;
@@ -21,8 +21,7 @@ BEGIN
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
     'outbox', 'users', 'embeddings', 'token_vectors', 'schedules', 'changes', 'edges', 'edge_versions', 'merges',
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
-    'extractions', 'fact_reviews'
-    'duplicate_candidates'
+    'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
@@ -42,6 +41,8 @@ BEGIN
   DROP POLICY IF EXISTS words_again ON memsvc.term_deltas;
   DROP POLICY IF EXISTS account_rows ON memsvc.term_deltas;
   CREATE POLICY account_rows ON memsvc.term_deltas FOR SELECT TO memsvc_owner USING (true);
+  DROP POLICY IF EXISTS account_rows ON memsvc.model_calls;
+  CREATE POLICY account_rows ON memsvc.model_calls FOR SELECT TO memsvc_owner USING (true);
   FOREACH owned IN ARRAY ARRAY['dramatiq_queue', 'dramatiq_worker'] LOOP
     EXECUTE format('DROP POLICY IF EXISTS queue_rows ON memsvc.%I', owned);
     EXECUTE format(

@@ -124,6 +124,10 @@ INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, 
 SELECT '{USER}', min(passage_id::text)::uuid, 'offline/1', 'doubtful', 'doubtful', '{{}}', sha256('x'), 0, 3
 FROM memsvc.passages WHERE user_id = '{USER}';
 """,
+    "0022": f"""
+INSERT INTO memsvc.model_calls (user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, cost, tries)
+VALUES ('{USER}', 'facts', 'a model', '1', 'answered', 900, 120, 800, 0.0003, 1);
+""",
     "0023": f"""
 INSERT INTO memsvc.duplicate_candidates (user_id, node_a, node_b, score, evidence, found_by, state, decided_at,
   decided_by)

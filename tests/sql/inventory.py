@@ -20,8 +20,8 @@ READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
-    "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", *ONTOLOGY,
-    "tombstones", "recall_events", "memory_signals", "duplicate_candidates", *ONTOLOGY,
+    "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
+    "duplicate_candidates", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -132,6 +132,8 @@ DEFINERS = {
     "erase_user": "memsvc_owner",
     "user_erasure": "memsvc_owner",
     "users_erasing": "memsvc_owner",
+    "tokens_spent": "memsvc_owner",
+    "model_spending": "memsvc_owner",
     "rows_of_user": "memsvc_eraser",
     "erase_user_rows": "memsvc_eraser",
     "begin_erasure": "memsvc_eraser",

@@ -83,6 +83,8 @@ INSERTS = {
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe') "
     "ON CONFLICT (user_id, node_a, node_b) DO UPDATE SET score = 0.5",
+    "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
+    "VALUES (%(user)s, 'probe', 'm', '1', 'answered', 1, 1, 1, 1)",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
@@ -489,7 +491,7 @@ def settings_and_roles_are_no_way_around(doors: Doors, world: World) -> None:
 
 @probe
 def not_even_the_owner_reads_memories(doors: Doors, world: World) -> None:
-    for table in set(USER_TABLES) - {"users", "jobs", "term_deltas", "outbox", "schedules"}:
+    for table in set(USER_TABLES) - {"users", "jobs", "term_deltas", "outbox", "schedules", "model_calls"}:
         with doors.enter(OWNER, world.token(world.ada)) as connection:
             statement = sql.SQL("SELECT count(*) FROM memsvc.{}").format(sql.Identifier(table))
             assert connection.execute(statement).fetchone() == (0,), f"the owner reads {table}"

@@ -11,6 +11,7 @@ from tests.sql import (
     probes_erase_users,
     probes_graph,
     probes_late,
+    probes_llm,
     probes_ontology,
     probes_recalls,
 )
@@ -24,6 +25,7 @@ assert probes_ontology.TABLES
 assert probes_erase.BEGIN
 assert probes_erase_users.MARK
 assert probes_recalls.TOP
+assert probes_llm.SPENT
 assert probes_late.KEEP
 
 

@@ -18,6 +18,7 @@ from tests.sql import (
     probes_erase_users,
     probes_graph,
     probes_late,
+    probes_llm,
     probes_ontology,
     probes_recalls,
 )
@@ -32,6 +33,7 @@ assert probes_ontology.TABLES
 assert probes_erase.BEGIN
 assert probes_erase_users.MARK
 assert probes_recalls.TOP
+assert probes_llm.SPENT
 assert probes_late.KEEP
 
 # Only memsvc_owner's definer functions reach these tables, and its policy there shows it everything: neither flag

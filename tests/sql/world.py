@@ -31,8 +31,7 @@ USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
-    "recall_events", "memory_signals", "extractions", "fact_reviews",
-    "recall_events", "memory_signals", "duplicate_candidates",
+    "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -225,6 +224,10 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, proposal, digest) "
             "VALUES (%s, %s, 'tests/1', 'doubtful', 'doubtful', '{\"type\": \"KNOWS\"}', sha256('knows'))",
             [user_id, stored[0][3]],
+        app.execute(
+            "INSERT INTO memsvc.model_calls (user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, "
+            "tries) VALUES (%s, 'facts', 'a model', '1', 'answered', 900, 120, 800, 1)",
+            [user_id],
         )
         evidence = [{"passage_id": stored[0][3], "span_from": 4, "span_to": 9}]
         second = value(app, "SELECT uuidv7()")

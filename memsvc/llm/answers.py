@@ -1,0 +1,245 @@
+"""Answers of a language model in the form of a JSON schema, from servers that know schemas and from those that do not.
+
+The ladder: a strict ``json_schema``; where the server refuses that, ``json_object`` with the schema beside it, as
+llama.cpp's server wants it, then without; then plain text, with the schema in the prompt. What a model knows is
+remembered. The answer's first JSON object that fits is taken, whatever stands around it. A model whose answer does not
+fit is told why, once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import msgspec
+
+from memsvc.errors import LlmAnswerError, LlmError, LlmRefusedError
+from memsvc.llm.chat import AGAIN, ChatClient, Message, Reply
+
+T = TypeVar("T")
+Form = Literal["json_schema", "json_object and schema", "json_object", "text"]
+Outcome = Literal["answered", "unusable", "refused", "failed"]
+
+FORMS: tuple[Form, ...] = ("json_schema", "json_object and schema", "json_object", "text")
+DOWN = frozenset({400, 422, 500})
+"""What servers say to a form that they do not know; llama-cpp-python says 500."""
+LOOK_UP_S = 3_600.0
+"""So long a better form is not tried: a server may have been renewed, or its 500 have meant something else."""
+MOST_OBJECTS = 20
+ECHO_CHARS = 8_000
+THOUGHT = "</think>"
+IN_WORDS = (
+    "Answer with one JSON object and nothing else: no explanation, no code fence. It must be valid by this JSON schema "
+    "(it is an instance of it, not the schema itself):\n"
+)
+NOT_USABLE = (
+    "That answer cannot be used: {problem}. Answer once more, with one JSON object by this JSON schema:\n{schema}"
+)
+
+
+class UnfitError(Exception):
+    """An answer lacks the form that was asked for; says how, in words for the model and with nothing of the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(Generic[T]):
+    """A question whose answer has a form."""
+
+    name: str
+    """For ``model_calls``: lower case, at most 40 characters."""
+    version: str
+    """Of its prompt."""
+    messages: Sequence[Message]
+    schema: dict[str, Any]
+    """By the rules of strict schemas: every property required, no others, null for what may lack."""
+    read: Callable[[dict[str, Any]], T]
+    """Makes the answer of an object; raises UnfitError or msgspec.ValidationError where that is none."""
+
+
+class Book(Protocol):
+    """Keeps account of calls; ``memsvc.llm.calls`` has the one that writes them down."""
+
+    async def open(self) -> None:
+        """Called before each call.
+
+        Raises:
+            LlmBudgetError: no call is allowed now.
+        """
+
+    async def enter(self, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
+        """Called after each call. The reply has no tokens where none came."""
+
+
+class NoBook:
+    """Keeps no account: for checks and measurements that are nobody's."""
+
+    async def open(self) -> None:
+        """Every call is allowed."""
+
+    async def enter(self, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
+        """Forget it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What came of a question."""
+
+    value: T
+    reply: Reply
+    """The last one."""
+    form: Form
+    """In which it was asked for."""
+    repaired: bool
+    """It took a second turn."""
+
+
+# Form that was accepted, and until when it is not asked for a better one; by server and model, in this process.
+_known: dict[tuple[str, str], tuple[Form, float]] = {}
+
+
+async def ask(client: ChatClient, task: Task[T], book: Book, *, stream: bool = False) -> Answer[T]:
+    """Ask for an answer of a form; at most two turns, each of which is entered into the book.
+
+    Raises:
+        LlmAnswerError: neither answer has the form.
+        LlmRefusedError: the server refuses the question in every form.
+        LlmError: the server cannot be asked now.
+        LlmBudgetError: the book allows no call.
+    """
+    messages = list(task.messages)
+    problem = UnfitError()
+    for turn in (1, 2):
+        reply, form = await _turn(client, task, messages, book, stream=stream)
+        try:
+            value = read(reply, task)
+        except UnfitError as error:
+            await book.enter(task, "unusable", reply)
+            problem = error
+            says = NOT_USABLE.format(problem=error, schema=_compact(task.schema))
+            messages += [Message("assistant", reply.text[:ECHO_CHARS] or "{}"), Message("user", says)]
+        else:
+            await book.enter(task, "answered", reply)
+            return Answer(value, reply, form, repaired=turn > 1)
+    raise LlmAnswerError(f"The language model's answer cannot be used, nor its second one: {problem}.") from problem
+
+
+async def _turn(
+    client: ChatClient, task: Task[Any], messages: Sequence[Message], book: Book, *, stream: bool
+) -> tuple[Reply, Form]:
+    await book.open()
+    began = time.monotonic()
+    try:
+        return await _down_the_ladder(client, task, messages, stream=stream)
+    except LlmError as error:
+        ms = (time.monotonic() - began) * 1000
+        tries = error.details.setdefault("tries", 1)
+        nothing = Reply(text="", finish="", tokens_in=0, tokens_out=0, first_ms=ms, ms=ms, tries=tries)
+        await book.enter(task, "refused" if isinstance(error, LlmRefusedError) else "failed", nothing)
+        raise
+
+
+async def _down_the_ladder(
+    client: ChatClient, task: Task[Any], messages: Sequence[Message], *, stream: bool
+) -> tuple[Reply, Form]:
+    """Ask in the best form that the server may know, then in the next ones."""
+    place = client.url, client.model
+    known, until = _known.get(place, (None, 0.0))
+    if known is not None and known != FORMS[0] and time.monotonic() >= until:
+        known = None
+    began, refused = time.monotonic(), 0
+    for form in FORMS[FORMS.index(known) if known else 0 :]:
+        # A form that was accepted before is not to blame for a 500; an unknown one is, and is not tried twice.
+        proved = form in {known, FORMS[-1]}
+        try:
+            reply = await client.chat(
+                _said(messages, task.schema, form),
+                form=_response_format(task, form),
+                stream=stream,
+                again=AGAIN if proved else AGAIN - DOWN,
+            )
+        except LlmError as error:
+            refused += error.details.get("tries", 1)
+            error.details["tries"] = refused
+            answered = error.details.get("answered")
+            if form == FORMS[-1] or answered not in DOWN or (proved and answered not in DOWN - AGAIN):
+                raise
+        else:
+            if form != known:
+                _known[place] = form, time.monotonic() + LOOK_UP_S
+            return reply.after((time.monotonic() - began) * 1000 - reply.ms, refused), form
+    message = "the last form neither answers nor fails"
+    raise AssertionError(message)
+
+
+def _response_format(task: Task[Any], form: Form) -> dict[str, Any] | None:
+    match form:
+        case "json_schema":
+            strict = {"name": task.name, "strict": True, "schema": task.schema}
+            return {"type": "json_schema", "json_schema": strict}
+        case "json_object and schema":
+            return {"type": "json_object", "schema": task.schema}
+        case "json_object":
+            return {"type": "json_object"}
+        case "text":
+            return None
+
+
+def _said(messages: Sequence[Message], schema: dict[str, Any], form: Form) -> list[Message]:
+    """The talk, with the schema in it where the server does not hold the model to it."""
+    if form == FORMS[0]:
+        return list(messages)
+    first, *rest = messages
+    return [Message(first.role, f"{first.content}\n\n{IN_WORDS}{_compact(schema)}"), *rest]
+
+
+def _compact(schema: dict[str, Any]) -> str:
+    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def read(reply: Reply, task: Task[T]) -> T:
+    """The value of the first JSON object in an answer that fits.
+
+    Raises:
+        UnfitError: none does.
+    """
+    problem = UnfitError("it is empty" if not reply.text.strip() else "it holds no JSON object")
+    for number, found in enumerate(objects_in(reply.text)):
+        try:
+            if _is_schema(found, task.schema):
+                raise UnfitError("it repeats the schema instead of an object that is valid by it")  # noqa: TRY301
+            return task.read(found)
+        except (UnfitError, msgspec.ValidationError) as error:
+            if number == 0:
+                problem = UnfitError(str(error))
+    if reply.finish == "length":
+        raise UnfitError("it was cut off before its end; be shorter")
+    raise problem
+
+
+def objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """JSON objects in what a model wrote, outer ones before inner ones; thoughts before the answer are left out."""
+    begin = 0
+    if not text.lstrip().startswith("{") and THOUGHT in text:  # some templates write the opening <think> themselves
+        begin = text.index(THOUGHT) + len(THOUGHT)
+    decoder = json.JSONDecoder()
+    for _ in range(MOST_OBJECTS):
+        begin = text.find("{", begin)
+        if begin < 0:
+            return
+        try:
+            found, _end = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            yield found
+        begin += 1
+
+
+def _is_schema(found: dict[str, Any], schema: dict[str, Any]) -> bool:
+    return found == schema or ("properties" in found and "properties" not in schema.get("properties", {}))

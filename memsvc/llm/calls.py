@@ -1,0 +1,167 @@
+"""What the language model was asked for whom, and what that cost; budgets per day. See ``sql/functions/174``.
+
+``model_calls`` has a row for each turn with the model: counts, times and how it ended, never a text. A budget counts
+tokens from midnight UTC on. It is looked at before a call, so what is under way may exceed it by a call or two.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import text
+
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.errors import InvalidRequestError, LlmBudgetError
+from memsvc.llm.answers import Outcome, Task
+from memsvc.llm.chat import Reply
+from memsvc.settings import Settings
+
+MAX_DAYS = 3_650
+SPENDING_OF_ALL = text("SELECT * FROM memsvc.model_spending(:since)")
+
+
+class ModelCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn with the language model."""
+
+    call_id: UUID
+    at: datetime
+    task: str
+    model: str
+    prompt_version: str
+    outcome: Outcome
+    tokens_in: int
+    tokens_out: int
+    ms: int
+    cost: Decimal | None
+    """In the server's currency; None: it does not tell."""
+    tries: int
+
+
+class Spending(msgspec.Struct, frozen=True, kw_only=True):
+    """What a task cost on a day (UTC)."""
+
+    day: date
+    task: str
+    model: str
+    calls: int
+    answered: int
+    tokens_in: int
+    tokens_out: int
+    ms: int
+    cost: Decimal | None
+
+
+class Account:
+    """A user's book: writes calls down, and allows none beyond the budgets. See ``memsvc.llm.answers.Book``."""
+
+    def __init__(self, db: Database, user_id: UUID, settings: Settings) -> None:
+        """Note whose it is."""
+        self._db, self._user_id = db, user_id
+        self._model = settings.llm_model or ""
+        self._of_all, self._of_user = settings.llm_tokens_per_day, settings.llm_tokens_per_user
+
+    async def open(self) -> None:
+        """Look at the budgets; where there are none, nothing is asked.
+
+        Raises:
+            LlmBudgetError: one is used up; details have ``budget`` (its setting) and ``again_at``.
+        """
+        if not (self._of_all or self._of_user):
+            return
+        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        values = {"user_id": self._user_id, "since": midnight, "everybody": bool(self._of_all)}
+        async with self._db.transaction(self._user_id) as connection:
+            spent = (await connection.execute(query("tokens_spent"), values)).one()
+        for name, whose, limit, used in (
+            ("MEMSVC_LLM_TOKENS_PER_USER", "this user's", self._of_user, spent.mine),
+            ("MEMSVC_LLM_TOKENS_PER_DAY", "all users'", self._of_all, spent.everybody),
+        ):
+            if limit and used >= limit:
+                again_at = midnight + timedelta(days=1)
+                raise LlmBudgetError(
+                    f"Today's {limit:,} tokens of {whose} budget ({name}) are used up.",
+                    hint=f"It goes on at {again_at:%Y-%m-%d %H:%M} UTC by itself, or with a larger budget.",
+                    budget=name.removeprefix("MEMSVC_").lower(),
+                    again_at=again_at.isoformat(),
+                )
+
+    async def enter(self, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
+        """Write a call down, in a transaction of its own: what came of the answer does not change what it cost."""
+        values = {
+            "user_id": self._user_id,
+            "task": task.name,
+            "model": self._model,
+            "prompt_version": task.version,
+            "outcome": outcome,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+            "ms": round(reply.ms),
+            "cost": None if reply.cost is None else Decimal(str(reply.cost)),
+            "tries": reply.tries,
+        }
+        async with self._db.transaction(self._user_id) as connection:
+            await connection.execute(query("record_model_call"), values)
+
+
+async def list_calls(db: Database, user_id: UUID, *, cursor: str | None = None, limit: int = 50) -> Page[ModelCall]:
+    """A user's calls, newest first.
+
+    Raises:
+        InvalidRequestError: a limit outside 1 to 1,000, or a cursor that is not one of ours.
+    """
+    check_page(limit)
+    after = read_cursor(cursor, tuple[UUID])[0] if cursor is not None else None
+    values = {"user_id": user_id, "after": after, "limit": limit + 1}
+    async with db.transaction(user_id) as connection:
+        rows = (await connection.execute(query("model_calls_of_user"), values)).all()
+    calls = [ModelCall(**row._mapping) for row in rows[:limit]]  # noqa: SLF001 - the public name of a row's mapping
+    return Page(items=calls, next_cursor=write_cursor((calls[-1].call_id,)) if len(rows) > limit else None)
+
+
+async def spending(db: Database, user_id: UUID | None = None, *, days: int = 7) -> list[Spending]:
+    """What the last days cost, today included, by day (UTC), task and model; newest day first.
+
+    Args:
+        db: the database.
+        user_id: of whom; None: of all users together, for operators.
+        days: from 1 to 3,650.
+
+    Raises:
+        InvalidRequestError: another number of days.
+    """
+    if not 1 <= days <= MAX_DAYS:
+        raise InvalidRequestError(f"days must lie between 1 and {MAX_DAYS:,}.", field="days")
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    since = midnight - timedelta(days=days - 1)
+    async with db.transaction(user_id) as connection:
+        statement = SPENDING_OF_ALL if user_id is None else query("model_spending_of_user")
+        rows = await connection.execute(
+            statement, {"user_id": user_id, "since": since} if user_id else {"since": since}
+        )
+        return [Spending(**row._mapping) for row in rows]  # noqa: SLF001
+
+
+class Sums(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls added up."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+
+
+def added_up(spent: list[Spending]) -> Sums:
+    """The sums of days and tasks; the cost is that of the calls whose server tells it."""
+    costs = [one.cost for one in spent if one.cost is not None]
+    return Sums(
+        calls=sum(one.calls for one in spent),
+        tokens_in=sum(one.tokens_in for one in spent),
+        tokens_out=sum(one.tokens_out for one in spent),
+        cost=sum(costs, Decimal(0)) if costs else None,
+    )

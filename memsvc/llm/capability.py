@@ -1,0 +1,97 @@
+"""What the language model can do: the doctor's line about it, and ``memsvc llm check``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from memsvc.db.capabilities import Check
+from memsvc.errors import MemsvcError
+from memsvc.llm.answers import FORMS, Form, NoBook, Task, UnfitError, ask
+from memsvc.llm.chat import ChatClient, Message
+from memsvc.settings import Settings
+
+NAME = "language model"
+COST = "nothing new is read with it; texts stay, and jobs try again"
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"capital": {"type": "string"}},
+    "required": ["capital"],
+    "additionalProperties": False,
+}
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """What one question showed."""
+
+    model: str
+    url: str
+    form: Form
+    """The best form of an answer that the server accepts: ``json_schema`` holds the model to it."""
+    strict: bool
+    """It is ``json_schema``."""
+    repaired: bool
+    """The first answer did not have the form."""
+    first_ms: float
+    """Until the first sign of the answer."""
+    ms: float
+    tokens_in: int
+    tokens_out: int
+    requests: int
+
+
+def _capital(found: dict[str, Any]) -> str:
+    if not isinstance(found.get("capital"), str):
+        raise UnfitError("the property capital is missing, or is no string")
+    capital: str = found["capital"]
+    return capital
+
+
+async def try_model(settings: Settings) -> Tried:
+    """Ask the configured model one short question with a schema; recorded nowhere, for it is no user's.
+
+    Raises:
+        ConfigurationError: none is configured.
+        LlmError: it cannot be asked, or its answers have no form.
+    """
+    client = ChatClient(settings)
+    task = Task(
+        name="check",
+        version="1",
+        messages=[
+            Message("system", "You answer with JSON. The property capital holds the name of a city."),
+            Message("user", "Which city is the capital of Portugal?"),
+        ],
+        schema=SCHEMA,
+        read=_capital,
+    )
+    answer = await ask(client, task, NoBook(), stream=True)
+    return Tried(
+        model=client.model,
+        url=client.url,
+        form=answer.form,
+        strict=answer.form == FORMS[0],
+        repaired=answer.repaired,
+        first_ms=round(answer.reply.first_ms, 1),
+        ms=round(answer.reply.ms, 1),
+        tokens_in=answer.reply.tokens_in,
+        tokens_out=answer.reply.tokens_out,
+        requests=answer.reply.tries,
+    )
+
+
+def check_llm(settings: Settings) -> Iterator[Check]:
+    """The doctor's line: one short question to the model; nothing of it is needed for memsvc to work."""
+    if not settings.llm_model:
+        yield Check(NAME, "ok", "none configured (MEMSVC_LLM_MODEL): facts are read without one")
+        return
+    try:
+        tried = asyncio.run(try_model(settings))
+    except MemsvcError as error:
+        yield Check(NAME, "warning", f"{error.message} {error.advice} Until then {COST}")
+        return
+    held = "keeps to JSON schemas" if tried.strict else f"knows no strict JSON schema, is asked for {tried.form}"
+    yield Check(NAME, "ok", f"{tried.model}, {tried.ms:.0f} ms a short answer, {held}")

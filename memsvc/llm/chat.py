@@ -1,0 +1,416 @@
+"""One question to a language model behind any OpenAI-compatible ``/chat/completions``, and its answer.
+
+OpenAI, vLLM, Ollama, llama.cpp, LM Studio and most others speak it. The openai package is not needed: it takes 1.8 s to
+import, and the protocol is one POST. Nothing that a server or a person wrote gets into an error or a log: servers
+repeat what they were asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import math
+import random
+import re
+import ssl
+import threading
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import httpx
+import msgspec
+
+from memsvc.errors import ConfigurationError, LlmAnswerError, LlmError, LlmRefusedError
+from memsvc.llm.tokens import estimate_tokens
+from memsvc.settings import Settings
+
+TRIES = 2
+PAUSE_S = (0.3, 0.8)
+"""Before the second try, where the server names no pause; by chance, for others failed with us."""
+MAX_PAUSE_S = 10.0
+"""Who is asked to wait longer gives up; a job has tries of its own."""
+AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+UNFIT = frozenset({400, 422})
+MAX_ANSWER_BYTES = 4_000_000
+CODE = re.compile(r"[a-z][a-z0-9_.]{1,59}")
+"""What servers call their errors; anything else could be a quotation."""
+NEVER_DROPPED = frozenset({"model", "messages", "response_format", "stream"})
+RENAMED = {"max_tokens": "max_completion_tokens"}
+"""What newer models of OpenAI call it."""
+LOOK_S = 0.02
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A turn of the talk with a model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model answered, and what that cost."""
+
+    text: str
+    finish: str
+    """stop; length: it was cut off; or what else the server says; empty: nothing."""
+    tokens_in: int
+    tokens_out: int
+    """As the server counts; estimated where it does not say."""
+    cost: float | None = None
+    """In the server's currency, where it tells."""
+    first_ms: float
+    """Until the first sign of the answer; the same as ``ms`` where it did not come as a stream."""
+    ms: float
+    """Until it was whole, tries and pauses included."""
+    tries: int
+    """Requests that it took."""
+
+    def after(self, ms: float, tries: int) -> Self:
+        """The same with the time and the tries that went before."""
+        return msgspec.structs.replace(self, first_ms=self.first_ms + ms, ms=self.ms + ms, tries=self.tries + tries)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a try may take, in seconds."""
+
+    whole: float
+    """Until the answer is whole."""
+    connect: float = 5.0
+    first: float = 60.0
+    """Until the first sign of a stream: servers read the whole question before it."""
+    silence: float = 30.0
+    """Between two signs of a stream."""
+
+
+class Gate:
+    """Lets so many through at once, whichever threads and event loops they come from."""
+
+    def __init__(self, places: int) -> None:
+        """Open it."""
+        self._free = threading.BoundedSemaphore(places)
+
+    async def __aenter__(self) -> Self:
+        """Wait for a place; looking again is nothing beside the seconds that a model takes."""
+        while not self._free.acquire(blocking=False):  # noqa: ASYNC110 - events of asyncio know one loop alone
+            await asyncio.sleep(LOOK_S)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the place back."""
+        self._free.release()
+
+
+@lru_cache(maxsize=1)
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context()  # 20 ms: once, not for each call
+
+
+@dataclass(slots=True)
+class _Manners:
+    """What a model does not want to be told, learnt from its refusals; for the life of the process."""
+
+    left_out: set[str] = field(default_factory=set)
+
+    def applied(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {name: value for name, value in body.items() if name not in self.left_out}
+        renamed = {RENAMED[name]: body[name] for name in self.left_out & set(body) if name in RENAMED}
+        return {**kept, **{name: value for name, value in renamed.items() if name not in self.left_out}}
+
+
+# Of this process: how many calls a server gets at once, and what each of its models does not want to be told.
+_gates: dict[tuple[str, int], Gate] = {}
+_manners: dict[tuple[str, str], _Manners] = {}
+
+
+class _TryAgainError(Exception):
+    """This try failed, and another one may not."""
+
+    def __init__(self, error: LlmError, pause_s: float | None = None) -> None:
+        super().__init__()
+        self.error, self.pause_s = error, pause_s
+
+
+class _UnwantedError(Exception):
+    """The server refuses a part of the request that can be left out."""
+
+    def __init__(self, part: str) -> None:
+        super().__init__()
+        self.part = part
+
+
+class ChatClient:
+    """A model of a server. Nothing is kept open between calls, so any event loop of any thread may use it."""
+
+    def __init__(self, settings: Settings, patience: Patience | None = None) -> None:
+        """Note the server; nothing is asked yet.
+
+        Args:
+            settings: which server, model and key, how long to wait, how many calls at once.
+            patience: None: ``llm_timeout_s`` for the whole answer.
+
+        Raises:
+            ConfigurationError: no model is named, or the key cannot be sent.
+        """
+        if not settings.llm_model:
+            raise ConfigurationError("MEMSVC_LLM_MODEL is not set.", hint="Set it to the name of a model.")
+        self.model = settings.llm_model
+        self.url = settings.llm_url.rstrip("/")
+        key = settings.llm_key.get_secret_value().strip() if settings.llm_key else ""
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigurationError("MEMSVC_LLM_KEY holds signs that no key has.")
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self.patience = patience or Patience(whole=settings.llm_timeout_s)
+        places = settings.llm_concurrency
+        self._gate = _gates.setdefault((self.url, places), Gate(places))
+        self._manners = _manners.setdefault((self.url, self.model), _Manners())
+
+    async def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        form: Mapping[str, Any] | None = None,
+        max_tokens: int | None = None,
+        stream: bool = False,
+        again: frozenset[int] = AGAIN,
+    ) -> Reply:
+        """Ask; two tries where the second may help, with the pause that the server wants.
+
+        Args:
+            messages: the talk so far.
+            form: ``response_format``; None: any text.
+            max_tokens: of the answer; None: as many as the server gives.
+            stream: let the answer come in pieces, so that a silent server is noticed early.
+            again: statuses that are tried again.
+
+        Raises:
+            LlmError: the server cannot be reached, is too slow or too busy, or broke off; details may have ``answered``
+                (its HTTP status) and ``retry_after_s``, and have ``tries``.
+            LlmRefusedError: it refuses the request.
+            LlmAnswerError: what it sends is no answer of this protocol.
+        """
+        body: dict[str, Any] = {
+            "model": self.model, "messages": [msgspec.to_builtins(message) for message in messages], "temperature": 0,
+        }  # fmt: skip
+        if form is not None:
+            body["response_format"] = form
+        if max_tokens is not None:
+            body["max_tokens"] = max_tokens
+        if stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        began, tries, failures = time.monotonic(), 0, 0
+        while True:
+            tries += 1
+            try:
+                async with self._gate:
+                    reply = await self._try(self._manners.applied(body), again)
+            except _UnwantedError as refusal:
+                self._manners.left_out.add(refusal.part)
+                continue
+            except _TryAgainError as failure:
+                failures += 1
+                pause_s = failure.pause_s if failure.pause_s is not None else random.uniform(*PAUSE_S)  # noqa: S311
+                if failures == TRIES or pause_s > MAX_PAUSE_S:
+                    failure.error.details["tries"] = tries
+                    raise failure.error from failure.__cause__
+                await asyncio.sleep(pause_s)
+            except LlmError as error:
+                error.details["tries"] = tries
+                raise
+            else:
+                return _counted(reply, messages).after((time.monotonic() - began) * 1000 - reply.ms, tries - 1)
+
+    async def _try(self, body: Mapping[str, Any], again: frozenset[int]) -> Reply:
+        began = time.monotonic()
+        patience = self.patience
+        first = min(patience.first, patience.whole) if body.get("stream") else patience.whole
+        answer = _Arriving()
+        try:
+            async with asyncio.timeout(first) as limit:
+                async with aclosing(self._lines(body, again)) as lines:
+                    async for line in lines:
+                        elapsed_s = time.monotonic() - began
+                        if answer.take(line, elapsed_s):
+                            break
+                        left_s = min(patience.silence, patience.whole - elapsed_s)
+                        limit.reschedule(asyncio.get_running_loop().time() + left_s)
+        except TimeoutError as error:
+            # Who was slow once is not asked again at once.
+            raise LlmError(f"The language model's server {self._lateness(began, answer)}.") from error
+        except (httpx.ConnectTimeout, httpx.ConnectError) as error:
+            raise _TryAgainError(LlmError("The language model's server cannot be reached.")) from error
+        except httpx.TransportError as error:
+            raise _TryAgainError(LlmError("The language model's server broke off.")) from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise LlmError(f"The language model's server cannot be asked: {type(error).__name__}.") from error
+        if body.get("stream") and not answer.ended:
+            raise _TryAgainError(LlmError("The language model's server broke off."))
+        return answer.reply(time.monotonic() - began)
+
+    def _lateness(self, began: float, answer: _Arriving) -> str:
+        if time.monotonic() - began >= self.patience.whole - 0.01:
+            return f"took longer than {self.patience.whole:g} s"
+        if answer.first_s is None:
+            return f"gave no sign for {self.patience.first:g} s"
+        return f"fell silent for {self.patience.silence:g} s"
+
+    async def _lines(self, body: Mapping[str, Any], again: frozenset[int]) -> AsyncGenerator[str]:
+        """The answer's lines: one JSON document, or a stream of events."""
+        async with (
+            httpx.AsyncClient(
+                verify=_certificates(),
+                timeout=httpx.Timeout(None, connect=self.patience.connect),
+                headers=self._headers,
+            ) as client,
+            client.stream("POST", f"{self.url}/chat/completions", json=body) as response,
+        ):
+            if response.status_code != httpx.codes.OK:
+                raise _refusal(response, await _read(response), again, body)
+            if "text/event-stream" in response.headers.get("Content-Type", ""):
+                async for line in response.aiter_lines():
+                    yield line
+            else:
+                yield (await _read(response)).decode(errors="replace")
+
+
+async def _read(response: httpx.Response) -> bytes:
+    """The body.
+
+    Raises:
+        LlmAnswerError: it is larger than any answer.
+    """
+    pieces, size = [], 0
+    async for piece in response.aiter_bytes():
+        size += len(piece)
+        if size > MAX_ANSWER_BYTES:
+            raise LlmAnswerError("The language model's server sends more than any answer.")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _refusal(
+    response: httpx.Response, raw: bytes, again: frozenset[int], body: Mapping[str, Any]
+) -> LlmError | _TryAgainError | _UnwantedError:
+    """What a status other than 200 means."""
+    status = response.status_code
+    try:
+        says = msgspec.json.decode(raw)["error"]
+        part, code = str(says.get("param")), str(says.get("code") or says.get("type"))
+    except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, RecursionError):
+        part, code = "", ""
+    if status in UNFIT and part in body and part not in NEVER_DROPPED:
+        return _UnwantedError(part)
+    why = f" ({code})" if CODE.fullmatch(code) else ""
+    if status in again:
+        pause_s = _wanted_pause(response.headers.get("Retry-After"))
+        error = LlmError(f"The language model's server answers {status}{why}.", answered=status)
+        if pause_s is not None:
+            error.details["retry_after_s"] = round(pause_s, 1)
+        return _TryAgainError(error, pause_s)
+    kind = LlmRefusedError if status < 500 and status not in AGAIN else LlmError  # noqa: PLR2004 - HTTP's own border
+    return kind(f"The language model's server answers {status}{why}.", answered=status)
+
+
+def _wanted_pause(header: str | None) -> float | None:
+    """Retry-After in seconds (RFC 9110, 10.2.3: seconds, or a date); None: it says nothing that can be read."""
+    if header is None:
+        return None
+    try:
+        pause_s = float(header) if header.strip().replace(".", "", 1).isdigit() else None
+        if pause_s is None:
+            pause_s = email.utils.parsedate_to_datetime(header).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(pause_s, 0.0)
+
+
+class _Arriving:
+    """An answer as it comes in."""
+
+    def __init__(self) -> None:
+        self.first_s: float | None = None
+        self.ended = False
+        self._pieces: list[str] = []
+        self._size = 0
+        self._finish = ""
+        self._usage: dict[str, Any] = {}
+
+    def take(self, line: str, elapsed_s: float) -> bool:
+        """Take a line; True: it was the last one of a stream.
+
+        Raises:
+            LlmAnswerError: it is not of this protocol.
+        """
+        line = line.strip()
+        if not line or line.startswith((":", "event:", "id:", "retry:")):
+            return False
+        self.first_s = elapsed_s if self.first_s is None else self.first_s
+        data = line.removeprefix("data:").strip()
+        if data == "[DONE]":
+            self.ended = True
+            return True
+        self._size += len(data)
+        try:
+            self._add(msgspec.json.decode(data))
+        except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+            raise LlmAnswerError(
+                "The language model's server sends something that is no chat completion.",
+                hint="See MEMSVC_LLM_URL: it is the base of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1.",
+            ) from error
+        if self._size > MAX_ANSWER_BYTES:
+            raise LlmAnswerError("The language model's server sends more than any answer.")
+        return False
+
+    def _add(self, event: dict[str, Any]) -> None:
+        if "error" in event and not event.get("choices"):
+            raise _TryAgainError(LlmError("The language model's server failed in the middle of its answer."))
+        self._usage = event.get("usage") or self._usage
+        if not event["choices"]:  # the last event of a stream has the usage alone
+            return
+        choice = event["choices"][0]
+        said = choice.get("message") or choice.get("delta") or {}
+        content = said.get("content") or ""
+        if not isinstance(content, str):
+            raise TypeError(content)
+        self._pieces.append(content)
+        if choice.get("finish_reason"):
+            self._finish = str(choice["finish_reason"])
+            self.ended = True
+
+    def reply(self, elapsed_s: float) -> Reply:
+        """The whole answer."""
+        first_s = self.first_s if self.first_s is not None else elapsed_s
+        return Reply(
+            text="".join(self._pieces),
+            finish=self._finish,
+            tokens_in=_number(self._usage.get("prompt_tokens")),
+            tokens_out=_number(self._usage.get("completion_tokens")),
+            cost=_cost(self._usage.get("cost")),
+            first_ms=first_s * 1000,
+            ms=elapsed_s * 1000,
+            tries=1,
+        )
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and 0 < value < 2**31 else 0
+
+
+def _cost(value: Any) -> float | None:
+    return float(value) if type(value) in {int, float} and 0 <= value < math.inf else None
+
+
+def _counted(reply: Reply, messages: Sequence[Message]) -> Reply:
+    """With estimates where the server counted nothing, so that budgets hold there as well."""
+    return msgspec.structs.replace(
+        reply,
+        tokens_in=reply.tokens_in or sum(estimate_tokens(message.content) for message in messages),
+        tokens_out=reply.tokens_out or estimate_tokens(reply.text),
+    )
