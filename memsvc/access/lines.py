@@ -212,6 +212,20 @@ class MemorySignalsLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=T
     pinned: bool
 
 
+class DuplicateCandidatesLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of duplicate_candidates.jsonl."""
+
+    node_a: UUID
+    node_b: UUID
+    score: float
+    evidence: dict[str, float]
+    found_by: Short
+    found_at: str
+    state: Short
+    decided_at: str | None
+    decided_by: Short | None
+
+
 class ChangeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of changes.jsonl."""
 
@@ -251,6 +265,7 @@ LINES: Mapping[str, type[Line]] = {
     "merges": MergeLine,
     "source_links": SourceLinkLine,
     "memory_signals": MemorySignalsLine,
+    "duplicate_candidates": DuplicateCandidatesLine,
     "changes": ChangeLine,
     "tombstones": TombstoneLine,
     "schedules": ScheduleLine,

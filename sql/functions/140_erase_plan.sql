@@ -231,6 +231,10 @@ BEGIN ATOMIC
         SELECT count(*) FROM memsvc.memory_signals AS m
         WHERE m.user_id = p_user_id AND m.memory_id = ANY (s.passages || p.edge_versions)
       ),
+      'duplicate_candidates', (
+        SELECT count(*) FROM memsvc.duplicate_candidates AS d
+        WHERE d.user_id = p_user_id AND (d.node_a = ANY (p.nodes) OR d.node_b = ANY (p.nodes))
+      ),
       'terms', (
         SELECT count(*)
         FROM memsvc.terms_of(p_user_id, s.passages) AS t

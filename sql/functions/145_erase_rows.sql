@@ -148,6 +148,7 @@ DECLARE
   vectors bigint := 0;
   whole bigint := 0;
   signals bigint := 0;
+  pairs bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -175,6 +176,11 @@ BEGIN
   DELETE FROM node_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.node_versions);
   DELETE FROM aliases AS d WHERE d.user_id = proved AND d.alias_id = ANY (plan.aliases);
   DELETE FROM merges AS d WHERE d.user_id = proved AND d.merge_id = ANY (plan.merges);
+  IF plan.nodes <> '{}' THEN
+    DELETE FROM duplicate_candidates AS d
+    WHERE d.user_id = proved AND (d.node_a = ANY (plan.nodes) OR d.node_b = ANY (plan.nodes));
+    GET DIAGNOSTICS pairs = ROW_COUNT;
+  END IF;
   DELETE FROM nodes AS d WHERE d.user_id = proved AND d.node_id = ANY (plan.nodes);
   IF scope.passages <> '{}' THEN
     terms := memsvc.forget_words(proved, scope.passages);
@@ -215,7 +221,8 @@ BEGIN
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
-      'embeddings', vectors, 'memory_signals', signals, 'terms', terms, 'sources', whole
+      'embeddings', vectors, 'memory_signals', signals, 'duplicate_candidates', pairs,
+      'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;

@@ -27,7 +27,8 @@ memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, 
 memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes, memsvc.nodes_current,
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
-memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
+memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
+memsvc.duplicate_candidates
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -39,7 +40,7 @@ GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
 memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
-memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
+memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors, memsvc.duplicate_candidates
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -57,6 +58,7 @@ GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types,
 GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
 TO memsvc_app;
+GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
 GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
@@ -231,6 +233,9 @@ memsvc.create_user(uuid, text, text, text, text),
 memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
 memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text), memsvc.user_is_here(uuid),
+memsvc.identity_cards(uuid, uuid[]), memsvc.refused_pairs(uuid, uuid[], uuid[]),
+memsvc.note_duplicates(uuid, jsonb, text), memsvc.decide_duplicates(uuid, uuid, uuid, text, text),
+memsvc.mention_candidates(uuid, integer[], text[], text[], integer[], uuid[], uuid[]),
 memsvc.begin_user_erasure(uuid, text, text), memsvc.erase_user(uuid, integer), memsvc.user_erasure(uuid, uuid),
 memsvc.users_erasing(integer)
 TO memsvc_app;

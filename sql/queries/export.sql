@@ -138,6 +138,16 @@ FROM (
   ORDER BY s.memory_id
 ) AS r;
 
+-- name: export_duplicate_candidates
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    d.node_a, d.node_b, d.score, d.evidence, d.found_by, d.found_at, d.state, d.decided_at, d.decided_by
+  FROM memsvc.duplicate_candidates AS d
+  WHERE d.user_id = :user_id
+  ORDER BY d.node_a, d.node_b
+) AS r;
+
 -- name: export_changes
 -- By their times, so that what a change undoes comes before it.
 SELECT CAST(row_to_json(r) AS text) AS line

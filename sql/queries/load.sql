@@ -203,6 +203,17 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   importance smallint, sentiment real, pinned boolean
 );
 
+-- name: load_duplicate_candidates
+INSERT INTO memsvc.duplicate_candidates (
+  user_id, node_a, node_b, score, evidence, found_by, found_at, state, decided_at, decided_by
+)
+SELECT
+  :user_id, r.node_a, r.node_b, r.score, r.evidence, r.found_by, r.found_at, r.state, r.decided_at, r.decided_by
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  node_a uuid, node_b uuid, score real, evidence jsonb, found_by text, found_at timestamptz, state text,
+  decided_at timestamptz, decided_by text
+);
+
 -- name: load_changes
 INSERT INTO memsvc.changes (user_id, change_id, recorded_at, asserted_by, operations, undoes)
 SELECT :user_id, r.change_id, r.recorded_at, r.asserted_by, r.operations, r.undoes

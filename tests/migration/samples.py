@@ -116,6 +116,13 @@ SELECT '{USER}', min(passage_id::text)::uuid, 'passage', 3, timestamptz '2026-01
 FROM memsvc.passages WHERE user_id = '{USER}';
 INSERT INTO memsvc.memory_signals (user_id, memory_id, kind) VALUES ('{USER}', '{THING}', 'fact');
 """,
+    "0023": f"""
+INSERT INTO memsvc.duplicate_candidates (user_id, node_a, node_b, score, evidence, found_by, state, decided_at,
+  decided_by)
+SELECT '{USER}', min(node_id::text)::uuid, max(node_id::text)::uuid, 0.4, '{{"name": 3.5}}', 'sleep:duplicates',
+  'rejected', timestamptz '2026-01-02Z', 'user'
+FROM memsvc.nodes WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

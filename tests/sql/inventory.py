@@ -20,7 +20,7 @@ READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
-    "tombstones", "recall_events", "memory_signals", *ONTOLOGY,
+    "tombstones", "recall_events", "memory_signals", "duplicate_candidates", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -38,6 +38,7 @@ UPDATED = {
     "erasures": {"verified_at", "leftovers"},
     "recall_events": {"verdicts", "folded_at"},
     "memory_signals": {"recalls", "last_recalled_at", "used", "irrelevant", "importance", "sentiment", "pinned"},
+    "duplicate_candidates": {"score", "evidence", "state", "decided_at", "decided_by"},
 }
 # Who erases: functions of memsvc_eraser alone, on rows of the user that the token proves; a whole user, in all tables.
 ERASED = {*USER_TABLES, "api_keys", "dramatiq_queue", *ONTOLOGY}

@@ -1,0 +1,67 @@
+-- Statements of memsvc.identity.
+
+-- name: identity_cards
+-- What a judge of identity needs to know about nodes.
+SELECT
+  c.node_id, c.type, c.names, c.named, c.fact_types, c.fact_sides, c.fact_nodes, c.relations, c.attributes, c.sources,
+  c.last_at
+FROM memsvc.identity_cards(:user_id, CAST(:nodes AS uuid [])) AS c;
+
+-- name: mention_candidates
+-- Nodes that mentions may mean, each with its card.
+WITH found AS MATERIALIZED (
+  SELECT m.key, m.kind, m.node_id, m.similarity, m.relation, m.fact_type, m.outgoing
+  FROM memsvc.mention_candidates(
+    :user_id, CAST(:keys AS integer []), CAST(:kinds AS text []), CAST(:names AS text []),
+    CAST(:of_keys AS integer []), CAST(:of_nodes AS uuid []), CAST(:near AS uuid [])
+  ) AS m
+),
+
+card AS MATERIALIZED (
+  SELECT c.*
+  FROM memsvc.identity_cards(:user_id, array(SELECT DISTINCT f.node_id FROM found AS f)) AS c
+)
+
+SELECT
+  f.key, f.kind, f.similarity, f.relation, f.fact_type, f.outgoing, c.node_id, c.type, c.names, c.named,
+  c.fact_types, c.fact_sides, c.fact_nodes, c.relations, c.attributes, c.sources, c.last_at
+FROM found AS f
+INNER JOIN card AS c ON f.node_id = c.node_id
+ORDER BY f.key, c.node_id;
+
+-- name: note_duplicates
+-- Notes pairs that may be the same.
+SELECT memsvc.note_duplicates(:user_id, CAST(:found AS jsonb), :found_by) AS fresh;
+
+-- name: refused_pairs
+-- Which of some pairs were rejected or split.
+SELECT r.node_id, r.other_id
+FROM memsvc.refused_pairs(:user_id, CAST(:nodes AS uuid []), CAST(:others AS uuid [])) AS r;
+
+-- name: decide_duplicates
+-- Decides of a pair.
+SELECT memsvc.decide_duplicates(:user_id, :node, :other, :state, :decided_by) AS decided;
+
+-- name: duplicates_page
+-- A page of pairs in one state, the likeliest first.
+SELECT d.node_a, d.node_b, d.score, CAST(d.evidence AS text) AS evidence, d.found_by, d.found_at, d.state, d.decided_at,
+  d.decided_by
+FROM memsvc.duplicate_candidates AS d
+WHERE
+  d.user_id = :user_id AND d.state = :state
+  AND (
+    CAST(:after_score AS real) IS NULL OR d.score < CAST(:after_score AS real)
+    OR (
+      d.score = CAST(:after_score AS real)
+      AND (d.node_a, d.node_b) > (CAST(:after_a AS uuid), CAST(:after_b AS uuid))
+    )
+  )
+ORDER BY d.score DESC, d.node_a ASC, d.node_b ASC
+LIMIT :limit;
+
+-- name: duplicate_pair
+-- A pair, held until the transaction ends.
+SELECT d.node_a, d.node_b, d.state
+FROM memsvc.duplicate_candidates AS d
+WHERE d.user_id = :user_id AND d.node_a = :node_a AND d.node_b = :node_b
+FOR UPDATE;
