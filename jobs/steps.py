@@ -5,6 +5,7 @@ from __future__ import annotations
 from memsvc.access.erase import erase_steps
 from memsvc.queue.run import Steps
 from memsvc.settings import Settings
+from memsvc.sleep.runner import sleep_steps
 from memsvc.sources.embedding import ModelsInUse, Progress, embedding_steps
 from memsvc.sources.tidy import tidy_steps
 
@@ -21,4 +22,5 @@ def all_steps(settings: Settings, models: ModelsInUse | None, embedded: Progress
         **embedding_steps(models, embedded),
         **tidy_steps(settings, vectors=models is not None),
         **erase_steps(),
+        **sleep_steps(settings),
     }

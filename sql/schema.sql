@@ -725,7 +725,7 @@ COMMENT ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, 
 
 CREATE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text ELSE 'upkeep'::text END;
+    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text WHEN (p_kind = 'sleep'::text) THEN 'sleep'::text ELSE 'upkeep'::text END;
 
 ALTER FUNCTION memsvc.job_queue(p_kind text) OWNER TO memsvc_owner;
 
@@ -2651,7 +2651,7 @@ CREATE TABLE memsvc.schedules (
     next_at timestamp with time zone NOT NULL,
     last_at timestamp with time zone,
     CONSTRAINT schedules_at_local_check CHECK ((at_local < '24:00:00'::time without time zone)),
-    CONSTRAINT schedules_kind_check CHECK ((kind = 'tidy'::text)),
+    CONSTRAINT schedules_kind_check CHECK ((kind = ANY (ARRAY['tidy'::text, 'sleep'::text]))),
     CONSTRAINT schedules_weekdays_check CHECK ((((cardinality(weekdays) >= 1) AND (cardinality(weekdays) <= 7)) AND (weekdays <@ '{1,2,3,4,5,6,7}'::smallint[])))
 );
 
@@ -2663,7 +2663,7 @@ COMMENT ON TABLE memsvc.schedules IS 'Recurring work of a user, by the clock of 
 
 COMMENT ON COLUMN memsvc.schedules.user_id IS 'Owner.';
 
-COMMENT ON COLUMN memsvc.schedules.kind IS 'The job that is asked for. tidy: upkeep of a user.';
+COMMENT ON COLUMN memsvc.schedules.kind IS 'The job that is asked for. tidy: upkeep of a user; sleep: the night''s work.';
 
 COMMENT ON COLUMN memsvc.schedules.at_local IS 'Time of day on the clock of the user''s zone (users.time_zone).';
 
@@ -6598,6 +6598,175 @@ ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person b
 
 COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) IS 'What could be a name in a query.';
 
+CREATE TABLE memsvc.node_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
+    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
+);
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
+
+COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
+
+COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
+
+COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
+
+COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
+
+COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
+
+COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
+
+COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
+
+CREATE TABLE memsvc.nodes (
+    user_id uuid NOT NULL,
+    node_id uuid DEFAULT uuidv7() NOT NULL,
+    gid bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    lockable boolean DEFAULT true NOT NULL,
+    CONSTRAINT nodes_never_change CHECK (lockable)
+);
+
+ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.nodes OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.nodes IS 'Identity only. What is known about a node stands in node_versions and aliases.';
+
+COMMENT ON COLUMN memsvc.nodes.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.';
+
+COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
+
+COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
+
+COMMENT ON COLUMN memsvc.nodes.lockable IS 'Always true. The right to update it is what lets writers lock the row; nothing about a node changes.';
+
+CREATE FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) RETURNS TABLE(node_id uuid, label text, names text[], attributes jsonb, touched boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    BEGIN ATOMIC
+ WITH page AS MATERIALIZED (
+          SELECT n.node_id
+            FROM memsvc.nodes n
+           WHERE ((n.user_id = named_nodes.p_user_id) AND (n.node_id > COALESCE(named_nodes.p_after, '00000000-0000-0000-0000-000000000000'::uuid)) AND (NOT (EXISTS ( SELECT
+                    FROM memsvc.merges m
+                   WHERE ((m.user_id = named_nodes.p_user_id) AND (m.node_id = n.node_id) AND (m.recorded_to = 'infinity'::timestamp with time zone))))))
+           ORDER BY n.node_id
+          LIMIT named_nodes.p_limit
+         ), same AS MATERIALIZED (
+          SELECT s.canonical_id,
+             s.node_id
+            FROM memsvc.same_nodes(named_nodes.p_user_id, ARRAY( SELECT p.node_id
+                    FROM page p)) s(canonical_id, node_id)
+         ), called AS (
+          SELECT s.canonical_id,
+             v.label,
+             v.label_form AS form,
+             v.data,
+             v.recorded_from,
+             (s.node_id = s.canonical_id) AS own,
+             ((v.type IN ( SELECT t.name
+                    FROM memsvc.node_types t
+                   WHERE (t.category = 'entity'::text))) AND COALESCE(((v.data -> 'named'::text) <> 'false'::jsonb), true)) AS named
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.user_id,
+                     o.version_id,
+                     o.node_id,
+                     o.type,
+                     o.label,
+                     o.description,
+                     o.data,
+                     o.importance,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.asserted_by,
+                     o.derived_from,
+                     o.label_form
+                    FROM memsvc.node_versions o
+                   WHERE ((o.user_id = named_nodes.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  OFFSET 0) v)
+         UNION ALL
+          SELECT s.canonical_id,
+             NULL::text,
+             a.normal_form,
+             NULL::jsonb,
+             a.recorded_from,
+             false,
+             true
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.user_id,
+                     o.alias_id,
+                     o.node_id,
+                     o.alias,
+                     o.normal_form,
+                     o.confidence,
+                     o.asserted_by,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.derived_from
+                    FROM memsvc.aliases o
+                   WHERE ((o.user_id = named_nodes.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  OFFSET 0) a)
+         )
+  SELECT c.canonical_id,
+     (array_agg(c.label ORDER BY c.own DESC, c.recorded_from) FILTER (WHERE (c.label IS NOT NULL)))[1] AS array_agg,
+     array_agg(DISTINCT c.form) FILTER (WHERE c.named) AS array_agg,
+     COALESCE((array_agg(c.data ORDER BY c.own DESC, c.recorded_from) FILTER (WHERE (c.data <> '{}'::jsonb)))[1], '{}'::jsonb) AS "coalesce",
+     ((named_nodes.p_since IS NULL) OR (max(c.recorded_from) >= named_nodes.p_since))
+    FROM called c
+   GROUP BY c.canonical_id
+   ORDER BY c.canonical_id;
+END;
+
+ALTER FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) IS 'What nodes with a proper name are called, and their properties; a page.';
+
 CREATE FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_language text DEFAULT 'english'::text, p_first_person boolean DEFAULT false) RETURNS TABLE(name text, node_id uuid, label text, type text, similarity double precision, place integer)
     LANGUAGE plpgsql STABLE ROWS 5
     SET search_path TO 'memsvc', 'pg_temp'
@@ -9372,14 +9541,15 @@ CREATE FUNCTION memsvc.seed_schedules(p_user_id uuid) RETURNS bigint
     AS $$
 BEGIN
   INSERT INTO schedules (user_id, kind, at_local, next_at)
-  SELECT u.user_id, 'tidy', t.at_local, memsvc.next_run(u.time_zone, t.at_local, NULL, clock_timestamp())
+  SELECT u.user_id, k.kind, t.at_local, memsvc.next_run(u.time_zone, t.at_local, NULL, clock_timestamp())
   FROM users AS u
+  CROSS JOIN (VALUES ('tidy'), ('sleep')) AS k (kind)
   CROSS JOIN LATERAL (
     SELECT time '03:00' + make_interval(mins => (hashtextextended(u.user_id::text, 0) & 65535)::integer % 120)
       AS at_local
   ) AS t
   WHERE (p_user_id IS NULL OR u.user_id = p_user_id) AND u.erasing_since IS NULL
-    AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = 'tidy')
+    AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = k.kind)
   ON CONFLICT (user_id, kind) DO NOTHING;
   RETURN (SELECT count(*) FROM schedules AS s WHERE p_user_id IS NULL OR s.user_id = p_user_id);
 END
@@ -10358,31 +10528,6 @@ COMMENT ON COLUMN memsvc.applied_sql.sha256 IS 'Digest of the applied text; anot
 
 COMMENT ON COLUMN memsvc.applied_sql.applied_at IS 'When it was applied last.';
 
-CREATE TABLE memsvc.nodes (
-    user_id uuid NOT NULL,
-    node_id uuid DEFAULT uuidv7() NOT NULL,
-    gid bigint NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    lockable boolean DEFAULT true NOT NULL,
-    CONSTRAINT nodes_never_change CHECK (lockable)
-);
-
-ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.nodes OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.nodes IS 'Identity only. What is known about a node stands in node_versions and aliases.';
-
-COMMENT ON COLUMN memsvc.nodes.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.';
-
-COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
-
-COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
-
-COMMENT ON COLUMN memsvc.nodes.lockable IS 'Always true. The right to update it is what lets writers lock the row; nothing about a node changes.';
-
 CREATE VIEW memsvc.canonical_nodes WITH (security_invoker='true') AS
  WITH RECURSIVE merged AS (
          SELECT m_1.user_id,
@@ -11104,61 +11249,6 @@ ALTER VIEW memsvc.messages OWNER TO memsvc_owner;
 
 COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a long one put together again.';
 
-CREATE TABLE memsvc.node_types (
-    name text NOT NULL,
-    category text NOT NULL,
-    description text NOT NULL,
-    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
-    parent text,
-    status text DEFAULT 'core'::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    proposed_by text,
-    proposed_at timestamp with time zone,
-    decided_by text,
-    decided_at timestamp with time zone,
-    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
-    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
-    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
-    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
-    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
-    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
-);
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
-
-COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
-
-COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
-
-COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
-
-COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
-
-COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
-
-COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
-
-COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
-
 ALTER TABLE memsvc.nodes ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.nodes_gid_seq
     START WITH 1
@@ -11325,6 +11415,71 @@ CREATE TABLE memsvc.schema_version (
 );
 
 ALTER TABLE memsvc.schema_version OWNER TO memsvc_owner;
+
+CREATE TABLE memsvc.sleep_runs (
+    user_id uuid NOT NULL,
+    run_id uuid DEFAULT uuidv7() NOT NULL,
+    task text NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    from_node uuid,
+    since timestamp with time zone,
+    budget_s real,
+    place jsonb,
+    examined bigint DEFAULT 0 NOT NULL,
+    applied bigint DEFAULT 0 NOT NULL,
+    proposed bigint DEFAULT 0 NOT NULL,
+    seconds real DEFAULT 0 NOT NULL,
+    within_budget boolean DEFAULT true NOT NULL,
+    error_code text,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT sleep_runs_applied_check CHECK ((applied >= 0)),
+    CONSTRAINT sleep_runs_budget_s_check CHECK ((budget_s > (0)::double precision)),
+    CONSTRAINT sleep_runs_examined_check CHECK ((examined >= 0)),
+    CONSTRAINT sleep_runs_finished CHECK (((state = 'open'::text) = (finished_at IS NULL))),
+    CONSTRAINT sleep_runs_proposed_check CHECK ((proposed >= 0)),
+    CONSTRAINT sleep_runs_seconds_check CHECK ((seconds >= (0)::double precision)),
+    CONSTRAINT sleep_runs_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'failed'::text]))),
+    CONSTRAINT sleep_runs_task_check CHECK ((task ~ '^[a-z][a-z0-9_-]{0,39}$'::text))
+);
+
+ALTER TABLE ONLY memsvc.sleep_runs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sleep_runs OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.sleep_runs IS 'What ran in sleep mode, and what it did and cost; an open run goes on from its place. Holds no text.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.run_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.task IS 'Which task, for example duplicates.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.state IS 'open: it runs, or goes on later; done; failed: see error_code.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.from_node IS 'Only what concerns this node; null: all.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.since IS 'Only what was learnt since then; null: all.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.budget_s IS 'It ends after so many seconds of work; null: when its work is done.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.place IS 'How far it came, as the task writes it; null: it has not begun.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.examined IS 'What it looked at; of duplicates: pairs that were compared.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.applied IS 'What it did; of duplicates: merges.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.proposed IS 'What it left to a person; of duplicates: pairs to review.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.seconds IS 'How long it worked, without pauses.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.within_budget IS 'False: its budget was used up before its work was done.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.error_code IS 'Why it failed.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.started_at IS 'When it was asked for.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.finished_at IS 'When it ended; null: it has not.';
 
 CREATE TABLE memsvc.sources (
     user_id uuid NOT NULL,
@@ -11754,6 +11909,9 @@ ALTER TABLE ONLY memsvc.schedules
 ALTER TABLE ONLY memsvc.schema_version
     ADD CONSTRAINT schema_version_pkc PRIMARY KEY (version_num);
 
+ALTER TABLE ONLY memsvc.sleep_runs
+    ADD CONSTRAINT sleep_runs_pkey PRIMARY KEY (user_id, run_id);
+
 ALTER TABLE ONLY memsvc.source_links
     ADD CONSTRAINT source_links_pkey PRIMARY KEY (user_id, link_id);
 
@@ -11910,6 +12068,10 @@ CREATE INDEX recall_events_unfolded ON memsvc.recall_events USING btree (user_id
 
 CREATE INDEX schedules_due ON memsvc.schedules USING btree (next_at) WHERE enabled;
 
+CREATE INDEX sleep_runs_of_task ON memsvc.sleep_runs USING btree (user_id, task, run_id);
+
+CREATE UNIQUE INDEX sleep_runs_open ON memsvc.sleep_runs USING btree (user_id, task) WHERE (state = 'open'::text);
+
 CREATE INDEX source_links_of_alias ON memsvc.source_links USING btree (user_id, alias_id) WHERE (alias_id IS NOT NULL);
 
 CREATE INDEX source_links_of_edge_version ON memsvc.source_links USING btree (user_id, edge_version_id) WHERE (edge_version_id IS NOT NULL);
@@ -12060,6 +12222,9 @@ ALTER TABLE ONLY memsvc.recall_events
 
 ALTER TABLE ONLY memsvc.schedules
     ADD CONSTRAINT schedules_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.sleep_runs
+    ADD CONSTRAINT sleep_runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
 ALTER TABLE ONLY memsvc.source_links
     ADD CONSTRAINT source_links_user_id_alias_id_fkey FOREIGN KEY (user_id, alias_id) REFERENCES memsvc.aliases(user_id, alias_id);
@@ -12254,6 +12419,8 @@ CREATE POLICY own_rows ON memsvc.recall_events TO memsvc_eraser, memsvc_app, mem
 
 CREATE POLICY own_rows ON memsvc.schedules TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.sleep_runs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.source_links TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.sources TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
@@ -12293,6 +12460,8 @@ CREATE POLICY retired_seen ON memsvc.token_vectors FOR SELECT TO memsvc_owner US
   WHERE (m.state = 'retired'::text))));
 
 ALTER TABLE memsvc.schedules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sleep_runs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.source_links ENABLE ROW LEVEL SECURITY;
 
@@ -12978,6 +13147,26 @@ GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_p
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_recall;
 
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
+
+GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.nodes TO memsvc_eraser;
+
+GRANT UPDATE(lockable) ON TABLE memsvc.nodes TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) TO memsvc_reader;
@@ -13354,12 +13543,6 @@ GRANT ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at t
 
 GRANT SELECT ON TABLE memsvc.applied_sql TO memsvc_app;
 
-GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.nodes TO memsvc_eraser;
-
-GRANT UPDATE(lockable) ON TABLE memsvc.nodes TO memsvc_app;
-
 GRANT SELECT ON TABLE memsvc.canonical_nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.canonical_nodes TO memsvc_reader;
 
@@ -13407,18 +13590,6 @@ GRANT SELECT ON TABLE memsvc.facts_history TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.messages TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.messages TO memsvc_reader;
 
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
-
-GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
-
 GRANT SELECT,INSERT ON TABLE memsvc.outbox TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.outbox TO memsvc_reader;
 GRANT SELECT,DELETE ON TABLE memsvc.outbox TO memsvc_eraser;
@@ -13437,6 +13608,28 @@ GRANT UPDATE(verdicts) ON TABLE memsvc.recall_events TO memsvc_app;
 GRANT UPDATE(folded_at) ON TABLE memsvc.recall_events TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.schema_version TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.sleep_runs TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.sleep_runs TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.sleep_runs TO memsvc_eraser;
+
+GRANT UPDATE(state) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(place) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(examined) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(applied) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(proposed) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(seconds) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(within_budget) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(error_code) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(finished_at) ON TABLE memsvc.sleep_runs TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;

@@ -44,6 +44,7 @@ LEFT_OUT = {
     "jobs": "work of one service; an import asks for its own",
     "erasures": "receipts of one service, with ids of what is gone",
     "recall_events": "answers that one service gave; what they add up to is in memory_signals",
+    "sleep_runs": "what one service did at night; what came of it is in changes and duplicate_candidates",
     "outbox": "events for clients that listen now",
     "dramatiq_queue": "messages on their way to a worker",
 }

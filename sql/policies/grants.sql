@@ -28,7 +28,7 @@ memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedul
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes, memsvc.nodes_current,
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
-memsvc.duplicate_candidates
+memsvc.duplicate_candidates, memsvc.sleep_runs
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -40,7 +40,8 @@ GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
 memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
-memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors, memsvc.duplicate_candidates
+memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors, memsvc.duplicate_candidates,
+memsvc.sleep_runs
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -59,7 +60,10 @@ GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
 TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
-GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events TO memsvc_app;
+GRANT UPDATE (state, place, examined, applied, proposed, seconds, within_budget, error_code, finished_at)
+ON memsvc.sleep_runs TO memsvc_app;
+GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs
+TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
 

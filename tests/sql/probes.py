@@ -77,6 +77,7 @@ INSERTS = {
     "recall_events": "(user_id, recall_id, door, mode, memories) "
     "VALUES (%(user)s, uuidv7(), 'probe', 'eager', ARRAY[%(passage)s])",
     "memory_signals": "(user_id, memory_id, kind) VALUES (%(user)s, %(passage)s, 'passage')",
+    "sleep_runs": "(user_id, task) VALUES (%(user)s, 'duplicates')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
 }
@@ -95,6 +96,7 @@ CHANGES = {
     "erasures": "UPDATE memsvc.erasures SET verified_at = clock_timestamp()",
     "recall_events": "UPDATE memsvc.recall_events SET folded_at = clock_timestamp()",
     "memory_signals": "UPDATE memsvc.memory_signals SET pinned = true",
+    "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
     "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.

@@ -31,7 +31,7 @@ USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
-    "recall_events", "memory_signals", "duplicate_candidates",
+    "recall_events", "memory_signals", "duplicate_candidates", "sleep_runs",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
