@@ -64,6 +64,10 @@ ALTER TABLE memsvc.schedules
   DROP CONSTRAINT schedules_kind_check,
   ADD CONSTRAINT schedules_kind_check CHECK (kind IN ('tidy', 'sleep')) NOT VALID;
 ALTER TABLE memsvc.schedules VALIDATE CONSTRAINT schedules_kind_check;
+ALTER TABLE memsvc.jobs
+  DROP CONSTRAINT jobs_kind_check,
+  ADD CONSTRAINT jobs_kind_check CHECK (kind IN ('process', 'embed', 'tidy', 'erase', 'extract', 'sleep')) NOT VALID;
+ALTER TABLE memsvc.jobs VALIDATE CONSTRAINT jobs_kind_check;
 COMMENT ON COLUMN memsvc.schedules.kind IS
   'The job that is asked for. tidy: upkeep of a user; sleep: the night''s work.';
 """
@@ -71,5 +75,5 @@ COMMENT ON COLUMN memsvc.schedules.kind IS
 
 def upgrade() -> None:
     op.execute(RUNS)
-    lock(op.get_bind(), "schedules")
+    lock(op.get_bind(), "schedules", "jobs")
     op.execute(RECURS)
