@@ -13179,6 +13179,7 @@ GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tie
 
 REVOKE ALL ON FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) TO memsvc_app;

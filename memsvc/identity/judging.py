@@ -1,10 +1,90 @@
-"""Whether two cards are of the same: names, attributes, company, weighed as evidence."""
+"""Whether two cards are of the same: names, attributes and company, weighed as evidence.
+
+Each comparison gives bits: the binary logarithm of how much more often it comes out so for the same than for different
+ones (Fellegi and Sunter 1969); agreement on what is rare weighs more than on what is common (Winkler's adjustment by
+frequency). The weights are general priors and need no labels; frequencies, where they are known, come from the memory
+that is judged. Two rules stand above the sum: what would be merged by itself must agree in full name and in something
+else besides, and it must not contradict itself. Thresholds and what they are worth: docs/identity.md.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
-from memsvc.identity.cards import Card, Verdict
+from memsvc.identity.cards import Card, Decision, Verdict
+from memsvc.identity.names import PERSON, Agreement, best, latin, parse
+from memsvc.identity.similarity import is_typo, ratio
+from memsvc.identity.words import is_first_name
+
+PRIOR = -9.0
+"""Bits before anything is compared: one in some hundred of the pairs that look alike is the same."""
+SAME, UNSURE = 0.985, 0.15
+"""Scores from which two are the same, if nothing forbids it, and from which a person is asked."""
+LEAST_SUPPORT = 5.0
+"""Bits that attributes and company must give besides the name before two are merged by themselves."""
+LEAST_SUPPORT_FOR_PART = 14.0
+"""The same where only a part of the name agrees: an identifier, or many things."""
+MOST_CONTRARY = -5.0
+"""Bits against that a merge without asking may bear, summed over attributes and company."""
+COMMON_FIRST_NAME, COMMON_WORD, RARE = 2**-7, 2**-9, 2**-12
+"""Frequencies where nothing is known: of a first name, of any other name, of a word that a memory has never met."""
+MOST_BITS = 12.0
+"""Most that one word or value can give."""
+SHARED_FACT, SHARED_NEIGHBOUR, MOST_COMPANY = 5.0, 2.5, 10.0
+"""Bits of the same fact about the same other, of another fact about it, and of all company together."""
+RELATED, ONE_VALUE_DIFFERS, SHARED_SOURCE = -14.0, -3.0, 1.0
+"""Bits of a fact between the two themselves, of another current value where one is usual, of a common source."""
+TOLD_APART = frozenset({"KNOWS", "FAMILY_OF", "PARTICIPATED_IN", "WORKS_AT", "LIVES_IN", "OWNS", "LIKES", "DISLIKES"})
+"""Facts that nobody has with oneself."""
+ONE_VALUE = frozenset({"WORKS_AT", "LIVES_IN", "LOCATED_AT"})
+SHARE_OF_NAME = {
+    Agreement.EQUAL: 1.0, Agreement.ORDER: 0.9, Agreement.TYPO: 0.75, Agreement.NICKNAME: 0.7, Agreement.INITIAL: 0.5,
+    Agreement.PART: 0.5, Agreement.ALIKE: 0.3,
+}  # fmt: skip
+"""How much of the bits of an equal name each agreement is worth."""
+NOT_NAMED_ALIKE, CONTRARY = -4.0, -9.0
+FULL = frozenset({Agreement.EQUAL, Agreement.ORDER, Agreement.TYPO, Agreement.NICKNAME, Agreement.INITIAL})
+INCOMPATIBLE = -10.0
+NEAR_TYPES = frozenset(
+    map(
+        frozenset,
+        [("Place", "Organization"), ("Organization", "Project"), ("Object", "Media"), ("Concept", "Object"),
+         ("Concept", "Project"), ("Document", "Media"), ("Note", "Document"), ("Event", "Project"),
+         ("Concept", "Event"), ("Object", "Project"), ("Organization", "Object"), ("Place", "Object")],
+    )
+)  # fmt: skip
+"""Types between which people and extractors waver."""
+
+
+# Kind of attribute -> (frequency of a value where none is known, bits where two values have nothing in common).
+IDENTIFIER, DATE, ADDRESS, TOWN, REGION, NUMBER, OTHER = (
+    (2**-14, -4.0), (2**-12, -6.0), (2**-10, -2.0), (2**-8, -2.5), (2**-3, -2.0), (2**-6, -1.5), (2**-5, -1.0)
+)  # fmt: skip
+KINDS: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(
+        ("phone", "email", "url", "website", "handle", "id", "isbn", "doi", "passport", "iban"), IDENTIFIER
+    ),
+    **dict.fromkeys(("birthday", "birth_date", "date_of_birth", "born", "date", "founded"), DATE),
+    **dict.fromkeys(("street", "address", "address_2", "house"), ADDRESS),
+    **dict.fromkeys(("suburb", "city", "town", "district", "postcode", "zip"), TOWN),
+    **dict.fromkeys(("state", "country", "region", "sex", "gender", "language"), REGION),
+    **dict.fromkeys(("street_number", "number", "age", "price", "year"), NUMBER),
+}
+NEAR_VALUE, TYPO_SHARE = 0.8, 0.7
+
+
+def frequencies(cards: Iterable[Card]) -> dict[str, float]:
+    """How frequent words of names and values of attributes ("street=mill lane") are: their share of the cards."""
+    counted: Counter[str] = Counter()
+    total = 0
+    for card in cards:
+        total += 1
+        counted.update({word for name in card.names for word in parse(name, card.type).words})
+        counted.update({_key(key, value) for key, value in card.attributes.items()})
+    return {key: count / total for key, count in counted.items()}
 
 
 def judge(a: Card, b: Card, frequencies: Mapping[str, float] | None = None) -> Verdict:
@@ -13,12 +93,123 @@ def judge(a: Card, b: Card, frequencies: Mapping[str, float] | None = None) -> V
     Args:
         a: one.
         b: the other.
-        frequencies: share (above 0, at most 1) of the user's nodes whose names have this word (normal form); one that
-            is not there counts as rare. None: general knowledge of how common names are.
+        frequencies: as ``frequencies`` counts them in the memory that is judged: share (above 0, at most 1) of nodes
+            whose names have a word, or that have a value. None: general knowledge of how common names are.
     """
-    raise NotImplementedError
+    types = _types(a, b)
+    if types == INCOMPATIBLE:
+        return Verdict(decision="different", score=0.0, evidence={"type": types})
+    agreement, name = _names(a, b, frequencies)
+    attributes, against = _attributes(a, b, frequencies)
+    company, apart = _company(a, b)
+    evidence = {"name": name, "attributes": attributes, "company": company, "type": types}
+    evidence |= {"attributes_against": against, "company_against": apart}
+    bits = PRIOR + sum(evidence.values())
+    score = 1 / (1 + 2 ** -max(min(bits, 60.0), -60.0))
+    found = {key: round(value, 2) for key, value in evidence.items() if value}
+    return Verdict(
+        decision=_decision((a, b), score, agreement, (attributes + company, against + apart)),
+        score=score,
+        evidence=found,
+    )
 
 
 def judge_many(pairs: Iterable[tuple[Card, Card]], frequencies: Mapping[str, float] | None = None) -> list[Verdict]:
     """``judge`` for each pair, in their order."""
     return [judge(a, b, frequencies) for a, b in pairs]
+
+
+def _decision(pair: tuple[Card, Card], score: float, agreement: Agreement, bits: tuple[float, float]) -> Decision:
+    support, against = bits
+    if score < UNSURE or (agreement == Agreement.CONTRARY and support < LEAST_SUPPORT_FOR_PART):
+        return "different"
+    if score < SAME or not all(card.named for card in pair) or against < MOST_CONTRARY or agreement <= Agreement.NONE:
+        return "unsure"
+    whole = agreement in FULL and _is_whole(pair)
+    return "same" if support >= (LEAST_SUPPORT if whole else LEAST_SUPPORT_FOR_PART) else "unsure"
+
+
+def _is_whole(pair: tuple[Card, Card]) -> bool:
+    """Whether both are called by more than a first name, where they are people."""
+    return pair[0].type != PERSON or all(
+        any(len([word for word in parse(name).words if len(word) > 1]) > 1 for name in card.names) for card in pair
+    )
+
+
+def _types(a: Card, b: Card) -> float:
+    if a.type == b.type:
+        return 0.0
+    return -2.0 if frozenset((a.type, b.type)) in NEAR_TYPES else INCOMPATIBLE
+
+
+def _names(a: Card, b: Card, known: Mapping[str, float] | None) -> tuple[Agreement, float]:
+    node_type = a.type if a.type == b.type else ""
+    agreement, one, two = best(a.names, b.names, node_type)
+    if agreement <= Agreement.NONE:
+        return agreement, CONTRARY if agreement == Agreement.CONTRARY else NOT_NAMED_ALIKE
+    ours, theirs = parse(one, node_type).words, parse(two, node_type).words
+    words = ours if len(ours) <= len(theirs) else theirs
+    if agreement == Agreement.PART:
+        words = tuple(word for word in words if word in set(ours) & set(theirs)) or words
+    return agreement, SHARE_OF_NAME[agreement] * sum(_bits(_frequency(word, known)) for word in set(words))
+
+
+def _frequency(word: str, known: Mapping[str, float] | None) -> float:
+    if known is not None:
+        return known.get(word, RARE)
+    return COMMON_FIRST_NAME if is_first_name(word) else COMMON_WORD
+
+
+def _bits(frequency: float) -> float:
+    return min(-math.log2(frequency), MOST_BITS)
+
+
+@lru_cache(maxsize=200_000)
+def _value(text: str) -> str:
+    return latin(text).replace(" ", "")
+
+
+def _key(key: str, value: str) -> str:
+    return f"{key}={_value(value)}"
+
+
+def _attributes(a: Card, b: Card, known: Mapping[str, float] | None) -> tuple[float, float]:
+    """Bits for and against by properties that both have."""
+    agree, differ = 0.0, 0.0
+    for key in a.attributes.keys() & b.attributes.keys():
+        one, two = _value(a.attributes[key]), _value(b.attributes[key])
+        if not one or not two:
+            continue
+        usual, apart = KINDS.get(key, OTHER)
+        if one == two:
+            share = 1.0
+        elif is_typo(one, two):
+            share = TYPO_SHARE
+        elif ratio(one, two) >= NEAR_VALUE and not one.isdigit():
+            share = TYPO_SHARE / 2
+        else:
+            differ += apart
+            continue
+        frequency = usual if known is None else max(known.get(f"{key}={one}", RARE), known.get(f"{key}={two}", RARE))
+        agree += share * _bits(frequency)
+    return agree, differ
+
+
+def _company(a: Card, b: Card) -> tuple[float, float]:
+    """Bits for and against by whom and what current facts connect them with."""
+    for one, two in ((a, b), (b, a)):
+        if any(other == two.node_id and kind in TOLD_APART for kind, _side, other in one.facts):
+            return 0.0, RELATED
+    shared = a.facts & b.facts
+    others = {other for _kind, _side, other in shared}
+    nearby = ({fact[2] for fact in a.facts} & {fact[2] for fact in b.facts}) - others
+    agree = min(SHARED_FACT * len(others) + SHARED_NEIGHBOUR * len(nearby), MOST_COMPANY)
+    if a.sources & b.sources:
+        agree += SHARED_SOURCE
+    differ = 0.0
+    for kind in ONE_VALUE:
+        ours = {other for name, side, other in a.facts if (name, side) == (kind, "out")}
+        theirs = {other for name, side, other in b.facts if (name, side) == (kind, "out")}
+        if ours and theirs and not ours & theirs:
+            differ += ONE_VALUE_DIFFERS
+    return agree, differ

@@ -42,4 +42,4 @@ $$;
 COMMENT ON FUNCTION memsvc.names_with_words(uuid, text[], integer) IS
   'Labels and names in which these forms stand as whole words.';
 REVOKE ALL ON FUNCTION memsvc.names_with_words(uuid, text[], integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION memsvc.names_with_words(uuid, text[], integer) TO memsvc_app;
+GRANT EXECUTE ON FUNCTION memsvc.names_with_words(uuid, text[], integer) TO memsvc_app, memsvc_reader;

@@ -125,6 +125,13 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         {"user": owner.user_id},
     )
     admin.execute(
+        "INSERT INTO memsvc.duplicate_candidates "
+        "(user_id, node_a, node_b, score, evidence, found_by, state, decided_at, decided_by) "
+        "SELECT user_id, min(node_id::text)::uuid, max(node_id::text)::uuid, 0.4, '{\"name\": 3.5}', 'tests', "
+        "'rejected', timestamptz '2026-03-01Z', 'user' FROM memsvc.nodes WHERE user_id = %s GROUP BY user_id",
+        [owner.user_id],
+    )
+    admin.execute(
         "UPDATE memsvc.schedules SET at_local = '04:05', weekdays = '{1,5}', enabled = false WHERE user_id = %s",
         [owner.user_id],
     )

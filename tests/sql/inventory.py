@@ -123,6 +123,7 @@ DEFINERS = {
     "match_words": "memsvc_recall",
     "match_vectors": "memsvc_recall",
     "similar_names": "memsvc_recall",
+    "names_with_words": "memsvc_recall",
     "match_fact_words": "memsvc_recall",
     "user_is_here": "memsvc_owner",
     "begin_user_erasure": "memsvc_owner",
@@ -238,10 +239,15 @@ WRITING = {
     "fold_recalls",
     "delete_recalls",
     "give_feedback",
+    "identity_cards",
+    "refused_pairs",
+    "note_duplicates",
+    "decide_duplicates",
+    "mention_candidates",
 }
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER),
-    READER: READING | {"match_words", "match_vectors", "similar_names", "match_fact_words"},
+    READER: READING | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
     CYPHER: {"current_user_id"},
     "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {

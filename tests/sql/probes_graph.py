@@ -20,6 +20,7 @@ READS = (
 
 RECALLS = (
     ("similar_names(%(user)s, '{ada}', NULL, NULL)", 3),
+    ("names_with_words(%(user)s, '{ada}', 9)", 3),
     ("match_fact_words(%(user)s, 'Who knows Ada?', 'english', '{}', 9, ARRAY[%(source)s]" + 5 * ", NULL" + ")", 1),
 )
 """What looks past row security, with how many rows it gives to its user."""

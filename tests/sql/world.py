@@ -233,6 +233,7 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
                 {"op": "merge", "node_id": second, "canonical_id": node_id},
             ],
         )  # fmt: skip
+        app.execute("SELECT memsvc.decide_duplicates(%s, %s, %s, 'merged', 'user')", [user_id, node_id, second])
     return Tenant(user_id, app_id, external_id, node_id, stored[0][2], stored[0][3], second, written[1][2])
 
 

@@ -1,0 +1,73 @@
+"""Words in names that say little about who it is: titles, legal forms, articles; and other names of first names.
+
+Nicknames come from the package ``nicknames`` (English names, 2,691 pairs); a name can have several, and a nickname can
+belong to several names, so that alone it proves nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from nicknames import NickNamer
+
+MALE, FEMALE, EITHER = "m", "f", ""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TITLES: dict[str, str] = {
+    **dict.fromkeys(
+        _words(
+            "mr mister sir lord master king prince duke baron count earl father brother uncle monsieur herr senor "
+            "signor don grandpa grandfather emperor squire abbot friar"
+        ),
+        MALE,
+    ),
+    **dict.fromkeys(
+        _words(
+            "mrs miss ms mistress madam madame mme mlle mademoiselle lady dame queen princess duchess "
+            "baroness countess mother sister aunt aunty auntie frau senora senorita signora dona grandma grandmother empress abbess"
+        ),
+        FEMALE,
+    ),
+    **dict.fromkeys(
+        _words(
+            "dr doctor prof professor rev reverend capt captain col colonel major maj lieutenant lt sergeant sgt "
+            "general gen admiral judge justice president senator governor mayor inspector detective officer coach chef "
+            "pastor cousin saint st hon honourable honorable parson chancellor deacon bishop"
+        ),
+        EITHER,
+    ),
+}
+"""Words before a name, and whom they are for. "Saint" is one before people; in names of places it is kept."""
+MARRIED, UNMARRIED = frozenset({"mrs", "madame", "mme", "frau", "senora", "signora"}), frozenset({"miss", "mlle"})
+SUFFIXES = _words("jr sr junior senior ii iii iv esq esquire phd md")
+LEGAL_FORMS = _words(
+    "inc incorporated ltd limited llc gmbh ag corp corporation co company plc sa srl sarl bv kg oy ab nv"
+)
+SMALL_WORDS = _words("the a an of de la le les el los las di da do dos das du der die das den van von and y e")
+PLACE_WORDS = _words("city town village county province state municipality district prefecture shi ville")
+
+
+@cache
+def _nicknames() -> NickNamer:
+    return NickNamer()
+
+
+@cache
+def other_names(first_name: str) -> frozenset[str]:
+    """What a first name is called for short, and what it is short for, in lower case; never itself.
+
+    Two nicknames of one name ("Bob" and "Rob") are not other names of each other here: that would join far too many.
+    """
+    known = _nicknames()
+    found: set[str] = set(known.nicknames_of(first_name)) | set(known.canonicals_of(first_name))
+    return frozenset(found - {first_name})
+
+
+@cache
+def is_first_name(word: str) -> bool:
+    """Whether a word is an English first name or a nickname of one, and so common."""
+    return bool(other_names(word))
