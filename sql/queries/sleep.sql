@@ -76,9 +76,9 @@ ORDER BY r.run_id;
 DELETE FROM memsvc.sleep_runs AS r
 WHERE
   r.user_id = :user_id AND r.state <> 'open' AND r.finished_at < clock_timestamp() - CAST(:kept AS interval)
-  AND r.run_id <> (
-    SELECT max(n.run_id) FROM memsvc.sleep_runs AS n
-    WHERE n.user_id = :user_id AND n.task = r.task
+  AND EXISTS (
+    SELECT FROM memsvc.sleep_runs AS n
+    WHERE n.user_id = :user_id AND n.task = r.task AND n.run_id > r.run_id
   );
 
 -- name: ask_sleep

@@ -186,11 +186,10 @@ async def test_a_budget_ends_a_run_and_from_looks_at_one_node(
 ) -> None:
     nodes = await people(db, owner, TWICE)
     monkeypatch.setattr(duplicates, "COMPARED", 1)
+    [one] = await sleep(db, owner, scope=Scope(from_node=nodes[2]))
+    assert (one.state, one.applied, one.from_node) == ("done", 1, nodes[2])
     [run] = await sleep(db, owner, budget_s=1e-6)
     assert (run.state, run.within_budget, run.examined) == ("done", False, 1)
-    [one] = await sleep(db, owner, scope=Scope(from_node=nodes[2]))
-    assert one.applied == 1
-    assert one.from_node == nodes[2]
 
 
 def test_blocks_are_bounded_and_find_typos_swaps_and_moves() -> None:

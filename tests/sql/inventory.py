@@ -239,6 +239,7 @@ WRITING = {
     "fold_recalls",
     "delete_recalls",
     "give_feedback",
+    "named_nodes",
     "identity_cards",
     "refused_pairs",
     "note_duplicates",
