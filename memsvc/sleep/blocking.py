@@ -18,8 +18,12 @@ LARGEST = 60
 NEAREST = 12
 MOST_WORDS = 6
 MOST_ATTRIBUTES = 12
+SMALL = 10_000
+"""Up to so many nodes, one rare key in common is worth a comparison."""
 LEAST_WEIGHT = 8.0
-"""In bits: what a pair must have in common."""
+"""In bits: what a pair must have in common in a small graph. In a large one it is 2 log2(nodes): twice what singles out
+one node by chance, for keys of one name depend on each other. Measured on Febrl's records among 100,000 others: .978 of
+the true pairs among 131,612 candidates, where 8 bits give .985 among 757,696."""
 PLACES = 24
 """Bits of a node's place: at most 16 million nodes."""
 KEY_BITS = 64 - PLACES
@@ -95,6 +99,7 @@ class Blocks:
             wanted: by place; only pairs with at least one wanted node are given. None: all.
         """
         blocks, of_node = self._blocks()
+        least = 2 * math.log2(self.nodes) if self.nodes > SMALL else LEAST_WEIGHT
         best: list[list[int]] = [[] for _ in range(self.nodes)]
         for place, mine in enumerate(of_node):
             if wanted is not None and not wanted[place]:
@@ -106,7 +111,7 @@ class Blocks:
                 for other in block:
                     weights[other] = weights.get(other, 0.0) + weight
             weights.pop(place, None)
-            near = sorted((-weight, other) for other, weight in weights.items() if weight >= LEAST_WEIGHT)[:NEAREST]
+            near = sorted((-weight, other) for other, weight in weights.items() if weight >= least)[:NEAREST]
             for _, other in near:
                 low, high = (place, other) if place < other else (other, place)
                 best[low].append(high)
