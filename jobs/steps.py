@@ -6,6 +6,7 @@ from memsvc.access.erase import erase_steps
 from memsvc.extract.run import Extractors, extraction_steps
 from memsvc.queue.run import Step, Steps
 from memsvc.settings import Settings
+from memsvc.sleep.runner import sleep_steps
 from memsvc.sources.embedding import ModelsInUse, Progress, embedding_steps
 from memsvc.sources.tidy import tidy_steps
 
@@ -32,6 +33,7 @@ def all_steps(
         extraction_steps(extractors or Extractors(settings), read),
         tidy_steps(settings, vectors=models is not None),
         erase_steps(),
+        sleep_steps(settings),
     ):
         for kind, some in steps.items():
             together.setdefault(kind, []).extend(some)

@@ -776,7 +776,7 @@ COMMENT ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, 
 
 CREATE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text WHEN (p_kind = 'extract'::text) THEN 'facts'::text ELSE 'upkeep'::text END;
+    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text WHEN (p_kind = 'extract'::text) THEN 'facts'::text WHEN (p_kind = 'sleep'::text) THEN 'sleep'::text ELSE 'upkeep'::text END;
 
 ALTER FUNCTION memsvc.job_queue(p_kind text) OWNER TO memsvc_owner;
 
@@ -873,7 +873,7 @@ CREATE TABLE memsvc.jobs (
     run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
     started_at timestamp with time zone,
-    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text]))),
+    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text]))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -2347,6 +2347,80 @@ ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
 
+CREATE TABLE memsvc.duplicate_candidates (
+    user_id uuid NOT NULL,
+    node_a uuid NOT NULL,
+    node_b uuid NOT NULL,
+    score real NOT NULL,
+    evidence jsonb DEFAULT '{}'::jsonb NOT NULL,
+    found_by text NOT NULL,
+    found_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    decided_at timestamp with time zone,
+    decided_by text,
+    CONSTRAINT duplicate_candidates_decided CHECK ((((state = 'open'::text) = (decided_at IS NULL)) AND ((decided_at IS NULL) = (decided_by IS NULL)))),
+    CONSTRAINT duplicate_candidates_decided_by_check CHECK (((decided_by <> ''::text) AND (length(decided_by) <= 200))),
+    CONSTRAINT duplicate_candidates_evidence_check CHECK ((jsonb_typeof(evidence) = 'object'::text)),
+    CONSTRAINT duplicate_candidates_found_by_check CHECK (((found_by <> ''::text) AND (length(found_by) <= 200))),
+    CONSTRAINT duplicate_candidates_order CHECK ((node_a < node_b)),
+    CONSTRAINT duplicate_candidates_score_check CHECK (((score >= (0)::double precision) AND (score <= (1)::double precision))),
+    CONSTRAINT duplicate_candidates_state_check CHECK ((state = ANY (ARRAY['open'::text, 'merged'::text, 'rejected'::text, 'split'::text])))
+);
+
+ALTER TABLE ONLY memsvc.duplicate_candidates FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.duplicate_candidates OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.duplicate_candidates IS 'Pairs of nodes that may be the same, and what was decided of them. Holds ids and numbers, no text of memories.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.node_a IS 'One of them, the smaller id.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.node_b IS 'The other.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.score IS 'How likely they are the same, 0 to 1, when it was last judged.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.evidence IS 'What spoke for it (above 0) and against it (below), in bits by comparison: {"name": 9.1}.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.found_by IS 'Who found it first: an extractor or a task of sleep.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.found_at IS 'When it was found first.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.state IS 'open; merged: they are the same; rejected: they are not, for ever; split: they had been one and were parted.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.decided_at IS 'When it was decided; null: it is open.';
+
+COMMENT ON COLUMN memsvc.duplicate_candidates.decided_by IS 'Who decided; null: it is open.';
+
+CREATE FUNCTION memsvc.decide_duplicates(p_user_id uuid, p_node uuid, p_other uuid, p_state text, p_decided_by text) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH decided AS (
+          INSERT INTO memsvc.duplicate_candidates AS d_1 (user_id, node_a, node_b, score, found_by, state, decided_at, decided_by)  SELECT decide_duplicates.p_user_id AS p_user_id,
+                     LEAST(decide_duplicates.p_node, decide_duplicates.p_other) AS "least",
+                     GREATEST(decide_duplicates.p_node, decide_duplicates.p_other) AS "greatest",
+                         CASE decide_duplicates.p_state
+                             WHEN 'merged'::text THEN 1
+                             ELSE 0
+                         END AS "case",
+                     decide_duplicates.p_decided_by AS p_decided_by,
+                     decide_duplicates.p_state AS p_state,
+                     clock_timestamp() AS clock_timestamp,
+                     decide_duplicates.p_decided_by AS p_decided_by ON CONFLICT(user_id, node_a, node_b) DO UPDATE SET state = excluded.state, decided_at = excluded.decided_at, decided_by = excluded.decided_by
+           RETURNING 1 AS "?column?"
+         )
+  SELECT count(*) AS count
+    FROM decided d;
+END;
+
+ALTER FUNCTION memsvc.decide_duplicates(p_user_id uuid, p_node uuid, p_other uuid, p_state text, p_decided_by text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.decide_duplicates(p_user_id uuid, p_node uuid, p_other uuid, p_state text, p_decided_by text) IS 'Decides of a pair, for ever or until undone.';
+
 CREATE FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2655,7 +2729,7 @@ CREATE TABLE memsvc.schedules (
     next_at timestamp with time zone NOT NULL,
     last_at timestamp with time zone,
     CONSTRAINT schedules_at_local_check CHECK ((at_local < '24:00:00'::time without time zone)),
-    CONSTRAINT schedules_kind_check CHECK ((kind = 'tidy'::text)),
+    CONSTRAINT schedules_kind_check CHECK ((kind = ANY (ARRAY['tidy'::text, 'sleep'::text]))),
     CONSTRAINT schedules_weekdays_check CHECK ((((cardinality(weekdays) >= 1) AND (cardinality(weekdays) <= 7)) AND (weekdays <@ '{1,2,3,4,5,6,7}'::smallint[])))
 );
 
@@ -2667,7 +2741,7 @@ COMMENT ON TABLE memsvc.schedules IS 'Recurring work of a user, by the clock of 
 
 COMMENT ON COLUMN memsvc.schedules.user_id IS 'Owner.';
 
-COMMENT ON COLUMN memsvc.schedules.kind IS 'The job that is asked for. tidy: upkeep of a user.';
+COMMENT ON COLUMN memsvc.schedules.kind IS 'The job that is asked for. tidy: upkeep of a user; sleep: the night''s work.';
 
 COMMENT ON COLUMN memsvc.schedules.at_local IS 'Time of day on the clock of the user''s zone (users.time_zone).';
 
@@ -3090,6 +3164,7 @@ DECLARE
   whole bigint := 0;
   signals bigint := 0;
   reviews bigint := 0;
+  pairs bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -3118,6 +3193,11 @@ BEGIN
   DELETE FROM node_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.node_versions);
   DELETE FROM aliases AS d WHERE d.user_id = proved AND d.alias_id = ANY (plan.aliases);
   DELETE FROM merges AS d WHERE d.user_id = proved AND d.merge_id = ANY (plan.merges);
+  IF plan.nodes <> '{}' THEN
+    DELETE FROM duplicate_candidates AS d
+    WHERE d.user_id = proved AND (d.node_a = ANY (plan.nodes) OR d.node_b = ANY (plan.nodes));
+    GET DIAGNOSTICS pairs = ROW_COUNT;
+  END IF;
   DELETE FROM nodes AS d WHERE d.user_id = proved AND d.node_id = ANY (plan.nodes);
   IF scope.passages <> '{}' THEN
     terms := memsvc.forget_words(proved, scope.passages);
@@ -3159,7 +3239,8 @@ BEGIN
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
-      'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews, 'terms', terms, 'sources', whole
+      'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
+      'duplicate_candidates', pairs, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;
@@ -5043,6 +5124,278 @@ ALTER FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side
 
 COMMENT ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) IS 'One hop from nodes: the strongest edges of each and where they lead.';
 
+CREATE TABLE memsvc.source_links (
+    user_id uuid NOT NULL,
+    link_id uuid DEFAULT uuidv7() NOT NULL,
+    passage_id uuid NOT NULL,
+    span_from integer,
+    span_to integer,
+    node_id uuid,
+    node_version_id uuid,
+    edge_version_id uuid,
+    alias_id uuid,
+    merge_id uuid,
+    stance text DEFAULT 'supports'::text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    recorded_from timestamp with time zone NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT source_links_asserted_by_check CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT source_links_check CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT source_links_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT source_links_one_subject CHECK ((num_nonnulls(node_id, node_version_id, edge_version_id, alias_id, merge_id) = 1)),
+    CONSTRAINT source_links_span CHECK ((((span_from IS NULL) = (span_to IS NULL)) AND (span_to > span_from))),
+    CONSTRAINT source_links_span_from_check CHECK ((span_from >= 0)),
+    CONSTRAINT source_links_stance_check CHECK ((stance = ANY (ARRAY['supports'::text, 'ends'::text])))
+);
+ALTER TABLE ONLY memsvc.source_links ALTER COLUMN asserted_by SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.source_links FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.source_links OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.source_links IS 'Evidence: which passage, and which span of it, speaks for what the graph holds. Append-only, as versions are.';
+
+COMMENT ON COLUMN memsvc.source_links.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.source_links.link_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.source_links.passage_id IS 'The passage.';
+
+COMMENT ON COLUMN memsvc.source_links.span_from IS 'First character of the span, from 0; null: the whole passage.';
+
+COMMENT ON COLUMN memsvc.source_links.span_to IS 'The character behind the span.';
+
+COMMENT ON COLUMN memsvc.source_links.node_id IS 'What it speaks for: a node as such.';
+
+COMMENT ON COLUMN memsvc.source_links.node_version_id IS 'What it speaks for: properties of a node.';
+
+COMMENT ON COLUMN memsvc.source_links.edge_version_id IS 'What it speaks for: a fact.';
+
+COMMENT ON COLUMN memsvc.source_links.alias_id IS 'What it speaks for: a name.';
+
+COMMENT ON COLUMN memsvc.source_links.merge_id IS 'What it speaks for: that two nodes are the same.';
+
+COMMENT ON COLUMN memsvc.source_links.stance IS 'supports; ends: it says that this is not so, or not any more, and is the reason why the version was closed.';
+
+COMMENT ON COLUMN memsvc.source_links.confidence IS 'How well the passage shows it: above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.source_links.asserted_by IS 'Who read it so.';
+
+COMMENT ON COLUMN memsvc.source_links.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.source_links.recorded_to IS 'When it was taken back; infinity: it was not.';
+
+CREATE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, type text, names text[], named boolean, fact_types text[], fact_sides text[], fact_nodes uuid[], relations text[], attributes jsonb, sources uuid[], last_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    BEGIN ATOMIC
+ WITH same AS MATERIALIZED (
+          SELECT s.canonical_id,
+             s.node_id
+            FROM memsvc.same_nodes(identity_cards.p_user_id, identity_cards.p_nodes) s(canonical_id, node_id)
+         ), state AS MATERIALIZED (
+          SELECT s.canonical_id,
+             s.node_id,
+             v.version_id,
+             v.type,
+             v.label,
+             v.label_form,
+             v.data,
+             ((v.data -> 'named'::text) IS DISTINCT FROM 'false'::jsonb) AS named,
+             row_number() OVER (PARTITION BY s.canonical_id ORDER BY (s.node_id = s.canonical_id) DESC, v.valid_from DESC, v.version_id) AS nth
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.user_id,
+                     o.version_id,
+                     o.node_id,
+                     o.type,
+                     o.label,
+                     o.description,
+                     o.data,
+                     o.importance,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.asserted_by,
+                     o.derived_from,
+                     o.label_form
+                    FROM memsvc.node_versions o
+                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  OFFSET 0) v)
+         ), called AS MATERIALIZED (
+          SELECT s.canonical_id,
+             a.alias_id,
+             a.alias,
+             a.normal_form
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.user_id,
+                     o.alias_id,
+                     o.node_id,
+                     o.alias,
+                     o.normal_form,
+                     o.confidence,
+                     o.asserted_by,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.derived_from
+                    FROM memsvc.aliases o
+                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  OFFSET 0) a)
+         ), naming AS (
+          SELECT n_1.canonical_id,
+             array_agg(n_1.name ORDER BY n_1.place, n_1.name) AS names
+            FROM ( SELECT DISTINCT ON (b.canonical_id, b.form) b.canonical_id,
+                     b.name,
+                     b.place
+                    FROM ( SELECT t_1.canonical_id,
+                             t_1.label AS name,
+                             t_1.label_form AS form,
+                             t_1.nth AS place
+                            FROM state t_1
+                         UNION ALL
+                          SELECT c.canonical_id,
+                             c.alias,
+                             c.normal_form,
+                             1000
+                            FROM called c) b
+                   WHERE (b.form <> ALL (memsvc.first_person_words()))
+                   ORDER BY b.canonical_id, b.form, b.place) n_1
+           GROUP BY n_1.canonical_id
+         ), edge AS MATERIALIZED (
+          SELECT s.canonical_id,
+             e.version_id,
+             e.type,
+             e.side,
+             e.other,
+             e.relation
+            FROM (same s
+              CROSS JOIN LATERAL (( SELECT v.version_id,
+                     v.type,
+                     'out'::text AS side,
+                     v.to_node AS other,
+                     COALESCE((v.data ->> 'relation'::text), ''::text) AS relation
+                    FROM memsvc.edge_versions v
+                   WHERE ((v.user_id = identity_cards.p_user_id) AND (v.from_node = s.node_id) AND (v.recorded_to = 'infinity'::timestamp with time zone) AND (v.valid_from <= clock_timestamp()) AND (v.valid_to > clock_timestamp()))
+                  LIMIT 200)
+                 UNION ALL
+                 ( SELECT v.version_id,
+                     v.type,
+                     'in'::text,
+                     v.from_node,
+                     COALESCE((v.data ->> 'relation'::text), ''::text) AS "coalesce"
+                    FROM memsvc.edge_versions v
+                   WHERE ((v.user_id = identity_cards.p_user_id) AND (v.to_node = s.node_id) AND (v.recorded_to = 'infinity'::timestamp with time zone) AND (v.valid_from <= clock_timestamp()) AND (v.valid_to > clock_timestamp()))
+                  LIMIT 200)) e)
+         ), other AS MATERIALIZED (
+          SELECT r.node_id,
+             r.canonical_id
+            FROM memsvc.resolve_nodes(identity_cards.p_user_id, ARRAY( SELECT DISTINCT d.other
+                    FROM edge d)) r(node_id, canonical_id)
+         ), fact AS (
+          SELECT e.canonical_id,
+             array_agg(e.type ORDER BY e.version_id) AS types,
+             array_agg(e.side ORDER BY e.version_id) AS sides,
+             array_agg(o.canonical_id ORDER BY e.version_id) AS nodes,
+             array_agg(e.relation ORDER BY e.version_id) AS relations
+            FROM (edge e
+              JOIN other o ON ((o.node_id = e.other)))
+           WHERE (o.canonical_id <> e.canonical_id)
+           GROUP BY e.canonical_id
+         ), property AS (
+          SELECT p_1.canonical_id,
+             jsonb_object_agg(p_1.key, p_1.value) AS attributes
+            FROM ( SELECT DISTINCT ON (t_1.canonical_id, d.key) t_1.canonical_id,
+                     d.key,
+                     (d.value #>> '{}'::text[]) AS value
+                    FROM (state t_1
+                      CROSS JOIN LATERAL jsonb_each(t_1.data) d(key, value))
+                   WHERE ((jsonb_typeof(d.value) = ANY (ARRAY['string'::text, 'number'::text])) AND ((length((d.value #>> '{}'::text[])) >= 1) AND (length((d.value #>> '{}'::text[])) <= 200)))
+                   ORDER BY t_1.canonical_id, d.key, t_1.nth) p_1
+           GROUP BY p_1.canonical_id
+         ), speaks AS (
+          SELECT s.canonical_id,
+             l.passage_id
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.passage_id
+                    FROM memsvc.source_links o
+                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                   ORDER BY o.link_id DESC
+                  LIMIT 200) l)
+         UNION
+          SELECT t_1.canonical_id,
+             l.passage_id
+            FROM (state t_1
+              CROSS JOIN LATERAL ( SELECT o.passage_id
+                    FROM memsvc.source_links o
+                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.node_version_id = t_1.version_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  LIMIT 200) l)
+         UNION
+          SELECT c.canonical_id,
+             l.passage_id
+            FROM (called c
+              CROSS JOIN LATERAL ( SELECT o.passage_id
+                    FROM memsvc.source_links o
+                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.alias_id = c.alias_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  LIMIT 200) l)
+         UNION
+          SELECT e.canonical_id,
+             l.passage_id
+            FROM (edge e
+              CROSS JOIN LATERAL ( SELECT o.passage_id
+                    FROM memsvc.source_links o
+                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.edge_version_id = e.version_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  LIMIT 20) l)
+         ), heard AS (
+          SELECT h_1.canonical_id,
+             (array_agg(h_1.source_id ORDER BY h_1.last_at DESC))[:50] AS sources,
+             max(h_1.last_at) AS last_at
+            FROM ( SELECT k.canonical_id,
+                     p_1.source_id,
+                     max(p_1.said_at) AS last_at
+                    FROM (speaks k
+                      CROSS JOIN LATERAL ( SELECT o.source_id,
+                             o.said_at
+                            FROM memsvc.passages o
+                           WHERE ((o.user_id = identity_cards.p_user_id) AND (o.passage_id = k.passage_id))
+                          OFFSET 0) p_1)
+                   GROUP BY k.canonical_id, p_1.source_id) h_1
+           GROUP BY h_1.canonical_id
+         ), standing AS (
+          SELECT t_1.canonical_id,
+             (array_agg(t_1.type ORDER BY t_1.nth))[1] AS type,
+             bool_or(t_1.named) AS named
+            FROM state t_1
+           GROUP BY t_1.canonical_id
+         )
+  SELECT t.canonical_id,
+     t.type,
+     COALESCE(n.names, '{}'::text[]) AS "coalesce",
+     t.named,
+     COALESCE(f.types, '{}'::text[]) AS "coalesce",
+     COALESCE(f.sides, '{}'::text[]) AS "coalesce",
+     COALESCE(f.nodes, '{}'::uuid[]) AS "coalesce",
+     COALESCE(f.relations, '{}'::text[]) AS "coalesce",
+     COALESCE(p.attributes, '{}'::jsonb) AS "coalesce",
+     COALESCE(h.sources, '{}'::uuid[]) AS "coalesce",
+     h.last_at
+    FROM ((((standing t
+      LEFT JOIN naming n ON ((n.canonical_id = t.canonical_id)))
+      LEFT JOIN fact f ON ((f.canonical_id = t.canonical_id)))
+      LEFT JOIN property p ON ((p.canonical_id = t.canonical_id)))
+      LEFT JOIN heard h ON ((h.canonical_id = t.canonical_id)));
+END;
+
+ALTER FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) IS 'What a judge of identity needs to know about nodes.';
+
 CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN jsonb_build_object('queue_name', memsvc.job_queue(p_kind), 'actor_name', p_kind, 'args', jsonb_build_array(p_user_id, p_job_id), 'kwargs', jsonb_build_object(), 'options', jsonb_build_object(), 'message_id', p_job_id, 'message_timestamp', floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)));
@@ -5355,68 +5708,6 @@ $$;
 ALTER FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) IS 'Links the versions of a plan with their evidence.';
-
-CREATE TABLE memsvc.source_links (
-    user_id uuid NOT NULL,
-    link_id uuid DEFAULT uuidv7() NOT NULL,
-    passage_id uuid NOT NULL,
-    span_from integer,
-    span_to integer,
-    node_id uuid,
-    node_version_id uuid,
-    edge_version_id uuid,
-    alias_id uuid,
-    merge_id uuid,
-    stance text DEFAULT 'supports'::text NOT NULL,
-    confidence real DEFAULT 1 NOT NULL,
-    asserted_by text NOT NULL,
-    recorded_from timestamp with time zone NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    CONSTRAINT source_links_asserted_by_check CHECK ((asserted_by <> ''::text)),
-    CONSTRAINT source_links_check CHECK ((recorded_to >= recorded_from)),
-    CONSTRAINT source_links_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
-    CONSTRAINT source_links_one_subject CHECK ((num_nonnulls(node_id, node_version_id, edge_version_id, alias_id, merge_id) = 1)),
-    CONSTRAINT source_links_span CHECK ((((span_from IS NULL) = (span_to IS NULL)) AND (span_to > span_from))),
-    CONSTRAINT source_links_span_from_check CHECK ((span_from >= 0)),
-    CONSTRAINT source_links_stance_check CHECK ((stance = ANY (ARRAY['supports'::text, 'ends'::text])))
-);
-ALTER TABLE ONLY memsvc.source_links ALTER COLUMN asserted_by SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.source_links FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.source_links OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.source_links IS 'Evidence: which passage, and which span of it, speaks for what the graph holds. Append-only, as versions are.';
-
-COMMENT ON COLUMN memsvc.source_links.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.source_links.link_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.source_links.passage_id IS 'The passage.';
-
-COMMENT ON COLUMN memsvc.source_links.span_from IS 'First character of the span, from 0; null: the whole passage.';
-
-COMMENT ON COLUMN memsvc.source_links.span_to IS 'The character behind the span.';
-
-COMMENT ON COLUMN memsvc.source_links.node_id IS 'What it speaks for: a node as such.';
-
-COMMENT ON COLUMN memsvc.source_links.node_version_id IS 'What it speaks for: properties of a node.';
-
-COMMENT ON COLUMN memsvc.source_links.edge_version_id IS 'What it speaks for: a fact.';
-
-COMMENT ON COLUMN memsvc.source_links.alias_id IS 'What it speaks for: a name.';
-
-COMMENT ON COLUMN memsvc.source_links.merge_id IS 'What it speaks for: that two nodes are the same.';
-
-COMMENT ON COLUMN memsvc.source_links.stance IS 'supports; ends: it says that this is not so, or not any more, and is the reason why the version was closed.';
-
-COMMENT ON COLUMN memsvc.source_links.confidence IS 'How well the passage shows it: above 0, at most 1.';
-
-COMMENT ON COLUMN memsvc.source_links.asserted_by IS 'Who read it so.';
-
-COMMENT ON COLUMN memsvc.source_links.recorded_from IS 'When memsvc learnt it.';
-
-COMMENT ON COLUMN memsvc.source_links.recorded_to IS 'When it was taken back; infinity: it was not.';
 
 CREATE FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF memsvc.source_links
     LANGUAGE plpgsql STABLE ROWS 2
@@ -6293,6 +6584,89 @@ ALTER FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of times
 
 COMMENT ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Messages and facts as they are shown, in the order of their ids.';
 
+CREATE FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) RETURNS TABLE(key integer, kind text, node_id uuid, similarity double precision, relation text, fact_type text, outgoing boolean)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  most CONSTANT integer := 40;
+  most_words CONSTANT integer := 200;
+  forms CONSTANT text[] := ARRAY(SELECT memsvc.normal_form(n.name) FROM unnest(p_names) AS n (name));
+BEGIN
+  RETURN QUERY
+  WITH asked AS MATERIALIZED (
+    SELECT a.key, a.kind, a.form FROM unnest(p_keys, p_kinds, forms) AS a (key, kind, form) WHERE a.form <> ''
+  ),
+  called AS MATERIALIZED (
+    SELECT c.form, c.node_id
+    FROM memsvc.forms_called(p_user_id, ARRAY(SELECT DISTINCT a.form FROM asked AS a), NULL, NULL) AS c
+  ),
+  alike AS MATERIALIZED (
+    SELECT 'similar' AS kind, s.form, s.node_id, s.similarity
+    FROM memsvc.similar_names(
+      p_user_id, ARRAY(SELECT DISTINCT a.form FROM asked AS a WHERE a.kind = 'similar'), NULL, NULL
+    ) AS s
+    UNION ALL
+    SELECT 'part', s.form, s.node_id, s.similarity
+    FROM memsvc.names_with_words(
+      p_user_id, ARRAY(SELECT DISTINCT a.form FROM asked AS a WHERE a.kind IN ('similar', 'word')), most_words
+    ) AS s
+  ),
+  around AS MATERIALIZED (
+    SELECT o.key, e.other, e.relation, e.type, e.outgoing
+    FROM unnest(p_of_keys, p_of_nodes) AS o (key, node_id)
+    INNER JOIN memsvc.same_nodes(p_user_id, p_of_nodes) AS s
+      ON s.canonical_id = (SELECT r.canonical_id FROM memsvc.resolve_nodes(p_user_id, ARRAY[o.node_id]) AS r)
+    CROSS JOIN LATERAL (
+      (SELECT v.to_node AS other, coalesce(v.data ->> 'relation', '') AS relation, v.type, true AS outgoing
+      FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_from <= clock_timestamp() AND v.valid_to > clock_timestamp()
+      LIMIT 500)
+      UNION ALL
+      (SELECT v.from_node, coalesce(v.data ->> 'relation', ''), v.type, false
+      FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_from <= clock_timestamp() AND v.valid_to > clock_timestamp()
+      LIMIT 500)
+    ) AS e
+  ),
+  met AS MATERIALIZED (
+    SELECT a.key, a.kind, c.node_id, 1::double precision AS similarity, '' AS relation, '' AS fact_type,
+      true AS outgoing
+    FROM asked AS a INNER JOIN called AS c ON c.form = a.form
+    WHERE a.kind NOT IN ('similar', 'word')
+    UNION ALL
+    SELECT a.key, l.kind, l.node_id, l.similarity, '', '', true
+    FROM asked AS a INNER JOIN alike AS l ON l.form = a.form
+    WHERE a.kind = 'similar' OR (a.kind = 'word' AND l.kind = 'part')
+    UNION ALL
+    SELECT r.key, 'of', r.other, 0, r.relation, r.type, r.outgoing FROM around AS r
+  ),
+  resolved AS MATERIALIZED (
+    SELECT r.node_id, r.canonical_id
+    FROM memsvc.resolve_nodes(p_user_id, ARRAY(SELECT DISTINCT m.node_id FROM met AS m)) AS r
+  ),
+  ranked AS (
+    SELECT m.key, m.kind, r.canonical_id, m.similarity, m.relation, m.fact_type, m.outgoing, row_number() OVER (
+      PARTITION BY m.key, m.kind = 'of'
+      ORDER BY m.kind = 'exact' DESC, r.canonical_id = ANY (p_near) DESC, m.similarity DESC, r.canonical_id
+    ) AS nth
+    FROM met AS m INNER JOIN resolved AS r ON r.node_id = m.node_id
+  )
+  SELECT DISTINCT k.key, k.kind, k.canonical_id, k.similarity, k.relation, k.fact_type, k.outgoing
+  FROM ranked AS k
+  WHERE k.nth <= most OR k.kind = 'of';
+END
+$$;
+
+ALTER FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) IS 'Nodes that mentions of a text may mean.';
+
 CREATE FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF memsvc.merges
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -6632,6 +7006,175 @@ ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person b
 
 COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) IS 'What could be a name in a query.';
 
+CREATE TABLE memsvc.node_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
+    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
+);
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
+
+COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
+
+COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
+
+COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
+
+COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
+
+COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
+
+COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
+
+COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
+
+CREATE TABLE memsvc.nodes (
+    user_id uuid NOT NULL,
+    node_id uuid DEFAULT uuidv7() NOT NULL,
+    gid bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    lockable boolean DEFAULT true NOT NULL,
+    CONSTRAINT nodes_never_change CHECK (lockable)
+);
+
+ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.nodes OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.nodes IS 'Identity only. What is known about a node stands in node_versions and aliases.';
+
+COMMENT ON COLUMN memsvc.nodes.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.';
+
+COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
+
+COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
+
+COMMENT ON COLUMN memsvc.nodes.lockable IS 'Always true. The right to update it is what lets writers lock the row; nothing about a node changes.';
+
+CREATE FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) RETURNS TABLE(node_id uuid, label text, names text[], attributes jsonb, touched boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    BEGIN ATOMIC
+ WITH page AS MATERIALIZED (
+          SELECT n.node_id
+            FROM memsvc.nodes n
+           WHERE ((n.user_id = named_nodes.p_user_id) AND (n.node_id > COALESCE(named_nodes.p_after, '00000000-0000-0000-0000-000000000000'::uuid)) AND (NOT (EXISTS ( SELECT
+                    FROM memsvc.merges m
+                   WHERE ((m.user_id = named_nodes.p_user_id) AND (m.node_id = n.node_id) AND (m.recorded_to = 'infinity'::timestamp with time zone))))))
+           ORDER BY n.node_id
+          LIMIT named_nodes.p_limit
+         ), same AS MATERIALIZED (
+          SELECT s.canonical_id,
+             s.node_id
+            FROM memsvc.same_nodes(named_nodes.p_user_id, ARRAY( SELECT p.node_id
+                    FROM page p)) s(canonical_id, node_id)
+         ), called AS (
+          SELECT s.canonical_id,
+             v.label,
+             v.label_form AS form,
+             v.data,
+             v.recorded_from,
+             (s.node_id = s.canonical_id) AS own,
+             ((v.type IN ( SELECT t.name
+                    FROM memsvc.node_types t
+                   WHERE (t.category = 'entity'::text))) AND COALESCE(((v.data -> 'named'::text) <> 'false'::jsonb), true)) AS named
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.user_id,
+                     o.version_id,
+                     o.node_id,
+                     o.type,
+                     o.label,
+                     o.description,
+                     o.data,
+                     o.importance,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.asserted_by,
+                     o.derived_from,
+                     o.label_form
+                    FROM memsvc.node_versions o
+                   WHERE ((o.user_id = named_nodes.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  OFFSET 0) v)
+         UNION ALL
+          SELECT s.canonical_id,
+             NULL::text,
+             a.normal_form,
+             NULL::jsonb,
+             a.recorded_from,
+             false,
+             true
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.user_id,
+                     o.alias_id,
+                     o.node_id,
+                     o.alias,
+                     o.normal_form,
+                     o.confidence,
+                     o.asserted_by,
+                     o.valid_from,
+                     o.valid_to,
+                     o.recorded_from,
+                     o.recorded_to,
+                     o.derived_from
+                    FROM memsvc.aliases o
+                   WHERE ((o.user_id = named_nodes.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  OFFSET 0) a)
+         )
+  SELECT c.canonical_id,
+     (array_agg(c.label ORDER BY c.own DESC, c.recorded_from) FILTER (WHERE (c.label IS NOT NULL)))[1] AS array_agg,
+     array_agg(DISTINCT c.form) FILTER (WHERE c.named) AS array_agg,
+     COALESCE((array_agg(c.data ORDER BY c.own DESC, c.recorded_from) FILTER (WHERE (c.data <> '{}'::jsonb)))[1], '{}'::jsonb) AS "coalesce",
+     ((named_nodes.p_since IS NULL) OR (max(c.recorded_from) >= named_nodes.p_since))
+    FROM called c
+   GROUP BY c.canonical_id
+   ORDER BY c.canonical_id;
+END;
+
+ALTER FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) IS 'What nodes with a proper name are called, and their properties; a page.';
+
 CREATE FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_language text DEFAULT 'english'::text, p_first_person boolean DEFAULT false) RETURNS TABLE(name text, node_id uuid, label text, type text, similarity double precision, place integer)
     LANGUAGE plpgsql STABLE ROWS 5
     SET search_path TO 'memsvc', 'pg_temp'
@@ -6792,6 +7335,44 @@ $$;
 ALTER FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) IS 'Labels and names that fit what is looked for, of one tier; the first few of each kind.';
+
+CREATE FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) RETURNS TABLE(form text, node_id uuid, similarity double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 10
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  -- pg_trgm's setting exists once its library is loaded, by its first call; so no SET above.
+  same CONSTANT real := similarity('a', 'a');
+  threshold CONSTANT text := current_setting('pg_trgm.word_similarity_threshold');
+BEGIN
+  PERFORM set_config('pg_trgm.word_similarity_threshold', (0.9 * same)::text, true);
+  RETURN QUERY
+  SELECT w.form, n.node_id, n.similarity::double precision
+  FROM unnest(p_forms) AS w (form)
+  CROSS JOIN LATERAL (
+    (SELECT v.user_id, v.node_id, similarity(v.label_form, w.form) AS similarity
+    FROM node_versions AS v
+    WHERE ARRAY[v.user_id] @> ARRAY[asker] AND v.label_form %> w.form AND v.recorded_to = 'infinity'
+    LIMIT p_limit)
+    UNION ALL
+    (SELECT v.user_id, v.node_id, similarity(v.normal_form, w.form)
+    FROM aliases AS v
+    WHERE ARRAY[v.user_id] @> ARRAY[asker] AND v.normal_form %> w.form AND v.recorded_to = 'infinity'
+    LIMIT p_limit)
+  ) AS n
+  WHERE n.user_id = asker;
+  PERFORM set_config('pg_trgm.word_similarity_threshold', threshold, true);
+END
+$$;
+
+ALTER FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) IS 'Labels and names in which these forms stand as whole words.';
 
 CREATE FUNCTION memsvc.pairs_of_signs(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -7104,6 +7685,113 @@ END;
 ALTER FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes that have one of these names, at a valid and a recorded time.';
+
+CREATE FUNCTION memsvc.refused_pairs(p_user_id uuid, p_nodes uuid[], p_others uuid[]) RETURNS TABLE(node_id uuid, other_id uuid)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH asked AS MATERIALIZED (
+          SELECT DISTINCT a_1.node_id,
+             a_1.other_id
+            FROM UNNEST(refused_pairs.p_nodes, refused_pairs.p_others) a_1(node_id, other_id)
+         ), resolved AS MATERIALIZED (
+          SELECT r.node_id,
+             r.canonical_id
+            FROM memsvc.resolve_nodes(refused_pairs.p_user_id, (refused_pairs.p_nodes || refused_pairs.p_others)) r(node_id, canonical_id)
+         ), same AS MATERIALIZED (
+          SELECT s.canonical_id,
+             s.node_id
+            FROM memsvc.same_nodes(refused_pairs.p_user_id, (refused_pairs.p_nodes || refused_pairs.p_others)) s(canonical_id, node_id)
+         ), decided AS MATERIALIZED (
+          SELECT sa.canonical_id AS one,
+             sb.canonical_id AS two
+            FROM ((same sa
+              CROSS JOIN LATERAL ( SELECT d_1.node_b
+                    FROM memsvc.duplicate_candidates d_1
+                   WHERE ((d_1.user_id = refused_pairs.p_user_id) AND (d_1.node_a = sa.node_id) AND (d_1.state = ANY (ARRAY['rejected'::text, 'split'::text])))
+                  OFFSET 0) d)
+              JOIN same sb ON ((sb.node_id = d.node_b)))
+         )
+  SELECT a.node_id,
+     a.other_id
+    FROM ((asked a
+      JOIN resolved ra ON ((ra.node_id = a.node_id)))
+      JOIN resolved rb ON ((rb.node_id = a.other_id)))
+   WHERE (EXISTS ( SELECT
+            FROM decided d
+           WHERE (((d.one = ra.canonical_id) AND (d.two = rb.canonical_id)) OR ((d.one = rb.canonical_id) AND (d.two = ra.canonical_id)))));
+END;
+
+ALTER FUNCTION memsvc.refused_pairs(p_user_id uuid, p_nodes uuid[], p_others uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.refused_pairs(p_user_id uuid, p_nodes uuid[], p_others uuid[]) IS 'Which of some pairs were rejected or split.';
+
+CREATE FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH found AS MATERIALIZED (
+          SELECT f.node,
+             f.other,
+             f.score,
+             f.evidence
+            FROM jsonb_to_recordset(note_duplicates.p_found) f(node uuid, other uuid, score real, evidence jsonb)
+         ), resolved AS MATERIALIZED (
+          SELECT r.node_id,
+             r.canonical_id
+            FROM memsvc.resolve_nodes(note_duplicates.p_user_id, ARRAY( SELECT f.node
+                    FROM found f
+                 UNION
+                  SELECT f.other
+                    FROM found f)) r(node_id, canonical_id)
+         ), pair AS MATERIALIZED (
+          SELECT DISTINCT ON (p.node_a, p.node_b) p.node_a,
+             p.node_b,
+             p.score,
+             p.evidence
+            FROM ( SELECT LEAST(n_1.canonical_id, o.canonical_id) AS node_a,
+                     GREATEST(n_1.canonical_id, o.canonical_id) AS node_b,
+                     f.score,
+                     COALESCE(f.evidence, '{}'::jsonb) AS evidence
+                    FROM ((found f
+                      JOIN resolved n_1 ON ((n_1.node_id = f.node)))
+                      JOIN resolved o ON ((o.node_id = f.other)))
+                   WHERE (n_1.canonical_id <> o.canonical_id)) p
+           ORDER BY p.node_a, p.node_b, p.score DESC
+         ), refused AS MATERIALIZED (
+          SELECT r.node_id,
+             r.other_id
+            FROM memsvc.refused_pairs(note_duplicates.p_user_id, ARRAY( SELECT p.node_a
+                    FROM pair p
+                   ORDER BY p.node_a, p.node_b), ARRAY( SELECT p.node_b
+                    FROM pair p
+                   ORDER BY p.node_a, p.node_b)) r(node_id, other_id)
+         ), noted AS (
+          INSERT INTO memsvc.duplicate_candidates AS d (user_id, node_a, node_b, score, evidence, found_by)  SELECT note_duplicates.p_user_id AS p_user_id,
+                     p.node_a,
+                     p.node_b,
+                     p.score,
+                     p.evidence,
+                     note_duplicates.p_found_by AS p_found_by
+                    FROM pair p
+                   WHERE (NOT (EXISTS ( SELECT
+                            FROM refused r
+                           WHERE ((r.node_id = p.node_a) AND (r.other_id = p.node_b)))))
+                   ORDER BY p.node_a, p.node_b ON CONFLICT(user_id, node_a, node_b) DO UPDATE SET score = excluded.score, evidence = excluded.evidence, state = 'open'::text, decided_at = NULL::timestamp with time zone, decided_by = NULL::text
+           WHERE (d.state = ANY (ARRAY['open'::text, 'merged'::text]))
+           RETURNING (old.user_id IS NULL) AS fresh
+         )
+  SELECT count(*) FILTER (WHERE n.fresh) AS count
+    FROM noted n;
+END;
+
+ALTER FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) IS 'Notes pairs that may be the same; how many are new.';
 
 CREATE FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
     LANGUAGE plpgsql STABLE ROWS 500
@@ -8165,7 +8853,9 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                     FROM memsvc.memory_signals m
                    WHERE ((m.user_id = preview_erasure.p_user_id) AND (m.memory_id = ANY ((s.passages || p.edge_versions))))), 'fact_reviews', ( SELECT count(*) AS count
                     FROM memsvc.fact_reviews r
-                   WHERE ((r.user_id = preview_erasure.p_user_id) AND (r.passage_id = ANY (s.passages)))), 'terms', ( SELECT count(*) AS count
+                   WHERE ((r.user_id = preview_erasure.p_user_id) AND (r.passage_id = ANY (s.passages)))), 'duplicate_candidates', ( SELECT count(*) AS count
+                    FROM memsvc.duplicate_candidates d
+                   WHERE ((d.user_id = preview_erasure.p_user_id) AND ((d.node_a = ANY (p.nodes)) OR (d.node_b = ANY (p.nodes))))), 'terms', ( SELECT count(*) AS count
                     FROM (memsvc.terms_of(preview_erasure.p_user_id, s.passages) t(kind, form, term, passages)
                       LEFT JOIN ( SELECT k.kind,
                              k.form,
@@ -9398,14 +10088,15 @@ CREATE FUNCTION memsvc.seed_schedules(p_user_id uuid) RETURNS bigint
     AS $$
 BEGIN
   INSERT INTO schedules (user_id, kind, at_local, next_at)
-  SELECT u.user_id, 'tidy', t.at_local, memsvc.next_run(u.time_zone, t.at_local, NULL, clock_timestamp())
+  SELECT u.user_id, k.kind, t.at_local, memsvc.next_run(u.time_zone, t.at_local, NULL, clock_timestamp())
   FROM users AS u
+  CROSS JOIN (VALUES ('tidy'), ('sleep')) AS k (kind)
   CROSS JOIN LATERAL (
     SELECT time '03:00' + make_interval(mins => (hashtextextended(u.user_id::text, 0) & 65535)::integer % 120)
       AS at_local
   ) AS t
   WHERE (p_user_id IS NULL OR u.user_id = p_user_id) AND u.erasing_since IS NULL
-    AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = 'tidy')
+    AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = k.kind)
   ON CONFLICT (user_id, kind) DO NOTHING;
   RETURN (SELECT count(*) FROM schedules AS s WHERE p_user_id IS NULL OR s.user_id = p_user_id);
 END
@@ -10419,31 +11110,6 @@ COMMENT ON COLUMN memsvc.applied_sql.sha256 IS 'Digest of the applied text; anot
 
 COMMENT ON COLUMN memsvc.applied_sql.applied_at IS 'When it was applied last.';
 
-CREATE TABLE memsvc.nodes (
-    user_id uuid NOT NULL,
-    node_id uuid DEFAULT uuidv7() NOT NULL,
-    gid bigint NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    lockable boolean DEFAULT true NOT NULL,
-    CONSTRAINT nodes_never_change CHECK (lockable)
-);
-
-ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.nodes OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.nodes IS 'Identity only. What is known about a node stands in node_versions and aliases.';
-
-COMMENT ON COLUMN memsvc.nodes.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.nodes.node_id IS 'Stable for ever, also through merges.';
-
-COMMENT ON COLUMN memsvc.nodes.gid IS 'A small number for graph projections.';
-
-COMMENT ON COLUMN memsvc.nodes.created_at IS 'When the node was first recorded.';
-
-COMMENT ON COLUMN memsvc.nodes.lockable IS 'Always true. The right to update it is what lets writers lock the row; nothing about a node changes.';
-
 CREATE VIEW memsvc.canonical_nodes WITH (security_invoker='true') AS
  WITH RECURSIVE merged AS (
          SELECT m_1.user_id,
@@ -11209,61 +11875,6 @@ ALTER VIEW memsvc.messages OWNER TO memsvc_owner;
 
 COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a long one put together again.';
 
-CREATE TABLE memsvc.node_types (
-    name text NOT NULL,
-    category text NOT NULL,
-    description text NOT NULL,
-    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
-    parent text,
-    status text DEFAULT 'core'::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    proposed_by text,
-    proposed_at timestamp with time zone,
-    decided_by text,
-    decided_at timestamp with time zone,
-    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
-    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
-    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
-    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
-    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
-    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
-);
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
-
-COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
-
-COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
-
-COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
-
-COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
-
-COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
-
-COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
-
-COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
-
 ALTER TABLE memsvc.nodes ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.nodes_gid_seq
     START WITH 1
@@ -11430,6 +12041,71 @@ CREATE TABLE memsvc.schema_version (
 );
 
 ALTER TABLE memsvc.schema_version OWNER TO memsvc_owner;
+
+CREATE TABLE memsvc.sleep_runs (
+    user_id uuid NOT NULL,
+    run_id uuid DEFAULT uuidv7() NOT NULL,
+    task text NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    from_node uuid,
+    since timestamp with time zone,
+    budget_s real,
+    place jsonb,
+    examined bigint DEFAULT 0 NOT NULL,
+    applied bigint DEFAULT 0 NOT NULL,
+    proposed bigint DEFAULT 0 NOT NULL,
+    seconds real DEFAULT 0 NOT NULL,
+    within_budget boolean DEFAULT true NOT NULL,
+    error_code text,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT sleep_runs_applied_check CHECK ((applied >= 0)),
+    CONSTRAINT sleep_runs_budget_s_check CHECK ((budget_s > (0)::double precision)),
+    CONSTRAINT sleep_runs_examined_check CHECK ((examined >= 0)),
+    CONSTRAINT sleep_runs_finished CHECK (((state = 'open'::text) = (finished_at IS NULL))),
+    CONSTRAINT sleep_runs_proposed_check CHECK ((proposed >= 0)),
+    CONSTRAINT sleep_runs_seconds_check CHECK ((seconds >= (0)::double precision)),
+    CONSTRAINT sleep_runs_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'failed'::text]))),
+    CONSTRAINT sleep_runs_task_check CHECK ((task ~ '^[a-z][a-z0-9_-]{0,39}$'::text))
+);
+
+ALTER TABLE ONLY memsvc.sleep_runs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sleep_runs OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.sleep_runs IS 'What ran in sleep mode, and what it did and cost; an open run goes on from its place. Holds no text.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.run_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.task IS 'Which task, for example duplicates.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.state IS 'open: it runs, or goes on later; done; failed: see error_code.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.from_node IS 'Only what concerns this node; null: all.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.since IS 'Only what was learnt since then; null: all.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.budget_s IS 'It ends after so many seconds of work; null: when its work is done.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.place IS 'How far it came, as the task writes it; null: it has not begun.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.examined IS 'What it looked at; of duplicates: pairs that were compared.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.applied IS 'What it did; of duplicates: merges.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.proposed IS 'What it left to a person; of duplicates: pairs to review.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.seconds IS 'How long it worked, without pauses.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.within_budget IS 'False: its budget was used up before its work was done.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.error_code IS 'Why it failed.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.started_at IS 'When it was asked for.';
+
+COMMENT ON COLUMN memsvc.sleep_runs.finished_at IS 'When it ended; null: it has not.';
 
 CREATE TABLE memsvc.sources (
     user_id uuid NOT NULL,
@@ -11748,6 +12424,9 @@ ALTER TABLE ONLY memsvc.dramatiq_queue
 ALTER TABLE ONLY memsvc.dramatiq_worker
     ADD CONSTRAINT dramatiq_worker_pkey PRIMARY KEY (worker_id);
 
+ALTER TABLE ONLY memsvc.duplicate_candidates
+    ADD CONSTRAINT duplicate_candidates_pkey PRIMARY KEY (user_id, node_a, node_b);
+
 ALTER TABLE ONLY memsvc.edge_types
     ADD CONSTRAINT edge_types_pkey PRIMARY KEY (user_id, name);
 
@@ -11868,6 +12547,9 @@ ALTER TABLE ONLY memsvc.schedules
 ALTER TABLE ONLY memsvc.schema_version
     ADD CONSTRAINT schema_version_pkc PRIMARY KEY (version_num);
 
+ALTER TABLE ONLY memsvc.sleep_runs
+    ADD CONSTRAINT sleep_runs_pkey PRIMARY KEY (user_id, run_id);
+
 ALTER TABLE ONLY memsvc.source_links
     ADD CONSTRAINT source_links_pkey PRIMARY KEY (user_id, link_id);
 
@@ -11925,6 +12607,10 @@ CREATE INDEX dramatiq_queue_consumed ON memsvc.dramatiq_queue USING btree (worke
 CREATE INDEX dramatiq_queue_rejected ON memsvc.dramatiq_queue USING btree (mtime) WHERE (state = 'rejected'::text);
 
 CREATE INDEX dramatiq_queue_waiting ON memsvc.dramatiq_queue USING btree (queue_name, user_id, available_at, "position") WHERE (state = 'queued'::text);
+
+CREATE INDEX duplicate_candidates_of_b ON memsvc.duplicate_candidates USING btree (user_id, node_b);
+
+CREATE INDEX duplicate_candidates_state ON memsvc.duplicate_candidates USING btree (user_id, state, score DESC, node_a, node_b);
 
 CREATE UNIQUE INDEX edge_types_of_one_spelling ON memsvc.edge_types USING btree (user_id, lower(name));
 
@@ -12028,6 +12714,10 @@ CREATE INDEX recall_events_unfolded ON memsvc.recall_events USING btree (user_id
 
 CREATE INDEX schedules_due ON memsvc.schedules USING btree (next_at) WHERE enabled;
 
+CREATE INDEX sleep_runs_of_task ON memsvc.sleep_runs USING btree (user_id, task, run_id);
+
+CREATE UNIQUE INDEX sleep_runs_open ON memsvc.sleep_runs USING btree (user_id, task) WHERE (state = 'open'::text);
+
 CREATE INDEX source_links_of_alias ON memsvc.source_links USING btree (user_id, alias_id) WHERE (alias_id IS NOT NULL);
 
 CREATE INDEX source_links_of_edge_version ON memsvc.source_links USING btree (user_id, edge_version_id) WHERE (edge_version_id IS NOT NULL);
@@ -12116,6 +12806,12 @@ ALTER TABLE ONLY memsvc.changes
 ALTER TABLE ONLY memsvc.corpora
     ADD CONSTRAINT corpora_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
+ALTER TABLE ONLY memsvc.duplicate_candidates
+    ADD CONSTRAINT duplicate_candidates_user_id_node_a_fkey FOREIGN KEY (user_id, node_a) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.duplicate_candidates
+    ADD CONSTRAINT duplicate_candidates_user_id_node_b_fkey FOREIGN KEY (user_id, node_b) REFERENCES memsvc.nodes(user_id, node_id);
+
 ALTER TABLE ONLY memsvc.edge_types
     ADD CONSTRAINT edge_types_user_id_fkey FOREIGN KEY (own_user_id) REFERENCES memsvc.users(user_id);
 
@@ -12181,6 +12877,9 @@ ALTER TABLE ONLY memsvc.recall_events
 
 ALTER TABLE ONLY memsvc.schedules
     ADD CONSTRAINT schedules_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.sleep_runs
+    ADD CONSTRAINT sleep_runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
 ALTER TABLE ONLY memsvc.source_links
     ADD CONSTRAINT source_links_user_id_alias_id_fkey FOREIGN KEY (user_id, alias_id) REFERENCES memsvc.aliases(user_id, alias_id);
@@ -12279,6 +12978,8 @@ ALTER TABLE memsvc.dramatiq_queue ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.dramatiq_worker ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.duplicate_candidates ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.edge_types ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.edge_versions ENABLE ROW LEVEL SECURITY;
@@ -12349,6 +13050,8 @@ CREATE POLICY own_rows ON memsvc.changes TO memsvc_eraser, memsvc_app, memsvc_re
 
 CREATE POLICY own_rows ON memsvc.corpora TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.duplicate_candidates TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.edge_types TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.edge_versions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
@@ -12384,6 +13087,8 @@ CREATE POLICY own_rows ON memsvc.passages TO memsvc_eraser, memsvc_app, memsvc_r
 CREATE POLICY own_rows ON memsvc.recall_events TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.schedules TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.sleep_runs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.source_links TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -12424,6 +13129,8 @@ CREATE POLICY retired_seen ON memsvc.token_vectors FOR SELECT TO memsvc_owner US
   WHERE (m.state = 'retired'::text))));
 
 ALTER TABLE memsvc.schedules ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sleep_runs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.source_links ENABLE ROW LEVEL SECURITY;
 
@@ -12724,6 +13431,23 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
 
+GRANT SELECT,INSERT ON TABLE memsvc.duplicate_candidates TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.duplicate_candidates TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.duplicate_candidates TO memsvc_eraser;
+
+GRANT UPDATE(score) ON TABLE memsvc.duplicate_candidates TO memsvc_app;
+
+GRANT UPDATE(evidence) ON TABLE memsvc.duplicate_candidates TO memsvc_app;
+
+GRANT UPDATE(state) ON TABLE memsvc.duplicate_candidates TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.duplicate_candidates TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.duplicate_candidates TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.decide_duplicates(p_user_id uuid, p_node uuid, p_other uuid, p_state text, p_decided_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.decide_duplicates(p_user_id uuid, p_node uuid, p_other uuid, p_state text, p_decided_by text) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text, p_status text, p_actor text) TO memsvc_app;
 
@@ -12993,6 +13717,16 @@ GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[],
 GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_recall;
 
+GRANT SELECT,INSERT ON TABLE memsvc.source_links TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.source_links TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.source_links TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.source_links TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.source_links TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) TO memsvc_app;
 
@@ -13025,13 +13759,6 @@ GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_
 
 REVOKE ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.source_links TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.source_links TO memsvc_reader;
-GRANT SELECT ON TABLE memsvc.source_links TO memsvc_recall;
-GRANT SELECT,DELETE ON TABLE memsvc.source_links TO memsvc_eraser;
-
-GRANT UPDATE(recorded_to) ON TABLE memsvc.source_links TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
@@ -13080,6 +13807,9 @@ GRANT ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_o
 GRANT ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
@@ -13113,6 +13843,27 @@ GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_p
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_recall;
 
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
+
+GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.nodes TO memsvc_eraser;
+
+GRANT UPDATE(lockable) ON TABLE memsvc.nodes TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamp with time zone, p_limit integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.names_in_query(p_user_id uuid, p_query text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_language text, p_first_person boolean) TO memsvc_reader;
@@ -13122,6 +13873,10 @@ REVOKE ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_ti
 GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier integer, p_type text, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_after_form text, p_after_node uuid, p_limit integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.names_with_words(p_user_id uuid, p_forms text[], p_limit integer) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.pairs_of_signs(p_text text) TO memsvc_app;
@@ -13178,6 +13933,12 @@ REVOKE ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.refused_pairs(p_user_id uuid, p_nodes uuid[], p_others uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.refused_pairs(p_user_id uuid, p_nodes uuid[], p_others uuid[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -13515,12 +14276,6 @@ GRANT ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at t
 
 GRANT SELECT ON TABLE memsvc.applied_sql TO memsvc_app;
 
-GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.nodes TO memsvc_eraser;
-
-GRANT UPDATE(lockable) ON TABLE memsvc.nodes TO memsvc_app;
-
 GRANT SELECT ON TABLE memsvc.canonical_nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.canonical_nodes TO memsvc_reader;
 
@@ -13587,18 +14342,6 @@ GRANT SELECT ON TABLE memsvc.facts_history TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.messages TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.messages TO memsvc_reader;
 
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
-
-GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
-
 GRANT SELECT,INSERT ON TABLE memsvc.outbox TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.outbox TO memsvc_reader;
 GRANT SELECT,DELETE ON TABLE memsvc.outbox TO memsvc_eraser;
@@ -13617,6 +14360,28 @@ GRANT UPDATE(verdicts) ON TABLE memsvc.recall_events TO memsvc_app;
 GRANT UPDATE(folded_at) ON TABLE memsvc.recall_events TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.schema_version TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.sleep_runs TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.sleep_runs TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.sleep_runs TO memsvc_eraser;
+
+GRANT UPDATE(state) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(place) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(examined) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(applied) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(proposed) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(seconds) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(within_budget) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(error_code) ON TABLE memsvc.sleep_runs TO memsvc_app;
+
+GRANT UPDATE(finished_at) ON TABLE memsvc.sleep_runs TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;

@@ -198,6 +198,17 @@ async def find_user(db: Database, app: UUID, ref: str) -> User:
     return exact[0]
 
 
+async def owner_of(db: Database, user_id: UUID) -> Owner:
+    """What writing and recalling need to know about a user, for background work.
+
+    Raises:
+        UserUnknownError: there is no such user, or not any more.
+    """
+    async with db.transaction(user_id) as connection:
+        row = (await connection.execute(query("owner_of"), {"user_id": user_id})).one()
+    return Owner(user_id, row.name, row.time_zone, row.language)
+
+
 async def list_users(
     db: Database, app: UUID, *, ref: str | None = None, after: UUID | None = None, limit: int = 100
 ) -> list[User]:

@@ -36,6 +36,7 @@ from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
+from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.walks import WalksController
 from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.problems import EXCEPTION_HANDLERS
@@ -68,6 +69,7 @@ V1 = (
     DiffController,
     JobsController,
     SchedulesController,
+    SleepController,
     AccountController,
     ExportController,
     UsersController,

@@ -22,6 +22,7 @@ from memsvc.cli import (
     relay,
     schedule,
     service,
+    sleep,
     transfer,
     walks,
 )
@@ -65,6 +66,7 @@ app.command("context")(contexts.context)
 app.command("show")(contexts.show)
 app.command("feedback")(recalls.feedback)
 app.command("top-of-mind")(recalls.top_of_mind)
+app.command("sleep")(sleep.sleep)
 app.command("sql")(console.sql)
 app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
 app.add_typer(notes.notes, name="note")

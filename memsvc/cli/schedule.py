@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memsvc.settings import Settings
 
 schedule = typer.Typer(help="Recurring work of a user.", rich_markup_mode=None)
-Kind = typer.Argument(help="What recurs: tidy.", metavar="KIND")
+Kind = typer.Argument(help="What recurs: tidy or sleep.", metavar="KIND")
 
 
 def _for_user(user: str | None, app: str, act: Callable[[Database, UUID], Awaitable[Any]]) -> Any:

@@ -295,6 +295,13 @@ class JobStateError(MemsvcError):
     hint = "Failed and cancelled jobs can be retried, pending ones cancelled."
 
 
+class SleepBusyError(MemsvcError):
+    """Another process runs this user's tasks of sleep mode."""
+
+    code, status, exit_code, passing = "sleep_busy", 409, 3, True
+    hint = "Wait for it; 'memsvc sleep --runs' shows how far it is."
+
+
 class ModelStateError(MemsvcError):
     """The embedding model's state does not allow that."""
 

@@ -31,7 +31,7 @@ WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun"
 FULL_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAYS = {name: number for number, full in enumerate(FULL_NAMES, 1) for name in (full, full[:3], str(number))}
 """The number of a day by each of its names."""
-KINDS = ("tidy",)
+KINDS = ("tidy", "sleep")
 """What can recur."""
 LOOK_S = 15.0
 """How often a worker looks for what is due; give or take a third, so that workers do not come all at once."""
@@ -49,7 +49,8 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """Work that recurs."""
 
     kind: str
-    """tidy: upkeep; deletes old jobs and events, and asks for vectors that messages lack."""
+    """tidy: upkeep; deletes old jobs and events, and asks for vectors that messages lack. sleep: the night's work, as
+    finding duplicates."""
     at: str
     """Time of day on the user's clock, HH:MM or HH:MM:SS."""
     weekdays: list[Weekday] | None

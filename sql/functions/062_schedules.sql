@@ -76,8 +76,8 @@ $$;
 COMMENT ON FUNCTION memsvc.next_run(text, time, smallint[], timestamptz) IS
   'When work is due next by the clock of a zone, once a date.';
 
--- Gives a user (null: all users) the schedules that everybody has, where they lack: a nightly tidy at 03:00 and up to
--- two hours, by the user's id, so that not all users of a zone come at once. How many schedules these users have.
+-- Gives a user (null: all users) the schedules that everybody has, where they lack: a nightly tidy, and sleep, at 03:00
+-- and up to two hours, by the user's id, so that not all users of a zone come at once. How many schedules they have.
 -- create_user calls it, and each worker that starts, for users that were there before there were schedules.
 CREATE OR REPLACE FUNCTION memsvc.seed_schedules(p_user_id uuid) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
@@ -85,14 +85,15 @@ SET search_path = memsvc, pg_temp
 AS $$
 BEGIN
   INSERT INTO schedules (user_id, kind, at_local, next_at)
-  SELECT u.user_id, 'tidy', t.at_local, memsvc.next_run(u.time_zone, t.at_local, NULL, clock_timestamp())
+  SELECT u.user_id, k.kind, t.at_local, memsvc.next_run(u.time_zone, t.at_local, NULL, clock_timestamp())
   FROM users AS u
+  CROSS JOIN (VALUES ('tidy'), ('sleep')) AS k (kind)
   CROSS JOIN LATERAL (
     SELECT time '03:00' + make_interval(mins => (hashtextextended(u.user_id::text, 0) & 65535)::integer % 120)
       AS at_local
   ) AS t
   WHERE (p_user_id IS NULL OR u.user_id = p_user_id) AND u.erasing_since IS NULL
-    AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = 'tidy')
+    AND NOT EXISTS (SELECT FROM schedules AS s WHERE s.user_id = u.user_id AND s.kind = k.kind)
   ON CONFLICT (user_id, kind) DO NOTHING;
   RETURN (SELECT count(*) FROM schedules AS s WHERE p_user_id IS NULL OR s.user_id = p_user_id);
 END

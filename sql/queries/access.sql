@@ -38,3 +38,9 @@ FROM memsvc.erasures AS e
 WHERE e.user_id = :user_id AND (CAST(:after AS uuid) IS NULL OR e.erasure_id < :after)
 ORDER BY e.erasure_id DESC
 LIMIT :limit;
+
+-- name: owner_of
+-- What background work needs to know about a user.
+SELECT u.name, u.time_zone, u.language
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id;

@@ -17,8 +17,9 @@ async def only(client: httpx.AsyncClient) -> dict[str, Any]:
     answer = await client.get("/v1/schedules")
     assert answer.status_code == 200
     assert answer.json()["next_cursor"] is None
-    [found] = answer.json()["items"]
+    asleep, found = answer.json()["items"]
     assert isinstance(found, dict)
+    assert asleep["kind"] == "sleep"
     return found
 
 

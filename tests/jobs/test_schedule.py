@@ -54,7 +54,8 @@ def url(cluster: Cluster, database_name: str, settings: Settings) -> URL:
 
 def make_due(admin: psycopg.Connection, user_id: UUID, ago: timedelta = timedelta(minutes=1)) -> None:
     admin.execute(
-        "UPDATE memsvc.schedules SET enabled = true, next_at = clock_timestamp() - %s WHERE user_id = %s",
+        "UPDATE memsvc.schedules SET enabled = true, next_at = clock_timestamp() - %s "
+        "WHERE user_id = %s AND kind = 'tidy'",
         [ago, user_id],
     )
 
@@ -79,7 +80,7 @@ async def test_what_is_due_asks_for_its_job_once(db: Database, owner: Owner, adm
     assert await fire_due(db) == 1
     [job] = await tidy_jobs(db, owner.user_id)
     assert (job.state, job.subject_id) == ("pending", owner.user_id)
-    [found] = await list_schedules(db, owner.user_id)
+    found = await get_schedule(db, owner.user_id, "tidy")
     assert found.last_at is not None
     assert found.next_at is not None
     assert before - timedelta(seconds=5) < found.last_at < found.next_at < found.last_at + NIGHT
@@ -131,11 +132,11 @@ async def test_processes_that_look_at_once_run_each_of_them_once(
         ran = await asyncio.gather(
             *(loop.run_in_executor(processes, fire_in_a_process, url, settings) for _ in range(2))
         )
-    assert sum(ran) == 200
+    assert sum(ran) == 400
     asked = admin.execute(
-        "SELECT user_id, requests FROM memsvc.jobs WHERE kind = 'tidy' AND user_id = ANY (%s)", [users]
+        "SELECT user_id, kind, requests FROM memsvc.jobs WHERE user_id = ANY (%s)", [users]
     ).fetchall()
-    assert sorted(asked) == sorted((user, 1) for user in users)
+    assert sorted(asked) == sorted((user, kind, 1) for user in users for kind in ("sleep", "tidy"))
     left = "SELECT count(*) FROM memsvc.schedules WHERE user_id = ANY (%s) AND (next_at < now() OR last_at IS NULL)"
     assert value(admin, left, [users]) == 0
 
@@ -278,9 +279,9 @@ async def test_users_from_before_get_theirs_and_what_was_set_stays(
     with pytest.raises(NotFoundError):
         await switch_schedule(db, owner.user_id, "tidy", enabled=True)
     every = value(admin, "SELECT count(*) FROM memsvc.users")
-    assert value(admin, "SELECT memsvc.seed_schedules(NULL)") == every
-    assert [found.kind for found in await list_schedules(db, owner.user_id)] == ["tidy"]
-    assert await list_schedules(db, other.user_id) == [kept]
+    assert value(admin, "SELECT memsvc.seed_schedules(NULL)") == 2 * every
+    assert [found.kind for found in await list_schedules(db, owner.user_id)] == ["sleep", "tidy"]
+    assert await get_schedule(db, other.user_id, "tidy") == kept
     admin.execute("DELETE FROM memsvc.schedules WHERE user_id = %s", [owner.user_id])
     assert (await set_schedule(db, owner.user_id, "tidy", at="12:00")).at == "12:00"
 

@@ -135,6 +135,10 @@ SELECT '{USER}', min(node_id::text)::uuid, max(node_id::text)::uuid, 0.4, '{{"na
   'rejected', timestamptz '2026-01-02Z', 'user'
 FROM memsvc.nodes WHERE user_id = '{USER}';
 """,
+    "0024": f"""
+INSERT INTO memsvc.sleep_runs (user_id, run_id, task, state, place, examined, finished_at)
+VALUES ('{USER}', '{THING}', 'duplicates', 'done', '{{"node": "{THING}"}}', 12, '2026-01-02Z');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

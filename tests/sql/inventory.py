@@ -21,7 +21,7 @@ INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
-    "duplicate_candidates", *ONTOLOGY,
+    "duplicate_candidates", "sleep_runs", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -50,6 +50,17 @@ UPDATED = {
         "decided_by",
     },
     "memory_signals": {"recalls", "last_recalled_at", "used", "irrelevant", "importance", "sentiment", "pinned"},
+    "sleep_runs": {
+        "state",
+        "place",
+        "examined",
+        "applied",
+        "proposed",
+        "seconds",
+        "within_budget",
+        "error_code",
+        "finished_at",
+    },
     "duplicate_candidates": {"score", "evidence", "state", "decided_at", "decided_by"},
 }
 # Who erases: functions of memsvc_eraser alone, on rows of the user that the token proves; a whole user, in all tables.
@@ -67,7 +78,7 @@ ERASERS_UPDATES = {
 TABLE_PRIVILEGES = {
     *((APP, "SELECT", name) for name in READS | {"tombstones"} | BOOKKEEPING),
     *((APP, "INSERT", name) for name in INSERTED),
-    *((APP, "DELETE", name) for name in ("term_deltas", "recall_events", *ONTOLOGY)),
+    *((APP, "DELETE", name) for name in ("term_deltas", "recall_events", "sleep_runs", *ONTOLOGY)),
     *((APP, may, name) for may in ("SELECT", "INSERT", "UPDATE", "DELETE") for name in QUEUE),
     *((READER, "SELECT", name) for name in READS),
     *((ERASER, may, name) for may in ("SELECT", "DELETE") for name in ERASED),
@@ -254,6 +265,7 @@ WRITING = {
     "fold_recalls",
     "delete_recalls",
     "give_feedback",
+    "named_nodes",
     "identity_cards",
     "refused_pairs",
     "note_duplicates",

@@ -224,10 +224,13 @@ def a_new_user_has_a_schedule_and_all_are_seeded(doors: Doors, world: World) -> 
         made = value(
             connection, "SELECT memsvc.create_user(%s, 'probe', 'Probe', 'UTC', 'english')", [world.ada.app_id]
         )
-        assert value(connection, "SELECT memsvc.seed_schedules(%s)", [made]) == 1
+        assert value(connection, "SELECT memsvc.seed_schedules(%s)", [made]) == 2
         assert value(connection, "SELECT memsvc.seed_schedules(NULL)") > len(world.counts["schedules"])
         connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.signer.token(made)])
-        assert rows(connection, "SELECT kind, enabled FROM memsvc.schedules") == [("tidy", True)]
+        assert rows(connection, "SELECT kind, enabled FROM memsvc.schedules ORDER BY 1") == [
+            ("sleep", True),
+            ("tidy", True),
+        ]
 
 
 @probe

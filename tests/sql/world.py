@@ -32,6 +32,7 @@ USER_TABLES = (
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
+    "sleep_runs",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 

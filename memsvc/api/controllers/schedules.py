@@ -50,7 +50,8 @@ class SchedulesController(Controller):
         "/{kind:str}",
         operation_id="setSchedule",
         summary="Set recurring work",
-        description="Says when something recurs (tidy: upkeep), and whether it does.",
+        description="Says when something recurs, and whether it does. tidy: upkeep; sleep: the night's work, such as "
+        "finding duplicates.",
         response_description="The schedule.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,

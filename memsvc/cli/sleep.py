@@ -1,0 +1,109 @@
+"""``memsvc sleep``: the night's work, now."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, print_json, print_table
+
+if TYPE_CHECKING:
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.sleep.runner import Run
+    from memsvc.sleep.tasks import Scope
+
+SHOWN = 200
+"""Proposals that a dry run prints; all of them with --json."""
+
+
+def sleep(
+    tasks: str = typer.Option("", "--tasks", help="Such as duplicates; all of them otherwise."),
+    from_node: str | None = typer.Option(None, "--from", help="Only what concerns this node (its id)."),
+    since: str | None = typer.Option(None, "--since", help="Only what was learnt since then (ISO 8601)."),
+    budget: float | None = typer.Option(None, "--budget", min=1, help="End each task after so many seconds."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Print what would be done; change nothing."),
+    runs: bool = typer.Option(False, "--runs", help="List what ran, newest first, instead."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Do the night's work on a user's memory now; a worker does it each night at 03:00 by the user's clock.
+
+    duplicates: finds who and what stands in the graph twice. What is surely the same becomes one ('memsvc unmerge'
+    undoes it), the rest waits for you in 'memsvc duplicates'. Ctrl-C pauses; the same command goes on.
+    """
+    if runs:
+        _show(for_owner(user, app, _runs), as_json=as_json)
+        return
+
+    async def act(db: Database, owner: Owner) -> Any:
+        from memsvc.sleep.tasks import Scope
+        from memsvc.sources.moments import read_moment
+
+        scope = Scope(
+            from_node=as_uuid(from_node, "node") if from_node is not None else None,
+            since=read_moment(since, owner, "since"),
+        )
+        names = tasks.split(",")
+        return await (_proposals(db, owner, names, scope) if dry_run else _work(db, owner, names, scope, budget))
+
+    done = for_owner(user, app, act)
+    if not dry_run:
+        _show(done, as_json=as_json)
+    elif as_json:
+        print_json(done)
+    else:
+        print_table(["task", "would", "one", "other", "score", "because"], done[:SHOWN])
+        note(f"{len(done):,} proposals; nothing was changed." + (f" {SHOWN} are shown." if len(done) > SHOWN else ""))
+
+
+async def _runs(db: Database, owner: Owner) -> list[Run]:
+    from memsvc.sleep.runner import list_runs
+
+    return await list_runs(db, owner.user_id)
+
+
+async def _proposals(db: Database, owner: Owner, tasks: list[str], scope: Scope) -> list[list[Any]]:
+    from memsvc.sleep.duplicates import preview
+    from memsvc.sleep.runner import dry_run
+
+    return [
+        [task, shown.action, *shown.labels, round(shown.score, 3), shown.reason]
+        async for task, page in dry_run(db, owner, tasks, scope)
+        for shown in map(preview, page.proposals)
+    ]
+
+
+async def _work(db: Database, owner: Owner, tasks: list[str], scope: Scope, budget: float | None) -> list[Run]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from memsvc.sleep import runner
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        line = bar.add_task("looking for work", total=None)
+
+        def show(run: Run, total: int) -> None:
+            bar.update(line, description=run.task, completed=min(run.examined, total), total=total)
+
+        return await runner.sleep(db, owner, tasks, scope, budget_s=budget, progress=show)
+
+
+def _show(done: list[Run], *, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+        return
+    print_table(
+        ["run", "task", "state", "examined", "merged", "to review", "seconds", "began"],
+        [
+            [
+                run.run_id, run.task, run.state if run.within_budget else "budget used up", f"{run.examined:,}",
+                f"{run.applied:,}", f"{run.proposed:,}", f"{run.seconds:.1f}", f"{run.started_at:%Y-%m-%d %H:%M}",
+            ]
+            for run in done
+        ],
+    )  # fmt: skip

@@ -1,0 +1,285 @@
+"""Runs tasks of sleep mode: recorded in ``memsvc.sleep_runs``, page by page, each page in one transaction.
+
+A run that was killed or paused goes on from its last page. Two processes never run the same user's tasks at once. What
+a task does is its own business (``memsvc.sleep.tasks``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner, owner_of
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import InvalidRequestError, MemsvcError, NotFoundError, SleepBusyError
+from memsvc.queue.jobs import announce_jobs
+from memsvc.queue.run import OF_THE_DATABASE, Steps
+from memsvc.settings import Settings
+from memsvc.sleep.duplicates import Duplicates
+from memsvc.sleep.tasks import Applied, Page, Proposal, Scope, Task
+
+TASKS: Mapping[str, Task] = {task.name: task for task in (Duplicates(),)}
+"""Every task, in the order in which they run."""
+SLICE_S = 60.0
+"""A job gives way to other users' after so long: finding the work again costs seconds."""
+MAX_PAGE = 1_000
+Progress = Callable[["Run", int], None]
+"""Called after each page with the run so far and what is to be examined in all."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of one task for one user."""
+
+    run_id: UUID
+    task: str
+    state: Literal["open", "done", "failed"]
+    from_node: UUID | None
+    """Only what concerns this node."""
+    since: datetime | None
+    """Only what was learnt since then."""
+    budget_s: float | None
+    examined: int
+    """What it looked at; of duplicates: pairs that were compared."""
+    applied: int
+    """What it did; of duplicates: merges."""
+    proposed: int
+    """What it left to a person; of duplicates: pairs to review."""
+    seconds: float
+    """How long it worked, without pauses."""
+    within_budget: bool
+    """False: its budget was used up before its work was done."""
+    error_code: str | None
+    started_at: datetime
+    finished_at: datetime | None
+
+
+def known_tasks(names: Sequence[str]) -> list[str]:
+    """Names of tasks, each once, in the order in which they run; none: all.
+
+    Raises:
+        InvalidRequestError: there is no such task.
+    """
+    wanted = {name.strip() for name in names if name.strip()}
+    unknown = sorted(wanted - TASKS.keys())
+    if unknown:
+        raise InvalidRequestError(
+            f"There is no task {unknown[0][:60]!r}.", hint=f"One of: {', '.join(TASKS)}.", field="tasks"
+        )
+    return [name for name in TASKS if not wanted or name in wanted]
+
+
+def _run(row: Row[Any]) -> Run:
+    return Run(**{name: row._mapping[name] for name in Run.__struct_fields__})  # noqa: SLF001 - the public name
+
+
+async def list_runs(db: Database, user_id: UUID, *, after: UUID | None = None, limit: int = 50) -> list[Run]:
+    """A user's runs, newest first; ``after`` is the last run of the page before.
+
+    Raises:
+        InvalidRequestError: a limit outside 1 to 1,000.
+    """
+    if not 1 <= limit <= MAX_PAGE:
+        raise InvalidRequestError(f"limit must lie between 1 and {MAX_PAGE:,}.", field="limit")
+    async with db.transaction(user_id) as connection:
+        values = {"user_id": user_id, "run_id": None, "after": after, "limit": limit}
+        return [_run(row) for row in await connection.execute(query("list_sleep_runs"), values)]
+
+
+async def get_run(db: Database, user_id: UUID, run_id: UUID) -> Run:
+    """One run.
+
+    Raises:
+        NotFoundError: this user has none such.
+    """
+    async with db.transaction(user_id) as connection:
+        values = {"user_id": user_id, "run_id": run_id, "after": None, "limit": 1}
+        row = (await connection.execute(query("list_sleep_runs"), values)).one_or_none()
+    if row is None:
+        raise NotFoundError("There is no run with this id.")
+    return _run(row)
+
+
+async def _opened(
+    db: Database, owner: Owner, task: str, scope: Scope, budget_s: float | None, *, nightly: bool
+) -> tuple[Run, Any]:
+    """The open run of a task and its place; one is made where there is none."""
+    values = {
+        "user_id": owner.user_id, "task": task, "from_node": scope.from_node, "since": scope.since,
+        "budget_s": budget_s, "nightly": nightly,
+    }  # fmt: skip
+
+    async def work(connection: AsyncConnection) -> tuple[Run, Any]:
+        row = (await connection.execute(query("open_sleep_run"), values)).one()
+        return _run(row), row.place
+
+    return await db.attempt(owner.user_id, work)
+
+
+async def ask(
+    db: Database, owner: Owner, tasks: Sequence[str], scope: Scope | None = None, *, budget_s: float | None = None
+) -> tuple[UUID, list[Run]]:
+    """Ask for runs in the background; the job's id, and the runs. A task whose run is open goes on with that one.
+
+    Raises:
+        InvalidRequestError: there is no such task.
+    """
+    runs = [
+        (await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False))[0] for task in known_tasks(tasks)
+    ]
+
+    async def job(connection: AsyncConnection) -> UUID:
+        job_id: UUID = (await connection.execute(query("ask_sleep"), {"user_id": owner.user_id})).scalar_one()
+        return job_id
+
+    job_id = await db.attempt(owner.user_id, job)
+    announce_jobs(db)
+    return job_id, runs
+
+
+async def sleep(
+    db: Database,
+    owner: Owner,
+    tasks: Sequence[str] = (),
+    scope: Scope | None = None,
+    *,
+    budget_s: float | None = None,
+    progress: Progress = lambda _run, _total: None,
+) -> list[Run]:
+    """Run tasks here and now, to their end or that of the budget, each; open runs go on where they were.
+
+    Raises:
+        InvalidRequestError: there is no such task.
+        SleepBusyError: another process runs this user's tasks.
+    """
+    runs = []
+    async with db.holding(_lock(owner.user_id)) as mine:
+        if not mine:
+            raise SleepBusyError
+        for task in known_tasks(tasks):
+            opened, place = await _opened(db, owner, task, scope or Scope(), budget_s, nightly=False)
+            await _work(db, owner, opened, place, progress)
+            runs.append(await get_run(db, owner.user_id, opened.run_id))
+    return runs
+
+
+async def dry_run(
+    db: Database, owner: Owner, tasks: Sequence[str] = (), scope: Scope | None = None
+) -> AsyncGenerator[tuple[str, Page]]:
+    """What tasks would do, page by page; nothing is stored.
+
+    Raises:
+        InvalidRequestError: there is no such task.
+    """
+    for name in known_tasks(tasks):
+        async with aclosing(TASKS[name].pages(db, owner, scope or Scope(), None)) as pages:
+            async for page in pages:
+                yield name, page
+
+
+def _lock(user_id: UUID) -> str:
+    return f"memsvc.sleep {user_id}"
+
+
+async def _work(
+    db: Database, owner: Owner, run: Run, place: Any, progress: Progress, *, until: float | None = None
+) -> bool:
+    """Work on a run, from its place to its end; True: the time ``until`` came before."""
+    task = TASKS[run.task]
+    scope = Scope(from_node=run.from_node, since=run.since)
+    spent, began = run.seconds, time.monotonic()
+    try:
+        async with aclosing(task.pages(db, owner, scope, place)) as pages:
+            async for page in pages:
+                now = time.monotonic()
+                done = await _apply(db, owner, run, page, now - began)
+                spent, began = spent + now - began, now
+                run = msgspec.structs.replace(
+                    run, examined=run.examined + page.examined, applied=run.applied + done.applied,
+                    proposed=run.proposed + done.proposed, seconds=spent,
+                )  # fmt: skip
+                progress(run, page.total)
+                if run.budget_s is not None and spent >= run.budget_s:
+                    await _end(db, owner, run, within_budget=False)
+                    return False
+                if until is not None and time.monotonic() >= until:
+                    return True
+    except OF_THE_DATABASE:
+        raise
+    except MemsvcError as error:
+        await _end(db, owner, run, error_code=error.code)
+        raise
+    await _end(db, owner, run)
+    return False
+
+
+async def _apply(db: Database, owner: Owner, run: Run, page: Page, seconds: float) -> Applied:
+    """Do what a page proposes and say so, in one transaction."""
+
+    async def work(connection: AsyncConnection) -> Applied:
+        proposals: Sequence[Proposal] = page.proposals
+        done = await TASKS[run.task].apply(connection, owner, proposals) if proposals else Applied()
+        values = {
+            "user_id": owner.user_id, "run_id": run.run_id, "place": msgspec.json.encode(page.place).decode(),
+            "examined": page.examined, "applied": done.applied, "proposed": done.proposed, "seconds": seconds,
+        }  # fmt: skip
+        await connection.execute(query("note_sleep_page"), values)
+        return done
+
+    return await db.attempt(owner.user_id, work)
+
+
+async def _end(
+    db: Database, owner: Owner, run: Run, *, within_budget: bool = True, error_code: str | None = None
+) -> None:
+    values = {
+        "user_id": owner.user_id, "run_id": run.run_id, "within_budget": within_budget, "error_code": error_code,
+    }  # fmt: skip
+
+    async def work(connection: AsyncConnection) -> None:
+        await connection.execute(query("end_sleep_run"), values)
+
+    await db.attempt(owner.user_id, work)
+
+
+def sleep_steps(settings: Settings) -> Steps:
+    """The step of the job ``sleep``: runs that were asked for go on; where there is none, it is the night's.
+
+    Args:
+        settings: how long runs are kept: as long as jobs.
+    """
+    kept = timedelta(days=settings.keep_jobs_days)
+
+    async def step(db: Database, user_id: UUID, _subject: UUID) -> bool:
+        until = time.monotonic() + SLICE_S
+        async with db.transaction(user_id) as connection:
+            names = (await connection.execute(query("open_sleep_tasks"), {"user_id": user_id})).scalars().all()
+        owner = await owner_of(db, user_id)
+        async with db.holding(_lock(user_id)) as mine:
+            if not mine:
+                raise SleepBusyError
+            for name in [name for name in names if name in TASKS] or list(TASKS):
+                run, place = await _opened(db, owner, name, Scope(), None, nightly=True)
+                if await _work(db, owner, run, place, lambda _run, _total: None, until=until):
+                    return True
+        await _forget(db, user_id, kept)
+        return False
+
+    return {"sleep": [step]}
+
+
+async def _forget(db: Database, user_id: UUID, kept: timedelta) -> None:
+    """Delete old runs; the last of each task stays."""
+
+    async def work(connection: AsyncConnection) -> None:
+        await connection.execute(query("delete_sleep_runs"), {"user_id": user_id, "kept": kept})
+
+    await db.attempt(user_id, work)

@@ -1,0 +1,86 @@
+-- Statements of memsvc.sleep.
+
+-- name: named_nodes
+-- What nodes are called, and their properties; a page.
+SELECT n.node_id, n.label, n.names, n.attributes, n.touched
+FROM memsvc.named_nodes(:user_id, CAST(:after AS uuid), CAST(:since AS timestamptz), :limit) AS n;
+
+-- name: standing_nodes
+-- For each node the one that stands for it, and whether it is the owner's.
+SELECT r.node_id, r.canonical_id
+FROM memsvc.resolve_nodes(:user_id, CAST(:nodes AS uuid [])) AS r;
+
+-- name: open_sleep_run
+-- The open run of a task; one is made where there is none. A nightly run looks at what is new since the last one began.
+WITH made AS (
+  INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s)
+  VALUES (
+    :user_id, :task, CAST(:from_node AS uuid),
+    CASE
+      WHEN CAST(:nightly AS boolean) THEN (
+        SELECT max(d.started_at) FROM memsvc.sleep_runs AS d
+        WHERE
+          d.user_id = :user_id AND d.task = :task AND d.state = 'done' AND d.within_budget AND d.from_node IS NULL
+      )
+      ELSE CAST(:since AS timestamptz)
+    END,
+    CAST(:budget_s AS real)
+  )
+  ON CONFLICT (user_id, task) WHERE state = 'open' DO NOTHING
+  RETURNING r.*
+)
+
+SELECT * FROM made
+UNION ALL
+SELECT * FROM memsvc.sleep_runs AS o
+WHERE o.user_id = :user_id AND o.task = :task AND o.state = 'open'
+LIMIT 1;
+
+-- name: note_sleep_page
+-- A page is done: how far the run came, and what it did and cost.
+UPDATE memsvc.sleep_runs AS r
+SET
+  place = CAST(:place AS jsonb), examined = r.examined + :examined, applied = r.applied + :applied,
+  proposed = r.proposed + :proposed, seconds = r.seconds + CAST(:seconds AS real)
+WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.state = 'open';
+
+-- name: end_sleep_run
+-- A run ended.
+UPDATE memsvc.sleep_runs AS r
+SET
+  state = CASE WHEN CAST(:error_code AS text) IS NULL THEN 'done' ELSE 'failed' END,
+  error_code = CAST(:error_code AS text), within_budget = :within_budget, finished_at = clock_timestamp()
+WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.state = 'open';
+
+-- name: list_sleep_runs
+-- Runs, the newest first.
+SELECT
+  r.run_id, r.task, r.state, r.from_node, r.since, r.budget_s, r.examined, r.applied, r.proposed, r.seconds,
+  r.within_budget, r.error_code, r.started_at, r.finished_at
+FROM memsvc.sleep_runs AS r
+WHERE
+  r.user_id = :user_id
+  AND (CAST(:run_id AS uuid) IS NULL OR r.run_id = CAST(:run_id AS uuid))
+  AND (CAST(:after AS uuid) IS NULL OR r.run_id < CAST(:after AS uuid))
+ORDER BY r.run_id DESC
+LIMIT :limit;
+
+-- name: open_sleep_tasks
+-- Tasks that have an open run.
+SELECT r.task FROM memsvc.sleep_runs AS r
+WHERE r.user_id = :user_id AND r.state = 'open'
+ORDER BY r.run_id;
+
+-- name: delete_sleep_runs
+-- Old runs go.
+DELETE FROM memsvc.sleep_runs AS r
+WHERE
+  r.user_id = :user_id AND r.state <> 'open' AND r.finished_at < clock_timestamp() - CAST(:kept AS interval)
+  AND EXISTS (
+    SELECT FROM memsvc.sleep_runs AS n
+    WHERE n.user_id = :user_id AND n.task = r.task AND n.run_id > r.run_id
+  );
+
+-- name: ask_sleep
+-- Asks for the user's job of sleep.
+SELECT memsvc.ask_job(:user_id, 'sleep', :user_id) AS job_id;
