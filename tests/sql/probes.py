@@ -80,7 +80,7 @@ INSERTS = {
     "extractions": "(user_id, source_id, extractor, backend) VALUES (%(user)s, %(source)s, 'probe', 'probe')",
     "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
-    "sleep_runs": "(user_id, task) VALUES (%(user)s, 'duplicates')",
+    "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe') "
     "ON CONFLICT (user_id, node_a, node_b) DO UPDATE SET score = 0.5",

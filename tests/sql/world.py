@@ -225,6 +225,8 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, proposal, digest) "
             "VALUES (%s, %s, 'tests/1', 'doubtful', 'doubtful', '{\"type\": \"KNOWS\"}', sha256('knows'))",
             [user_id, stored[0][3]],
+        )
+        app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
         app.execute(
             "INSERT INTO memsvc.model_calls (user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, "
             "tries) VALUES (%s, 'facts', 'a model', '1', 'answered', 900, 120, 800, 1)",
