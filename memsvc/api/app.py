@@ -24,6 +24,7 @@ from memsvc.api.controllers.accounts import AccountController, KeysController, U
 from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
+from memsvc.api.controllers.duplicates import DuplicatesController
 from memsvc.api.controllers.erasures import ErasuresController, ForgetController, ForgetUserController
 from memsvc.api.controllers.export import ExportController
 from memsvc.api.controllers.facts import FactsController
@@ -67,6 +68,7 @@ V1 = (
     FactsController,
     ChangesController,
     DiffController,
+    DuplicatesController,
     JobsController,
     SchedulesController,
     SleepController,

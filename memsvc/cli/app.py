@@ -10,6 +10,7 @@ from memsvc.cli import (
     contexts,
     database,
     demo,
+    duplicates,
     forget,
     graph,
     jobs,
@@ -88,5 +89,6 @@ app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
 app.add_typer(schedule.schedule, name="schedule")
 app.add_typer(jobs.jobs, name="jobs")
+app.add_typer(duplicates.duplicates, name="duplicates")
 app.add_typer(models.models, name="models")
 app.add_typer(llm.llm, name="llm")

@@ -320,3 +320,26 @@ class JobTimeoutError(JobFailedError):
     """A step of a job took too long and was broken off."""
 
     code = "job_timeout"
+
+
+class PairUnknownError(MemsvcError):
+    """No such pair of nodes was noted."""
+
+    code, status, exit_code = "pair_unknown", 404, 3
+    hint = "Pairs that may be the same are listed at /v1/duplicates; 'memsvc merge' makes any two nodes one."
+
+
+class PairDecidedError(MemsvcError):
+    """Somebody decided otherwise of this pair."""
+
+    code, status, exit_code = "pair_decided", 409, 3
+    hint = (
+        "A rejected pair stays rejected; 'memsvc merge' makes the two one all the same. Split a pair that was merged."
+    )
+
+
+class NothingToSplitError(MemsvcError):
+    """The node cannot be parted by these sources."""
+
+    code, status, exit_code = "nothing_to_split", 409, 3
+    hint = "Name some of the sources that speak of it, and not all of them."

@@ -65,3 +65,21 @@ SELECT d.node_a, d.node_b, d.state
 FROM memsvc.duplicate_candidates AS d
 WHERE d.user_id = :user_id AND d.node_a = :node_a AND d.node_b = :node_b
 FOR UPDATE;
+
+-- name: passage_sources
+-- The source of each passage.
+SELECT p.passage_id, p.source_id
+FROM memsvc.passages AS p
+WHERE p.user_id = :user_id AND p.passage_id = any(CAST(:passages AS uuid []));
+
+-- name: same_nodes
+-- All stored nodes that are the same as one.
+SELECT s.canonical_id, s.node_id
+FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid [])) AS s;
+
+-- name: node_evidence
+-- Passages that speak of nodes as such.
+SELECT l.node_id, l.passage_id, l.span_from, l.span_to, l.confidence
+FROM memsvc.source_links AS l
+WHERE l.user_id = :user_id AND l.node_id = any(CAST(:nodes AS uuid [])) AND l.recorded_to = 'infinity'
+ORDER BY l.link_id;

@@ -1,0 +1,121 @@
+"""``memsvc duplicates``: pairs of nodes that may be the same, decided by a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json
+
+if TYPE_CHECKING:
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.db.paging import Page
+    from memsvc.identity.review import Decision, Pair, Side
+    from memsvc.identity.splitting import Split
+
+duplicates = typer.Typer(
+    help="Pairs of nodes that may be the same: list, accept, reject; split one that is two.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+One = typer.Argument(help="One of the two, as the list names it.", metavar="NODE")
+Other = typer.Argument(help="The other.", metavar="OTHER")
+
+
+def _side(side: Side) -> str:
+    names = ", ".join(side.names[:4]) or "(without a name)"
+    return plain(f"{names} ({side.type or 'unknown'}; {side.facts} facts, {len(side.sources)} sources)")
+
+
+@duplicates.command("list")
+def list_pairs(
+    state: str = typer.Option("open", "--state", help="open, merged, rejected or split."),
+    limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="At most so many pairs."),
+    cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the page before."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """List pairs, the likeliest first."""
+
+    async def act(db: Database, owner: Owner) -> Page[Pair]:
+        import msgspec
+
+        from memsvc.errors import InvalidRequestError
+        from memsvc.identity.review import State, pairs
+
+        try:
+            wanted = msgspec.convert(state, State)
+        except msgspec.ValidationError as error:
+            raise InvalidRequestError("--state is open, merged, rejected or split.", field="state") from error
+        return await pairs(db, owner, state=wanted, cursor=cursor, limit=limit)
+
+    found = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+        return
+    for pair in found.items:
+        print(f"{pair.score:.2f}  {_side(pair.a)}")
+        print(f"      {_side(pair.b)}")
+        print(f"      {pair.a.node_id} {pair.b.node_id}  found by {plain(pair.found_by)}")
+    if found.next_cursor:
+        note(f"There are more: --cursor {found.next_cursor}")
+    if not found.items:
+        note(f"No pair is {state}.")
+
+
+@duplicates.command("accept")
+def accept_pair(node: str = One, other: str = Other, user: str | None = UserRef, app: str = AppName) -> None:
+    """The two are the same: merge them."""
+    one, two = as_uuid(node, "node"), as_uuid(other, "node")
+
+    async def act(db: Database, owner: Owner) -> Decision:
+        from memsvc.identity.review import accept
+
+        return await accept(db, owner, one, two)
+
+    decision = for_owner(user, app, act)
+    print(f"{decision.canonical_id} stands for both.")
+    if decision.change_id is not None:
+        print(f"'memsvc undo {decision.change_id}' parts them again.")
+
+
+@duplicates.command("reject")
+def reject_pair(node: str = One, other: str = Other, user: str | None = UserRef, app: str = AppName) -> None:
+    """The two are different: never propose them again."""
+    one, two = as_uuid(node, "node"), as_uuid(other, "node")
+
+    async def act(db: Database, owner: Owner) -> Decision:
+        from memsvc.identity.review import reject
+
+        return await reject(db, owner, one, two)
+
+    for_owner(user, app, act)
+    print("They stay apart.")
+
+
+@duplicates.command("split")
+def split_node(
+    node: str = typer.Argument(help="Id, name or label of the node.", metavar="NODE"),
+    source: list[str] = typer.Option(..., "--source", help="Id of a source that speaks of somebody else; repeatable."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Part one node that is two, by the sources that speak of the other."""
+    sources = [as_uuid(one, "source") for one in source]
+
+    async def act(db: Database, owner: Owner) -> Split:
+        from memsvc.graph.find import find_node
+        from memsvc.identity.splitting import split
+
+        return await split(db, owner, await find_node(db, owner, node), sources)
+
+    parted = for_owner(user, app, act)
+    if as_json:
+        print_json(parted)
+        return
+    how = "is itself again" if parted.unmerged else f"is new, with {parted.facts} facts and {parted.names} names"
+    print(f"{parted.other_id} {how}; 'memsvc undo {parted.change_id}' joins them again.")

@@ -1,0 +1,200 @@
+"""Pairs that may be the same, for a person to decide: listed with both cards, accepted (merged) or rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner, valid_name
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.errors import PairDecidedError, PairUnknownError
+from memsvc.graph.history import write_in
+from memsvc.graph.operations import Merge
+from memsvc.identity.candidates import cards
+from memsvc.identity.cards import Card
+
+State = Literal["open", "merged", "rejected", "split"]
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """One of a pair, at a glance."""
+
+    node_id: UUID
+    """As it was noted."""
+    canonical_id: UUID
+    """The node that stands for it now."""
+    type: str | None
+    """None: nothing is known of it but that it is there."""
+    names: list[str]
+    facts: int
+    """How many current facts connect it with others."""
+    sources: list[UUID]
+    """Conversations and files that speak of it."""
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two nodes that may be the same."""
+
+    a: Side
+    b: Side
+    score: float
+    """How likely they are the same, from 0 to 1."""
+    evidence: Mapping[str, float]
+    """What spoke for it (above 0) and against it (below), by comparison."""
+    found_by: str
+    found_at: datetime
+    state: State
+    """open; merged: they are the same; rejected: they are not; split: they had been one and were parted."""
+    decided_at: datetime | None
+    decided_by: str | None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What was decided of a pair."""
+
+    node_a: UUID
+    node_b: UUID
+    state: State
+    canonical_id: UUID | None = None
+    """The node that stands for both, where they are one."""
+    change_id: UUID | None = None
+    """The change of the history that merged them; undoing it parts them again. None: nothing was changed."""
+
+
+async def pairs(
+    db: Database, owner: Owner, *, state: State = "open", cursor: str | None = None, limit: int = 50
+) -> Page[Pair]:
+    """Pairs in a state, the likeliest first.
+
+    Raises:
+        InvalidRequestError: the cursor or the limit cannot be used.
+    """
+    check_page(limit)
+    score, node_a, node_b = read_cursor(cursor, tuple[float, UUID, UUID]) if cursor else (None, None, None)
+    place = {"after_score": score, "after_a": node_a, "after_b": node_b, "limit": limit + 1}
+    async with db.transaction(owner.user_id) as connection:
+        rows = (
+            await connection.execute(query("duplicates_page"), {"user_id": owner.user_id, "state": state, **place})
+        ).all()
+        shown = rows[:limit]
+        nodes = [node for row in shown for node in (row.node_a, row.node_b)]
+        standing = await _standing(connection, owner, nodes)
+        known = await cards(connection, owner, nodes)
+    items = [
+        Pair(
+            a=_side(row.node_a, standing, known),
+            b=_side(row.node_b, standing, known),
+            score=row.score,
+            evidence=msgspec.json.decode(row.evidence, type=dict[str, float]),
+            found_by=row.found_by,
+            found_at=row.found_at,
+            state=row.state,
+            decided_at=row.decided_at,
+            decided_by=row.decided_by,
+        )
+        for row in shown
+    ]
+    last = shown[-1] if len(rows) > limit else None
+    return Page(items=items, next_cursor=write_cursor((last.score, last.node_a, last.node_b)) if last else None)
+
+
+def _side(node: UUID, standing: Mapping[UUID, UUID], known: Mapping[UUID, Card]) -> Side:
+    canonical = standing.get(node, node)
+    card = known.get(canonical)
+    return Side(
+        node_id=node,
+        canonical_id=canonical,
+        type=card.type if card else None,
+        names=list(card.names) if card else [],
+        facts=len(card.facts) if card else 0,
+        sources=sorted(card.sources) if card else [],
+    )
+
+
+async def _standing(connection: AsyncConnection, owner: Owner, nodes: list[UUID]) -> dict[UUID, UUID]:
+    """The node that stands for each."""
+    parameters = {"user_id": owner.user_id, "nodes": nodes, "known_at": None}
+    return {row.node_id: row.canonical_id for row in await connection.execute(query("resolve_nodes"), parameters)}
+
+
+async def accept(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str = "user") -> Decision:
+    """The two are the same: merge them, the younger into the older, or into the one that has a name.
+
+    Said again it changes nothing.
+
+    Raises:
+        PairUnknownError: nobody noted such a pair.
+        PairDecidedError: it was rejected, or parted after a merge.
+        MergeCycleError, AlreadyMergedError: as ``memsvc.graph.history.merge``.
+    """
+    actor = valid_name(by, "by")
+
+    async def work(connection: AsyncConnection) -> Decision:
+        node_a, node_b, state = await _held(connection, owner, node, other)
+        if state in {"rejected", "split"}:
+            raise PairDecidedError(f"This pair was {state}.")
+        standing = await _standing(connection, owner, [node_a, node_b])
+        one, two = standing[node_a], standing[node_b]
+        change_id = None
+        if one != two:
+            one, two = await _older(connection, owner, one, two)
+            merged = Merge(node=two, canonical=one, reason="accepted in review")
+            change_id = (await write_in(connection, owner, [merged], asserted_by=actor)).change_id
+        if state != "merged":
+            await decide(connection, owner, (node_a, node_b), "merged", by=actor)
+        return Decision(node_a=node_a, node_b=node_b, state="merged", canonical_id=one, change_id=change_id)
+
+    return await db.attempt(owner.user_id, work)
+
+
+async def reject(db: Database, owner: Owner, node: UUID, other: UUID, *, by: str = "user") -> Decision:
+    """The two are different: never propose or merge them again. Said again it changes nothing.
+
+    Raises:
+        PairUnknownError: nobody noted such a pair.
+        PairDecidedError: they are one node; split it.
+    """
+    actor = valid_name(by, "by")
+
+    async def work(connection: AsyncConnection) -> Decision:
+        node_a, node_b, state = await _held(connection, owner, node, other)
+        standing = await _standing(connection, owner, [node_a, node_b])
+        if standing[node_a] == standing[node_b]:
+            raise PairDecidedError("The two are one node by now.", hint="Split it by its sources, or undo the merge.")
+        if state not in {"rejected", "split"}:
+            await decide(connection, owner, (node_a, node_b), "rejected", by=actor)
+            state = "rejected"
+        return Decision(node_a=node_a, node_b=node_b, state=state)
+
+    return await db.attempt(owner.user_id, work)
+
+
+async def decide(connection: AsyncConnection, owner: Owner, pair: tuple[UUID, UUID], state: State, *, by: str) -> None:
+    """Note what was decided of a pair, noted before or not, in the caller's transaction."""
+    parameters = {"user_id": owner.user_id, "node": pair[0], "other": pair[1], "state": state, "decided_by": by}
+    await connection.execute(query("decide_duplicates"), parameters)
+
+
+async def _held(connection: AsyncConnection, owner: Owner, node: UUID, other: UUID) -> tuple[UUID, UUID, State]:
+    """The pair as it was noted, locked until the transaction ends."""
+    node_a, node_b = sorted((node, other))
+    parameters = {"user_id": owner.user_id, "node_a": node_a, "node_b": node_b}
+    row = (await connection.execute(query("duplicate_pair"), parameters)).one_or_none()
+    if row is None:
+        raise PairUnknownError
+    return row.node_a, row.node_b, row.state
+
+
+async def _older(connection: AsyncConnection, owner: Owner, one: UUID, two: UUID) -> tuple[UUID, UUID]:
+    """Which of two stands for both, and the other: the named one, else the older, whose id is smaller."""
+    known = await cards(connection, owner, [one, two])
+    named = {node: card.named for node, card in known.items()}
+    first, second = sorted((one, two), key=lambda node: (not named.get(node, False), node))
+    return first, second
