@@ -1,9 +1,24 @@
-"""The offline extractor."""
+"""The offline extractor: cleans and parses turns, finds who is spoken of, and lets the patterns look for facts."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from zoneinfo import ZoneInfo
+
 from memsvc.extract.extraction import Extraction
-from memsvc.extract.window import Window
+from memsvc.extract.offline import names, pipeline
+from memsvc.extract.offline.cast import Cast, normal
+from memsvc.extract.offline.clean import Cleaned, clean
+from memsvc.extract.offline.facts import read_facts
+from memsvc.extract.offline.language import is_english
+from memsvc.extract.offline.signs import is_boilerplate, read_signs
+from memsvc.extract.offline.turns import TurnReading
+from memsvc.extract.window import OWNER, Turn, Window
+
+CONTEXT = 4
+"""Turns before the window that are read for whom "she" means."""
+PEOPLE = frozenset({"user", "human"})
 
 
 class OfflineExtractor:
@@ -11,6 +26,90 @@ class OfflineExtractor:
 
     name = "offline/1"
 
+    def __init__(self) -> None:
+        """Load the model, where no other has."""
+        pipeline.load()
+
     async def extract(self, window: Window) -> Extraction:
         """What the turns of the window say; never raises for what a text holds."""
-        raise NotImplementedError
+        return await asyncio.to_thread(read, window)
+
+
+def read(window: Window) -> Extraction:
+    """See ``OfflineExtractor.extract``."""
+    cast = Cast(window)
+    readings = read_turns(window, cast)
+    found = read_facts(window, readings, [cast.entity(entry.key) for entry in cast.entries])
+    facts = [fact for fact in found if fact.turn >= 0]
+    counts = Counter(fact.turn for fact in facts)
+    signs = [read_signs(at, turn.text, counts[at]) for at, turn in enumerate(window.turns) if turn.role in PEOPLE]
+    used = [key for fact in facts for key in (fact.subject, fact.object)]
+    return Extraction(entities=tuple(cast.extracted(used)), facts=tuple(facts), signs=tuple(signs))
+
+
+def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
+    """Readings of what people say, in the order of the turns; those before the window have negative indexes."""
+    before = window.before[-CONTEXT:]
+    turns = [(at - len(before), turn) for at, turn in enumerate(before)] + list(enumerate(window.turns))
+    spoken: list[tuple[int, Turn, Cleaned]] = []
+    for index, turn in turns:
+        if turn.role in PEOPLE and not is_boilerplate(turn.text):
+            cleaned = clean(turn.text)
+            if cleaned.text.strip() and is_english(cleaned.text):
+                spoken.append((index, turn, cleaned))
+    docs = pipeline.parse([cleaned.text for *_, cleaned in spoken])
+    known, index_of = known_names(window)
+    found = [names.find_names(doc, known, index_of) for doc in docs]
+    agree(found)
+    zone = ZoneInfo(window.zone)
+    speakers = {turn.speaker: speaker_key(window, cast, turn) for _, turn in turns if turn.role in PEOPLE}
+    readings: list[TurnReading] = []
+    for (index, turn, cleaned), doc, found_names in zip(spoken, docs, found, strict=True):
+        others = [key for name, key in speakers.items() if name != turn.speaker]
+        partner = others[0] if len(others) == 1 else None
+        reading = TurnReading(
+            turn, index, cleaned, doc, turn.said_at.astimezone(zone), cast, speakers[turn.speaker], partner, found_names
+        )
+        reading.settle(readings[::-1][:4])
+        if index >= 0 and reading.speaker is not None:
+            cast[reading.speaker].spoken = True
+        readings.append(reading)
+    return readings
+
+
+def known_names(window: Window) -> tuple[dict[str, str], dict[str, set[int]]]:
+    """Names of candidates and speakers with their types, and the lengths of names by their first word."""
+    known: dict[str, str] = {}
+    for candidate in window.candidates:
+        for name in (candidate.label, *candidate.aliases):
+            known[normal(name)] = candidate.type
+    for speaker in window.speakers:
+        if speaker:
+            known.setdefault(normal(speaker), "Person")
+    known.pop("", None)
+    index: dict[str, set[int]] = {}
+    for name in known:
+        words = name.split()
+        index.setdefault(words[0], set()).add(len(words))
+    return known, index
+
+
+def agree(found: list[list[names.Name]]) -> None:
+    """Let all mentions of a name vote together on what it names."""
+    votes: dict[str, Counter[str]] = {}
+    for name in (name for some in found for name in some):
+        votes.setdefault(normal(name.text), Counter()).update(name.votes)
+    for name in (name for some in found for name in some):
+        name.votes = votes[normal(name.text)]
+
+
+def speaker_key(window: Window, cast: Cast, turn: Turn) -> int | None:
+    """The key of who says a turn."""
+    number = window.speakers.get(turn.speaker, OWNER if turn.role == "user" and not turn.speaker else None)
+    if number is not None:
+        return cast.candidate(number).key
+    if not turn.speaker:
+        return None
+    entry = cast.named(turn.speaker, "Person", sure=True)
+    entry.sure = True
+    return entry.key
