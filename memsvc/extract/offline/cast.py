@@ -165,7 +165,7 @@ class Cast:
         """What the extraction gives: the named ones that turns to be read name, the relatives, and those of facts."""
         wanted = {self.find(key) for key in used}
         for entry in self.entries:
-            if entry.key == self.find(entry.key) and entry.spoken and entry.named:
+            if entry.key == self.find(entry.key) and entry.spoken and entry.named and entry.kind != "Concept":
                 wanted.add(entry.key)
         for key in list(wanted):
             of = self.entries[key].of

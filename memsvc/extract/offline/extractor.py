@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from memsvc.extract.extraction import Extraction
@@ -59,7 +61,11 @@ def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
                 spoken.append((index, turn, cleaned))
     docs = pipeline.parse([cleaned.text for *_, cleaned in spoken])
     known, index_of = known_names(window)
-    found = [names.find_names(doc, known, index_of) for doc in docs]
+    asked = questions(turns)
+    found = [
+        names.find_names(doc, known, index_of, asked.get(index, ""))
+        for (index, *_), doc in zip(spoken, docs, strict=True)
+    ]
     agree(found)
     zone = ZoneInfo(window.zone)
     speakers = {turn.speaker: speaker_key(window, cast, turn) for _, turn in turns if turn.role in PEOPLE}
@@ -75,6 +81,16 @@ def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
             cast[reading.speaker].spoken = True
         readings.append(reading)
     return readings
+
+
+def questions(turns: list[tuple[int, Turn]]) -> dict[int, str]:
+    """For each turn that follows a question: the question."""
+    asked: dict[int, str] = {}
+    for (_, before), (index, _) in pairwise(turns):
+        last = re.split(r"(?<=[.!?])\s+", before.text.strip())[-1]
+        if last.endswith("?") or re.match(r"(?:where|who|what|which)\b", last, re.IGNORECASE):
+            asked[index] = last
+    return asked
 
 
 def known_names(window: Window) -> tuple[dict[str, str], dict[str, set[int]]]:

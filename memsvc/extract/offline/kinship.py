@@ -82,7 +82,8 @@ def described(reading: TurnReading, token: Token) -> int | None:
         if not keys:
             entry = cast.relative(whose, low, name=low, kind=kind, gender="", plural=True)
             keys = [entry.key]
-            add_bond(reading, token, whose, entry.key, relation)
+            if low not in kin.ARTICLED or low == "parents":
+                add_bond(reading, token, whose, entry.key, relation)
         key = keys[0]
     elif names:
         key = name_relative(reading, names[0], whose, relation, kind, gender, token)
@@ -121,6 +122,8 @@ def add_bond(reading: TurnReading, token: Token, whose: int, who: int, relation:
     """Note a bond, once."""
     former = any(child.lower_.rstrip("-") in kin.FORMER for child in token.lefts)
     over = relation.startswith("ex") or (former and relation not in kin.NOT_OVER)
+    if relation in kin.ANIMALS and relation not in kin.KIN:
+        return  # what one keeps is owned
     bond = Bond(token, whose, who, relation, relation in kin.FAMILY, over)
     if not any((one.whose, one.who, one.relation) == (whose, who, relation) for one in reading.bonds):
         reading.bonds.append(bond)

@@ -24,7 +24,7 @@ SPELLINGS = {
     "atm": "at the moment", "tmrw": "tomorrow", "tmr": "tomorrow", "tomoz": "tomorrow", "2moro": "tomorrow",
     "yday": "yesterday", "meself": "myself", "hubs": "husband", "bday": "birthday", "b-day": "birthday",
     "uni": "uni", "gf": "girlfriend", "bf": "boyfriend", "bestie": "best friend", "fav": "favourite",
-    "fave": "favourite", "luv": "love", "thx": "thanks", "cya": "bye", "n": "and", "anymore": "any more", "&": "and",
+    "fave": "favourite", "luv": "love", "thx": "thanks", "cya": "bye", "n": "and", "anymore": "any more",
     "cant wait": "can't wait", "id love": "I'd love", "id like": "I'd like", "id rather": "I'd rather",
     "id prefer": "I'd prefer", "id say": "I'd say", "ill be": "I'll be", "ill have": "I'll have", "ill go": "I'll go",
     "wed love": "we'd love", "wed like": "we'd like",

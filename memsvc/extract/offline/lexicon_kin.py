@@ -33,7 +33,7 @@ ACQUAINTANCE = _words(
     " surgeon oncologist cardiologist vet lawyer solicitor accountant landlord landlady tenant lodger client customer"
     " co-founder cofounder business-partner bandmate bassist drummer singer guitarist babysitter nanny au-pair"
     " childminder cleaner hairdresser barber plumber electrician builder carpenter mechanic gardener priest pastor vicar"
-    " rabbi imam godparent fellow roomie team-mate gym-buddy running-partner dance-partner crush date supplier agent"
+    " rabbi imam godparent fellow roomie team-mate gym-buddy running-partner dance-partner crush supplier agent"
     " editor publisher captain team-leader foreman principal headteacher headmaster headmistress supervisor advisor"
     " adviser carer caregiver guest host hostess sponsor penfriend playmate groomsman bridesmaid"
 )
@@ -43,7 +43,7 @@ BARE = _words(
     " hubby missus"
 )
 """Stand without "my" when they are the speaker's own."""
-ARTICLED = _words("wife husband missus hubby boss kid kids girls boys parents in-laws folks mrs baby")
+ARTICLED = _words("wife husband missus hubby boss kid kids girls boys parents in-laws folks mrs")
 """The speaker's own with "the": "the wife", "the girls"."""
 FORMER = _words("ex former late old previous ex- first deceased dead")
 """Before a relation: "my old boss" (for a friend "old" means long, see ``NOT_OVER``)."""

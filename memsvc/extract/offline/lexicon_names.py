@@ -180,7 +180,7 @@ NOT_NAMES = _names("""
 """)  # fmt: skip
 """Capitalised often, and never somebody's or something's own name by itself."""
 TITLES = _names("Mr Mrs Ms Miss Mx Dr Doctor Prof Professor Sir Dame Lady Lord Father Fr Sister Brother Pastor Rev Reverend"
-                " Captain Coach Auntie Aunt Uncle Granny Grandma Grandpa Nana Nurse Officer Chef Señor Señora Herr Frau"
+                " Captain Coach Auntie Aunt Uncle Granny Grandma Grandpa Nana Officer Chef Señor Señora Herr Frau"
                 " Madame Monsieur Imam Rabbi Judge Mr. Mrs. Ms. Dr. Prof. Tante Onkel")  # fmt: skip
 ORGANIZATION_ENDS = _names("""
     University College School Academy Institute Hospital Clinic Bank Council Church Club FC United Ltd Inc LLC GmbH AG Plc
@@ -189,7 +189,7 @@ ORGANIZATION_ENDS = _names("""
     Systems Technologies Labs Lab Consulting Logistics Airlines Press Publishing Records Pharmacy Surgery Dental Practice
     Shelter Charity Kindergarten Nursery Gymnasium Cooperative Co-op Insurance Motors Industries Services Ministry Department
     Committee Sons Joinery Bros Brothers Roofing Plumbing Electrical Construction Builders Interiors Architects Media Energy
-    Health Care Rovers Wanderers Rangers Athletic City_Council Yoga Fitness Gym Crossfit Books Bookshop Stores Supermarket
+    Health Care Vets Regional Infirmary Rovers Wanderers Rangers Athletic City_Council Yoga Fitness Gym Crossfit Books Bookshop Stores Supermarket
     Mosque Synagogue Temple Polytechnic Conservatory Faculty Uni Elementary Primary Secondary High Grammar Töpferei Estates
 """)  # fmt: skip
 PLACE_ENDS = _names("""
@@ -207,3 +207,28 @@ EVENT_ENDS = _names("""
 MEDIA_ENDS = _names("Magazine Times Gazette Podcast Album Symphony Chronicles Trilogy Herald Weekly")
 EVENTS = _names("Christmas Easter Ramadan Diwali Hanukkah Eid Thanksgiving Halloween Glastonbury Oktoberfest Eurovision Pride"
                 " Lollapalooza Coachella Wimbledon Parkrun Ironman Hogmanay Midsummer Pesach Passover Purim Nowruz Holi Songkran")  # fmt: skip
+VENUES = _names("""
+    Museum Gallery Theatre Theater Library Café Cafe Restaurant Bistro Bar Pub Hotel Pool Stadium Arena Hall Centre Center Inn
+    Arms Hospital Clinic Church Mosque Synagogue Temple Market Gym Cinema Bakery Club Hostel Campsite Farm Garden Gardens Zoo
+""")  # fmt: skip
+"""Places and organisations at once; where somebody works at one, it is the latter."""
+PLACE_SUFFIXES = (
+    "straße", "strasse", "straat", "dam", "weg", "gasse", "platz", "plein", "gracht", "burg", "burgh", "ville", "ton",
+    "stad", "stadt", "berg", "dorf", "heim", "ford", "shire", "land", "grad", "polis", "pur", "abad", "viertel", "hausen",
+    "holm", "wick", "worth", "hafen", "hof", "bury", "borough", "mouth", "field", "minster", "chester", "ów", "ovo",
+    "owice", "stan", "bach", "kirchen", "ingen", "näs", "köping", "bridge", "haven", "kirk", "gate", "maine", "bahnhof",
+)  # fmt: skip
+ORGANIZATION_SUFFIXES = ("corp", "soft", "tech", "works", "bank", "labs", "verein", "schule", "werke", "gesellschaft", "haus")
+EXTENDING = {
+    word: kind
+    for kind, words in {
+        "Place": "station pool library park beach bridge airport street road square river lake island market museum hall centre"
+        " center studio café cafe pub bar hotel garden gardens church cathedral castle harbour campus stadium arena gallery"
+        " theatre theater cemetery hills mountains valley forest coast area allotments cottage club",
+        "Organization": "school hospital council university uni college choir orchestra bakery clinic academy institute embassy"
+        " foundation homebrewers branch",
+        "Event": "festival marathon conference carnival regatta derby parade tournament championship open triathlon half-marathon",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+"""Nouns that belong to the name before them: "Coburg pool"."""

@@ -6,6 +6,7 @@ is voted on: by its words, by the words around it, and, with the least weight, b
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from spacy.tokens import Doc, Span, Token
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_names as lexicon
 from memsvc.extract.offline import lexicon_things as things
+from memsvc.extract.offline.vocabulary import is_word
 
 LABELS = {
     "PERSON": "Person", "ORG": "Organization", "GPE": "Place", "LOC": "Place", "FAC": "Place", "PRODUCT": "Object",
@@ -23,6 +25,8 @@ LABELS = {
 INNER = frozenset("of the de da di del della von van der den la le du dos das y e & and 's in at for zu na mBád".split())
 """Stand inside names, between capitalised words."""
 CERTAIN, STRONG, FAIR, WEAK = 10.0, 4.0, 2.0, 1.0
+FRONT, REACH = 4, 9
+"""Tokens of an answer among which what was asked for stands."""
 PERSON_VERBS = frozenset(
     "say tell ask think know love like hate want live work study marry call text phone email laugh cry smile cook bake"
     " teach learn visit invite help move retire graduate propose sing dance swim agree believe forget remember suggest"
@@ -33,11 +37,15 @@ MEETING = frozenset(
     "meet call text phone email ask tell see visit marry date invite thank help hug kiss miss know love join ring message"
     " adopt bring pick drop introduce teach trust".split()
 )
-WORKING = frozenset("work intern volunteer study teach train apprentice enrol enroll job shift role position".split())
+WORKING = frozenset("work intern volunteer study teach train apprentice enrol enroll job shift role position year degree phd masters course"
+                    " student professor lecturer term semester engineer nurse manager developer teacher colleague start gig".split())  # fmt: skip
+SHOUTING = frozenset("look shout laugh yell smile stare mad angry annoyed swear scream furious wave bark".split())
 READING = frozenset("read watch rewatch stream finish reread binge listen see hear".split())
 USING = frozenset("use install download try open run drive buy sell ride play wear charge fix repair learn code write".split())
+FROM = frozenset("work my the school church uni next accounts hr upstairs downstairs across down".split())
 PLACING = frozenset("in from near to around towards through outside across into off within via".split())
-MOVING = frozenset("live move go travel fly drive be come return relocate head stay visit arrive land born grow settle".split())
+MOVING = frozenset("live move go travel fly drive be come return relocate head stay visit arrive land bear grow settle trip flight journey"
+                   " train holiday weekend way transfer commute ride excursion".split())
 
 
 @dataclass(slots=True)
@@ -55,13 +63,14 @@ class Name:
     """The token that its neighbours' grammar is about."""
 
 
-def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> list[Name]:
+def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]], asked: str = "") -> list[Name]:
     """The names of a text, in order, none inside another.
 
     Args:
         doc: parsed.
         known: names of the window in normal form, with their types.
         index: for each first word of ``known``, how many words names that begin with it have.
+        asked: the question that it may answer.
     """
     taken = [False] * len(doc)
     names: list[Name] = []
@@ -70,6 +79,8 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> l
             names.append(Name(start, end, doc[start:end].text, Counter({kind: CERTAIN})))
             taken[start:end] = [True] * (end - start)
     for start, end in capital_runs(doc, taken):
+        if end < len(doc) and doc[end].lower_ in lexicon.EXTENDING and doc[end - 1].dep_ in {"compound", "amod", "nmod", "poss"}:
+            end += 1
         names.append(Name(start, end, doc[start:end].text))
         taken[start:end] = [True] * (end - start)
     for start, end in lower_names(doc, taken):
@@ -79,7 +90,71 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> l
         span = doc[name.start : name.end]
         name.head = span.root.i
         vote(name, span)
+        beside(span, name.votes)
+        if asked and name.start - span.sent.start <= FRONT and span.sent.start == 0:
+            name.votes.update(answering(asked))
+    joined(doc, names)
+    for name in names:
+        decide(name)
     return sorted((name for name in names if name.votes), key=lambda name: name.start)
+
+
+def joined(doc: Doc, names: list[Name]) -> None:
+    """Names that "and" joins are likely of a kind: "Saoirse, Tomi and my sister"."""
+    heads = {name.head: name for name in names}
+    for name in names:
+        for other in doc[name.head].conjuncts:
+            kind = kind_of_noun(other) if other.i not in heads else next(iter(dict(heads[other.i].votes.most_common(1))), "")
+            if kind in {"Person", "Place"}:
+                name.votes[kind] += WEAK
+
+
+def decide(name: Name) -> None:
+    """Drop votes that were outweighed; a name of which nothing is known is most often a person's."""
+    for kind in [kind for kind, weight in name.votes.items() if weight <= 0]:
+        del name.votes[kind]
+    if not name.votes:
+        name.votes["Concept"] = WEAK / 4
+
+
+def beside(span: Span, add: Counter[str]) -> None:
+    """Nouns across a comma: "a bakery, Bramley Crust", "Karhu, a small cat"."""
+    doc = span.doc
+    at = span.start - 1
+    if at > 0 and doc[at].pos_ == "DET":
+        at -= 1
+    if at > 0 and doc[at].text in {",", ":", "-", "("} and not doc[at].is_sent_start:
+        for back in range(at - 1, max(span.sent.start, at - REACH) - 1, -1):
+            token = doc[back]
+            if token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"} or token.pos_ == "PROPN" and back == at - 1:
+                break
+            if token.pos_ == "NOUN":
+                kind = kind_of_noun(token)
+                if kind and any(child.dep_ in {"det", "poss", "nummod", "compound", "amod"} for child in token.children):
+                    add[kind] += FAIR + WEAK
+                    break
+    if span.end + 2 < len(doc) and doc[span.end].text == "," and doc[span.end + 1].tag_ in {"DT", "PRP$"}:
+        noun = next((token for token in doc[span.end + 2 : span.end + 7] if token.pos_ == "NOUN" and token.dep_ != "compound"), None)
+        if noun is not None and (kind := kind_of_noun(noun)):
+            add[kind] += FAIR
+    near = doc[span.end : span.end + 12]
+    if span.root.dep_ in {"nsubj", "ROOT", "npadvmod", "dobj", "appos"} and any(t.lower_ in {"he", "she", "him"} for t in near):
+        add["Person"] += WEAK
+    if len(near) > 1 and near[0].pos_ == "PRON" and near[1].lower_ in {"called", "named"}:
+        add["Object"] += STRONG
+
+
+def answering(question: str) -> Counter[str]:
+    """What the name that answers a question is likely to be."""
+    low = question.lower()
+    if re.search(r"\bwhere(?:abouts)?\b|\bwhich (?:city|town|country|place|part)\b", low):
+        return Counter({"Place": STRONG})
+    if re.search(r"\bwho(?:'s|m|se)?\b", low):
+        return Counter({"Person": STRONG})
+    if match := re.search(r"\b(?:name|called|which|what) (?:is |of |the |your |his |her |kind of )*(\w+)|(\w+)(?:'s)? (?:name|called)\b", low):
+        kind = kind_of_word(match[1] or match[2])
+        return Counter({kind: FAIR}) if kind else Counter()
+    return Counter()
 
 
 def known_spans(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> Iterator[tuple[int, int, str]]:
@@ -179,19 +254,32 @@ def starts_name(token: Token) -> bool:
         return False
     if token.pos_ in {"PRON", "DET", "ADP", "CCONJ", "SCONJ", "AUX", "PART", "INTJ", "PUNCT"} and token.ent_type_ == "":
         return token.lower_ in lexicon.GIVEN
+    low = token.lower_
+    if is_shouted(token):
+        return False
     if explains_capital(token):
         after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None
-        if token.lower_ in lexicon.GIVEN or token.lower_ in lexicon.PLACES or token.lower_ in lexicon.PRODUCTS:
-            return True
-        if token.ent_type_ in LABELS and token.pos_ == "PROPN":
-            return True
-        if token.pos_ == "PROPN" and not token.is_stop:
-            return token.tag_ == "NNP" and (after is None or after.lower_ in {"'s", "and", ",", "is", "was"} or is_capital(after)
-                                            or after.pos_ in {"VERB", "AUX"})  # fmt: skip
+        if low in lexicon.GIVEN or low in lexicon.PLACES or low in lexicon.PRODUCTS or low in lexicon.ORGANIZATIONS:
+            return low not in lexicon.ALSO_WORDS or token.pos_ == "PROPN"
+        if not is_word(low) and token.pos_ in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
+            return len(low) > 2  # noqa: PLR2004
+        if token.tag_ == "NNP" and not token.is_stop:
+            return after is not None and (is_capital(after) and not after.is_sent_start or after.tag_ == "POS")
         return False
     if token.pos_ in {"NOUN", "PROPN", "X"}:
         return True
     return token.ent_type_ in LABELS or token.pos_ in {"ADJ", "VERB"} and not token.doc[token.sent.start : token.sent.end].text.isupper()
+
+
+def is_shouted(token: Token) -> bool:
+    """Whether a word is in capitals because its neighbours are, or is no name for its length."""
+    if not token.text.isupper() or len(token.text) < 3:  # noqa: PLR2004
+        return False
+    if token.lower_ in lexicon.ORGANIZATIONS:
+        return False
+    near = [other for other in token.sent if other.is_alpha and len(other) > 1 and other.i != token.i]
+    shouting = sum(other.text.isupper() for other in near)
+    return is_word(token.lower_) or len(set(token.lower_)) < 3 or (len(near) > 0 and shouting >= 0.5 * len(near))  # noqa: PLR2004
 
 
 def is_title(token: Token) -> bool:
@@ -201,14 +289,40 @@ def is_title(token: Token) -> bool:
 
 
 def lower_names(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
-    """Names typed in lower case that are no words: "ana", "porto"."""
+    """Names typed in lower case: those that are known ones ("ana", "porto"), and what is no word where a name may stand."""
     for token in doc:
-        if taken[token.i] or not token.text[0].islower() or token.lower_ in lexicon.ALSO_WORDS:
-            continue
         low = token.lower_
+        if taken[token.i] or not token.text[0].islower() or low in lexicon.ALSO_WORDS or len(low) < 3:  # noqa: PLR2004
+            continue
+        if low in LOWER_WORDS or low in things.MEDIA or token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
+            continue
         if low in lexicon.GIVEN or low in lexicon.PLACES or low in lexicon.ORGANIZATIONS:
-            if len(low) > 2 and token.pos_ in {"PROPN", "NOUN", "X", "ADJ"} and low not in things.MEDIA and low not in LOWER_WORDS:  # noqa: PLR2004
+            if token.pos_ != "VERB":
                 yield token.i, token.i + 1
+        elif low in lexicon.PRODUCTS and not is_word(low) and token.pos_ != "VERB":
+            yield token.i, token.i + 1
+        elif token.is_alpha and not is_word(low) and is_named_here(token):
+            yield token.i, token.i + 1
+
+
+def is_named_here(token: Token) -> bool:
+    """Whether a name stands where this word does: behind "in" or "with" without article, before "'s", beside "my sister"."""
+    doc, before = token.doc, doc_before(token)
+    after = doc[token.i + 1] if token.i + 1 < len(doc) else None
+    if any(child.dep_ in {"det", "amod", "nummod", "poss"} for child in token.children) or token.tag_ == "NNS":
+        return before is not None and kin_before(before)
+    if after is not None and after.tag_ == "POS":
+        return True
+    if before is None:
+        return False
+    if before.lower_ in {"in", "from", "near", "called", "named", "with"}:
+        return token.dep_ in {"pobj", "oprd", "attr"}
+    return kin_before(before)
+
+
+def kin_before(before: Token) -> bool:
+    """Whether "my sister" stands before a word."""
+    return before.lower_ in kin.KIN and any(child.dep_ == "poss" for child in [*before.children, *before.head.children])
 
 
 LOWER_WORDS = frozenset(
@@ -225,14 +339,16 @@ def vote(name: Name, span: Span) -> None:
     add = name.votes
     phrase = " ".join(words)
     label = next((token.ent_type_ for token in span if token.ent_type_), "")
+    if label == "NORP" or phrase in things.LANGUAGES:
+        return
     if label in LABELS:
-        add[LABELS[label]] += WEAK if label not in {"NORP", "LANGUAGE", "LAW"} else WEAK / 2
+        doubtful = label == "PERSON" and first not in lexicon.GIVEN and is_word(first)
+        doubtful = doubtful or label in {"NORP", "LANGUAGE", "LAW"} or (label in {"ORG", "PRODUCT", "WORK_OF_ART"} and len(words) == 1)
+        add[LABELS[label]] += WEAK / 2 if doubtful else WEAK
     for found, kind in (
         (phrase in lexicon.PLACES, "Place"),
         (phrase in lexicon.ORGANIZATIONS, "Organization"),
         (phrase in lexicon.PRODUCTS or (first in lexicon.PRODUCTS and len(words) > 1), "Object"),
-        (phrase in lexicon.EVENTS, "Event"),
-        (phrase in things.LANGUAGES, "Concept"),
     ):
         if found:
             add[kind] += STRONG
@@ -247,13 +363,19 @@ def vote(name: Name, span: Span) -> None:
         ):  # fmt: skip
             if last in ends or (words[0] in ends and words[1] == "of"):
                 add[kind] += STRONG + FAIR
+        if last in lexicon.VENUES:
+            add["Place"] += STRONG + FAIR
+    if len(words) == 1 and last.endswith(lexicon.PLACE_SUFFIXES) and not is_word(last):
+        add["Place"] += FAIR
+    if len(words) == 1 and last.endswith(lexicon.ORGANIZATION_SUFFIXES) and not is_word(last):
+        add["Organization"] += STRONG
     if last in things.VEHICLES | things.INSTRUMENTS or first in things.VEHICLES:
         add["Object"] += STRONG
     if "&" in words or any(word.isdigit() for word in words):
         add["Organization" if "&" in words else "Object"] += FAIR
     around(name, span, add)
-    if not add and span.root.pos_ in {"PROPN", "NOUN"}:
-        add["Concept"] += WEAK / 2
+    if len(words) > 1 and last in lexicon.EXTENDING and span[-1].text.islower():
+        add[lexicon.EXTENDING[last]] += CERTAIN
 
 
 def around(name: Name, span: Span, add: Counter[str]) -> None:  # noqa: C901, PLR0912 - one cue after the other
@@ -280,22 +402,38 @@ def around(name: Name, span: Span, add: Counter[str]) -> None:  # noqa: C901, PL
         mover = root.head.head.lemma_.lower()
         add["Place"] += FAIR + WEAK if before.lower_ == "in" or mover in MOVING else WEAK
     if before is not None and before.lower_ == "at" and root.dep_ == "pobj":
-        add["Organization"] += FAIR if root.head.head.lemma_.lower() in WORKING else WEAK
+        holder = root.head.head
+        works = holder.lemma_.lower() in WORKING
+        add["Organization"] += STRONG + FAIR if works else FAIR + WEAK if holder.lemma_ in {"be", "still"} else WEAK
+        add["Place"] += 0 if works else WEAK if holder.lemma_ in {"be", "still"} else FAIR
+        if holder.lemma_ not in SHOUTING and (after is None or after.tag_ != "POS"):
+            add["Person"] -= STRONG
+    if before is not None and before.lower_ in {"on", "along", "off", "opposite"} and root.dep_ == "pobj":
         add["Place"] += WEAK
     if before is not None and before.lower_ == "for" and root.head.head.lemma_.lower() in {"work", "volunteer", "play"}:
         add["Organization"] += FAIR
-    if before is not None and before.lower_ in {"with", "to", "for", "than"} and root.dep_ == "pobj" and len(span) == 1:
-        add["Person"] += WEAK
+    if before is not None and before.lower_ in {"with", "to", "for", "than", "by"} and root.dep_ == "pobj":
+        mover = root.head.head.lemma_.lower()
+        if before.lower_ == "to" and (mover in MOVING or root.head.head.lower_ in {"off", "back"}):
+            add["Place"] += FAIR + WEAK
+        elif before.lower_ == "with" and mover == "be":
+            add["Organization"] += FAIR
+        else:
+            add["Person"] += FAIR if before.lower_ == "with" else WEAK
+    if after is not None and after.lower_ == "from" and after.i + 1 < len(doc) and doc[after.i + 1].lower_ in FROM:
+        add["Person"] += FAIR
     if after is not None and after.tag_ == "POS" and after.i + 1 < len(doc):
         owned = root.head
         add["Person"] += STRONG if owned.lemma_.lower() in kin.KIN else FAIR
-    if before is not None and before.lower_ in {"the", "a", "an", "my", "our", "this"} and root.dep_ != "appos":
+    determiner = next((child.lower_ for child in root.children if child.dep_ in {"det", "poss"} and child.i < span.start), "")
+    if determiner in {"a", "an"}:
+        add["Person"] -= STRONG
+        add["Object"] += FAIR
+    elif determiner in {"the", "my", "our", "this"} and root.dep_ != "appos" and not kin_before(doc[span.start - 1]):
         add["Person"] -= FAIR
-        add["Object"] += WEAK
+        add["Object"] += WEAK / 2
     if after is not None and after.lower_ in {"and", ","} and after.i + 1 < len(doc) and doc[after.i + 1].lower_ == "i":
         add["Person"] += FAIR
-    for kind in [kind for kind, weight in add.items() if weight <= 0]:
-        del add[kind]
 
 
 def described_by(root: Token, span: Span) -> Iterable[Token]:
@@ -312,7 +450,7 @@ def described_by(root: Token, span: Span) -> Iterable[Token]:
         if namer.dep_ == "acl":
             yield namer.head
         for child in namer.children:
-            if child.dep_ in {"nsubj", "nsubjpass", "dobj"}:
+            if child.dep_ in {"nsubjpass", "dobj"} or (child.dep_ == "nsubj" and child.pos_ == "NOUN"):
                 yield child
     if root.dep_ == "nsubj" and root.head.lemma_ == "be":
         for child in root.head.children:
@@ -330,21 +468,32 @@ def kind_of_noun(noun: Token) -> str:
     """The node type of what an ordinary noun names; empty: no guess."""
     if noun.pos_ == "PROPN" and noun.lower_ not in kin.KIN:
         return ""
-    for word in (noun.lemma_.lower(), noun.lower_):
-        if word in kin.KIN or word in things.ROLES or word in {"man", "woman", "guy", "lady", "girl", "boy", "person", "he", "she"}:
-            return "Person"
-        if word in kin.ANIMALS or word in things.PETS or word in things.OWNED_STRONG:
-            return "Object"
-        if word in {"city", "town", "village", "country", "island", "suburb", "neighbourhood", "region", "place", "hometown"}:
-            return "Place"
-        if word in things.MEDIA or word in {"band", "author"}:
-            return "Media" if word in things.MEDIA else "Organization"
-        if word in things.EVENTS and word not in things.WEAK_EVENTS:
-            return "Event"
-        if word in things.WORKPLACES or word in things.GROUPS:
-            return "Organization"
-        if word in {"app", "tool", "software", "program", "phone", "language", "framework", "editor", "brand"}:
-            return "Object"
-        if word in {"project", "startup"}:
-            return "Project"
+    return kind_of_word(noun.lemma_.lower()) or kind_of_word(noun.lower_)
+
+
+def kind_of_word(word: str) -> str:  # noqa: PLR0911 - one class after the other
+    """The node type of what a noun names; empty: no guess."""
+    if word in kin.KIN | kin.SHE | kin.HE or word in things.ROLES or word in PERSONS or word in kin.PLURALS:
+        return "Person"
+    if word in kin.ANIMALS or word in things.PETS or word in things.OWNED_STRONG:
+        return "Object"
+    if word in TOWNS:
+        return "Place"
+    if word in things.MEDIA:
+        return "Media"
+    if word in things.EVENTS and word not in things.WEAK_EVENTS:
+        return "Event"
+    if word in things.WORKPLACES or word in things.GROUPS or word == "band":
+        return "Organization"
+    if word in TOOLS:
+        return "Object"
+    if word in {"project", "startup"}:
+        return "Project"
     return ""
+
+
+PERSONS = frozenset("man woman guy lady girl boy person he she bloke chap lad lass kid fella gentleman human dude someone"
+                    " somebody author singer artist newborn".split())  # fmt: skip
+TOWNS = frozenset("city town village country island suburb neighbourhood neighborhood region place hometown district street"
+                  " area beach mountain lake river state county province".split())  # fmt: skip
+TOOLS = frozenset("app tool software program phone language framework editor brand website site boat ship car model".split())
