@@ -79,7 +79,8 @@ class Cast:
     def named(self, name: str, kind: str, *, sure: bool = False) -> Entry:
         """The entry of a proper name, made where it is new.
 
-        A first name that only one person bears here means that person, a full name the one whose first name was said.
+        A first name or surname that only one person bears here means that person, a full name the one whose first name
+        was said.
         """
         normed = normal(name)
         key = self.by_name.get(normed)
@@ -111,7 +112,7 @@ class Cast:
             if entry.kind != "Person" or not entry.named:
                 continue
             short, long = sorted((normed, other), key=len)
-            if long.startswith(f"{short} "):
+            if long.startswith(f"{short} ") or (" " not in short and long.endswith(f" {short}")):
                 found.add(entry.key)
         return sorted(found)
 

@@ -53,6 +53,8 @@ def person_meant(
     earlier: Sequence[Sequence[Mention]],
     cast: Cast,
     not_these: frozenset[int],
+    *,
+    animals: bool = False,
 ) -> int | None:
     """The person that "she" or "he" means; learns that person's gender.
 
@@ -62,12 +64,13 @@ def person_meant(
         earlier: mentions in the turns before, the last turn first.
         cast: who they are.
         not_these: whom it cannot mean: who speaks and who is spoken to.
+        animals: it may also mean an animal, or a name of which nothing is known.
     """
     gender = gender_of(pronoun.lower_)
     subject = subject_beside(pronoun)
     for mention in persons_before(pronoun, here, earlier[:FAR]):
         entry = cast[mention.key]
-        if entry.key in not_these or entry.plural or entry.kind != "Person":
+        if entry.key in not_these or entry.plural or (entry.kind != "Person" and not animals):
             continue
         if entry.gender and entry.gender != gender:
             continue

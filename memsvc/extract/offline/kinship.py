@@ -9,13 +9,15 @@ from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.coreference import Mention
+from memsvc.extract.offline.names import kind_of_noun, kind_of_word
 from memsvc.extract.offline.reading import Bond
 
 if TYPE_CHECKING:
     from memsvc.extract.offline.turns import TurnReading
 
+NEAR = 25
+"""Tokens back that an animal is looked for."""
 NAMING = frozenset({"call", "name", "christen", "nickname"})
-HYPHENATED = {"in": "in-law", "co": "co-worker"}
 
 
 def bind(reading: TurnReading) -> None:
@@ -26,8 +28,29 @@ def bind(reading: TurnReading) -> None:
             if key is not None:
                 reading.persons.append(Mention(token, key))
     for token in reading.doc:
+        if token.dep_ == "attr" and token.head.lemma_ == "be":
+            said_to_be(reading, token)
         if token.lower_ == "name" or token.lemma_ in NAMING:
             name_by_statement(reading, token)
+
+
+def said_to_be(reading: TurnReading, noun: Token) -> None:
+    """ "He is a parrot" tells what a name is, where nothing else did."""
+    subject = next((child for child in noun.head.children if child.dep_ == "nsubj"), None)
+    kind = kind_of_noun(noun)
+    if subject is None or not kind or noun.i in reading.named:
+        return
+    key = reading.named.get(subject.i)
+    if key is None and subject.lower_ in {"he", "she"}:
+        key = reading.living(subject, animals=True)
+    elif key is None and subject.lower_ in {"it", "that"}:
+        key = next((one for at, one in sorted(reading.named.items(), reverse=True) if at < subject.i), None)
+    if key is not None and not reading.cast[key].sure and reading.cast[key].named:
+        entry = reading.cast[key]
+        if entry.kind in {"Person", "Concept", "Object"} or kind in {"Place", "Organization"}:
+            entry.kind = kind
+            entry.sure = kind_of_word(noun.lemma_.lower()) == "Object"
+            reading.known = {at: known for at, known in reading.known.items() if known != key}
 
 
 def is_relation(token: Token) -> bool:
@@ -52,9 +75,7 @@ def relation_of(token: Token) -> str:
     for word in (low, lemma):
         if word in kin.KIN or word in kin.ANIMALS:
             return word if word != low or not low.endswith("s") or word in kin.KIN else word
-    if low == "friend" and at and doc[at - 1].lower_ == "best":
-        return "friend"
-    return ""
+    return kin.TWO_WORDS.get((doc[at - 1].lower_, low), "") if at else ""
 
 
 def described(reading: TurnReading, token: Token) -> int | None:
@@ -153,9 +174,19 @@ def holder(reading: TurnReading, token: Token, relation: str) -> int | None:
     determiners = {child.lower_ for child in token.children if child.dep_ in {"det", "nummod"}}
     if "the" in determiners and token.lower_ in kin.ARTICLED:
         return reading.speaker
+    if determiners & {"the", "a", "an", "another"} and relation in kin.SOCIAL and tells_of_self(token):
+        return reading.speaker if next(names_beside(reading, token), None) is not None else None
+    if token.dep_ in {"dobj", "oprd", "ccomp"} and token.head.lemma_ in {"say", "call", "shout", "become"}:
+        return None
     if not determiners and token.lower_ in kin.BARE and not (token.i and token.doc[token.i - 1].dep_ == "poss"):
         return reading.speaker
     return None
+
+
+def tells_of_self(token: Token) -> bool:
+    """Whether a sentence is about who speaks, or about nobody."""
+    subjects = [word for word in token.sent if word.dep_ in {"nsubj", "nsubjpass"} and word.head.dep_ == "ROOT"]
+    return not subjects or any(word.lower_ in {"i", "we", "me"} for word in subjects) or token in subjects
 
 
 def names_beside(reading: TurnReading, token: Token) -> Iterator[int]:
@@ -177,6 +208,11 @@ def names_beside(reading: TurnReading, token: Token) -> Iterator[int]:
         starts.append(doc[token.i + 1])
     if token.dep_ == "attr" and token.head.lemma_ == "be":
         starts += [child for child in token.head.children if child.dep_ == "nsubj"]
+        pronoun = next((child for child in starts if child.dep_ == "nsubj" and child.lower_ in {"he", "she"}), None)
+        key = reading.living(pronoun, animals=True) if pronoun is not None else None
+        if key is not None and cast[key].named:
+            seen.add(key)
+            yield key
     if token.dep_ in {"nsubj", "nsubjpass"} and token.head.lemma_ == "be":
         starts += [child for child in token.head.children if child.dep_ == "attr"]
     for start in starts:
@@ -200,14 +236,31 @@ def name_by_statement(reading: TurnReading, token: Token) -> None:
     elif token.lemma_ in NAMING:
         name = next((child for child in token.children if child.dep_ in {"oprd", "attr", "dobj"} and child.i in reading.named), None)
         holder_token = token.head if token.dep_ == "acl" else next(
-            (child for child in token.children if child.dep_ in {"nsubjpass", "dobj", "nsubj"} and child is not name), None)
-    if name is None or holder_token is None or holder_token.i == name.i or holder_token.lower_ in {"i", "my", "we"}:
+            (child for dep in ("nsubjpass", "dobj", "nsubj") for child in token.children if child.dep_ == dep and child is not name), None)
+    if name is None or holder_token is None or holder_token.i == name.i:
         return
-    key = reading.entity(holder_token)
+    entry = cast[reading.named[name.i]]
+    if holder_token.lower_ in {"i", "my", "me", "we", "our"}:
+        if holder_token.lower_ in {"my", "me"} and reading.speaker is not None and entry.known is None:
+            cast.merge(entry.key, reading.speaker)
+        return
+    key = animal_before(reading, holder_token) if holder_token.lower_ in {"his", "her", "its", "it", "he", "she"} else None
+    if key is None:
+        key = reading.entity(holder_token)
     if key is not None and not cast[key].named:
-        entry = cast[reading.named[name.i]]
         if not entry.sure:
-            entry.kind = cast[key].kind
+            entry.kind, entry.sure = cast[key].kind, cast[key].sure or cast[key].kind == "Object"
         cast.merge(key, entry.key)
-        if holder_token.i not in {mention.token.i for mention in reading.persons}:
-            reading.persons.append(Mention(name, entry.key))
+        reading.persons.append(Mention(name, entry.key))
+
+
+def animal_before(reading: TurnReading, pronoun: Token) -> int | None:
+    """The animal without a name that the sentence before spoke of: "a cat who sleeps in it. His name is …"."""
+    for place in (reading, *reading.earlier[:1]):
+        stop = pronoun.i if place is reading else len(place.doc)
+        for token in reversed(place.doc[max(0, stop - NEAR) : stop]):
+            if token.pos_ in {"NOUN", "PROPN"} and token.lemma_.lower() in kin.ANIMALS and token.i not in place.named:
+                return place.entity(token)
+            if token.i in place.named and place.cast[place.named[token.i]].kind == "Person" and place is reading:
+                return None
+    return None

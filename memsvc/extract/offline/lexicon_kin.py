@@ -22,7 +22,7 @@ HE = _words(
 FAMILY = (SHE | HE) - _words("girl lady woman landlady waitress boy gentleman man guy bloke landlord waiter") | _words(
     "partner spouse cousin sibling parent child kid baby twin toddler grandparent grandchild grandkid fiancé fiancee"
     " stepparent stepchild stepkid godparent godchild in-law relative ex triplet foster-child better-half"
-    " ex-partner half-sibling great-grandparent step-dad step-mom step-mum step-sister step-brother step-son"
+    " ex-partner half-sibling great-grandparent fella eldest youngest oldest step-dad step-mom step-mum step-sister step-brother step-son"
     " step-daughter"
 )
 ACQUAINTANCE = _words(
@@ -48,6 +48,17 @@ ARTICLED = _words("wife husband missus hubby boss kid kids girls boys parents in
 FORMER = _words("ex former late old previous ex- first deceased dead")
 """Before a relation: "my old boss" (for a friend "old" means long, see ``NOT_OVER``)."""
 NOT_OVER = _words("friend mate buddy pal dad mum mom mother father man woman granny grandmother grandfather")
+TWO_WORDS = {
+    ("young", "man"): "boyfriend", ("other", "half"): "partner", ("better", "half"): "partner",
+    ("significant", "other"): "partner", ("old", "man"): "father", ("little", "one"): "child", ("old", "lady"): "wife",
+    ("wee", "one"): "child",
+}  # fmt: skip
+SOCIAL = _words(
+    "friend mate buddy pal neighbour neighbor roommate flatmate housemate colleague coworker boss manager landlord landlady"
+    " teacher tutor coach vet doctor gp dentist physio therapist lawyer accountant classmate teammate apprentice lodger"
+    " tenant supervisor mentor instructor nanny babysitter childminder cleaner hairdresser client customer"
+)
+"""With an article and a name, in the mouth of one who speaks of himself, these are his own: "the vet, Catrin"."""
 PLURALS = {
     "kids": "kid", "children": "child", "parents": "parent", "grandparents": "grandparent", "girls": "daughter",
     "boys": "son", "folks": "parent", "in-laws": "in-law", "mates": "mate", "grandkids": "grandkid",

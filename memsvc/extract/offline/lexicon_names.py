@@ -22,7 +22,7 @@ SHE = _names("""
     Irena Irene Iris Irina Isabel Isabella Isla Ivana Ivy Iwona Jacqueline Jade Jana Jane Janet Janine Jasmine Jean
     Jenna Jennifer Jenny Jess Jessica Jill Joan Joanna Joanne Jo Johanna Josephine Joyce Juanita Judith Judy Julia
     Juliana Julie Juliette June Justyna Kaisa Karen Karin Karolina Kasia Kate Katherine Kathleen Kathy Katie Katja Katrin
-    Kavita Kayla Keira Kelly Kerry Keiko Kim Kirsten Kirsty Klara Kristin Kristina Lara Latoya Laura Lauren Layla Lea
+    Kavita Kayla Keira Kelly Kerry Keiko Kim Kirsten Kirsty Klara Kristin Luz Marisa Jacinta Kristina Lara Latoya Laura Lauren Layla Lea
     Leah Leila Lena Leonie Leticia Lidia Lilian Lily Lina Linda Lisa Liv Livia Liz Lola Lorna Lorraine Lotta Lotte Louise
     Lucia Lucie Lucy Luisa Lydia Lynn Mabel Maddie Madeleine Maeve Magda Magdalena Maggie Maja Malgorzata Mandy Manon
     Mara Margaret Margarita Margit Marguerite Maria Mariam Mariana Marie Marika Marina Marion Marisol Marjorie Marta
@@ -58,7 +58,7 @@ HE = _names("""
     Grant Greg Gregor Gregory Guido Guillaume Gunnar Gustav Guy Hakim Hamid Hamish Hank Hans Harald Harold Harry Hassan
     Hector Heinrich Hendrik Henri Henrik Henry Herbert Herman Hiroshi Horst Howard Hubert Hugh Hugo Hussein Iain Ian
     Ibrahim Igor Imran Isaac Ismail Ivan Ivar Ivo Jack Jacek Jacob Jacques Jake Jakob Jakub Jamal James Jamie Jan Janek
-    Jared Jarek Jason Javier Jay Jean-Luc Jean-Pierre Jeff Jeffrey Jens Jeremy Jerome Jerry Jerzy Jesse Jim Jimmy
+    Jared Jarek Jayden Hicham Lev Mischa Osian Ifor Jason Javier Jay Jean-Luc Jean-Pierre Jeff Jeffrey Jens Jeremy Jerome Jerry Jerzy Jesse Jim Jimmy
     Joachim João Joe Joel Johan Johannes John Johnny Jon Jonas Jonathan Jordan Jorge Jörg José Josef Joseph Josh Joshua
     Juan Juhani Julian Julien Jürgen Justin Kai Kamal Kareem Karim Karl Kaspar Keith Ken Kenji Kenneth Kenny Kevin Kieran
     Klaus Kofi Konrad Kris Kristian Kristof Krzysztof Kurt Kwame Kyle Lachlan Lars Lasse Laurence Lawrence Lee Leif Len Leo
@@ -156,6 +156,7 @@ PRODUCTS = _names("""
     Prusa Ender Raspberry_Pi Home_Assistant Google_Docs Google_Calendar Google_Maps Google_Sheets Apple_Watch
 """)  # fmt: skip
 NOT_NAMES = _names("""
+    Christmas Easter Ramadan Diwali Hanukkah Eid Thanksgiving Halloween Midsummer Passover Purim Valentine's Boxing
     I Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August
     September October November December Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays Jan Feb Mar Apr
     Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Wed Thu Fri Sat Sun God Jesus Christ Lord OK Okay Yes No Yeah Yep Nope Nah
@@ -205,8 +206,6 @@ EVENT_ENDS = _names("""
     Fayre Feis Fleadh Challenge Tour Fundraiser Fête Fete
 """)  # fmt: skip
 MEDIA_ENDS = _names("Magazine Times Gazette Podcast Album Symphony Chronicles Trilogy Herald Weekly")
-EVENTS = _names("Christmas Easter Ramadan Diwali Hanukkah Eid Thanksgiving Halloween Glastonbury Oktoberfest Eurovision Pride"
-                " Lollapalooza Coachella Wimbledon Parkrun Ironman Hogmanay Midsummer Pesach Passover Purim Nowruz Holi Songkran")  # fmt: skip
 VENUES = _names("""
     Museum Gallery Theatre Theater Library Café Cafe Restaurant Bistro Bar Pub Hotel Pool Stadium Arena Hall Centre Center Inn
     Arms Hospital Clinic Church Mosque Synagogue Temple Market Gym Cinema Bakery Club Hostel Campsite Farm Garden Gardens Zoo

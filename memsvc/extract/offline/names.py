@@ -301,7 +301,7 @@ def lower_names(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
                 yield token.i, token.i + 1
         elif low in lexicon.PRODUCTS and not is_word(low) and token.pos_ != "VERB":
             yield token.i, token.i + 1
-        elif token.is_alpha and not is_word(low) and is_named_here(token):
+        elif token.is_alpha and is_named_here(token) and (not is_word(low) or token.tag_ == "NNP"):
             yield token.i, token.i + 1
 
 
@@ -315,6 +315,8 @@ def is_named_here(token: Token) -> bool:
         return True
     if before is None:
         return False
+    if before.lower_ == "to" and before.i and doc[before.i - 1].lower_ in {"off", "back", "going", "went", "trip", "moving", "moved"}:
+        return True
     if before.lower_ in {"in", "from", "near", "called", "named", "with"}:
         return token.dep_ in {"pobj", "oprd", "attr"}
     return kin_before(before)
@@ -398,6 +400,8 @@ def around(name: Name, span: Span, add: Counter[str]) -> None:  # noqa: C901, PL
         add["Media"] += FAIR
     if root.dep_ == "dobj" and head.lemma_ in USING:
         add["Object"] += FAIR
+    if before is not None and before.lower_ == "in" and root.dep_ != "pobj" and (after is None or after.tag_ != "POS"):
+        add["Place"] += STRONG
     if before is not None and before.lower_ in PLACING and root.dep_ == "pobj":
         mover = root.head.head.lemma_.lower()
         add["Place"] += FAIR + WEAK if before.lower_ == "in" or mover in MOVING else WEAK
@@ -466,6 +470,8 @@ def described_by(root: Token, span: Span) -> Iterable[Token]:
 
 def kind_of_noun(noun: Token) -> str:
     """The node type of what an ordinary noun names; empty: no guess."""
+    if noun.lower_ == "it":
+        return "Object"
     if noun.pos_ == "PROPN" and noun.lower_ not in kin.KIN:
         return ""
     return kind_of_word(noun.lemma_.lower()) or kind_of_word(noun.lower_)

@@ -52,7 +52,7 @@ class TurnReading:
             for at in range(name.start, name.end):
                 self.named[at] = entry.key
             mention = Mention(self.doc[name.head], entry.key)
-            if entry.kind == "Person":
+            if entry.kind in {"Person", "Object", "Concept"}:
                 self.persons.append(mention)
             elif entry.kind == "Place":
                 self.places.append(mention)
@@ -86,9 +86,7 @@ class TurnReading:
         if low in SECOND:
             return self.partner
         if low in coreference.HER | coreference.HIM and token.pos_ in {"PRON", "DET"}:
-            others = frozenset(key for key in (self.speaker, self.partner) if key is not None)
-            earlier = [reading.persons for reading in self.earlier]
-            return coreference.person_meant(token, self.persons, earlier, self.cast, others)
+            return self.living(token, animals=False)
         if low in RELATIVE and token.pos_ in {"PRON", "DET", "SCONJ"}:
             head = relative_head(token)
             return self.person(head) if head is not None else None
@@ -100,6 +98,12 @@ class TurnReading:
                 entry.kind = "Person"
             return entry.key if entry.kind == "Person" else None
         return kinship.described(self, token)
+
+    def living(self, pronoun: Token, *, animals: bool) -> int | None:
+        """Whom "she" or "he" means."""
+        others = frozenset(key for key in (self.speaker, self.partner) if key is not None)
+        earlier = [reading.persons for reading in self.earlier]
+        return coreference.person_meant(pronoun, self.persons, earlier, self.cast, others, animals=animals)
 
     def entity(self, token: Token, *types: str) -> int | None:
         """See ``Reading.entity``."""
