@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memsvc.extract.extraction import Entity
 from memsvc.extract.window import Candidate, Window
+
+FIRM = 4.0
+"""By so many votes a name's type is certain enough."""
 
 
 @dataclass(slots=True)
@@ -28,6 +32,8 @@ class Entry:
     sure: bool = False
     """The type is certain."""
     plural: bool = False
+    votes: Counter[str] = field(default_factory=Counter)
+    """What a name may be, weighted; see ``names``."""
     spoken: bool = False
     """A turn to be read names it."""
 
@@ -41,7 +47,8 @@ class Cast:
         self.same: dict[int, int] = {}
         self.by_name: dict[str, int] = {}
         self.by_relation: dict[tuple[int, str], int] = {}
-        self.described: dict[tuple[str, int | None], int] = {}
+        self.described: dict[str, list[tuple[str, int]]] = {}
+        """Unnamed things by their nouns: what they were called, and their keys."""
         self.window = window
         self.candidates: dict[str, list[Candidate]] = {}
         self.candidate_keys: dict[int, int] = {}
@@ -104,6 +111,11 @@ class Cast:
         self.by_name[normed] = entry.key
         return entry
 
+    def knows(self, name: str) -> bool:
+        """Whether a name, or a part of one, was heard before."""
+        normed = normal(name)
+        return normed in self.by_name or normed in self.candidates or len(self.bearers(normed)) == 1
+
     def bearers(self, normed: str) -> list[int]:
         """Persons of whose name this is the first part, or who bear the first part of this one."""
         found = set()
@@ -161,6 +173,15 @@ class Cast:
         if entry.named or entry.of is None or entry.name.startswith(f"{self[entry.of].name}'s"):
             return entry.name
         return f"{self.title(entry.of)}'s {entry.name}" if self.find(entry.of) != entry.key else entry.name
+
+    def as_kind(self, entry: Entry, kinds: Sequence[str]) -> bool:
+        """Let a name of uncertain type be what a sentence needs it to be; whether it can be."""
+        if not kinds or entry.kind in kinds:
+            return True
+        if entry.sure or (entry.named and entry.votes[entry.kind] - max(entry.votes[kind] for kind in kinds) >= FIRM):
+            return False
+        entry.kind = next((kind for kind, _ in entry.votes.most_common() if kind in kinds), kinds[0])
+        return True
 
     def extracted(self, used: Iterable[int]) -> list[Entity]:
         """What the extraction gives: the named ones that turns to be read name, the relatives, and those of facts."""

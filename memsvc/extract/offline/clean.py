@@ -57,14 +57,19 @@ NOT_SPEECH = re.compile(
     r"```.*?(?:```|\Z)"  # code
     r"|<(\w+)[^>\n]*>.*?</\1>"  # what a program put in: <memory>…</memory>
     r"|https?://\S+|www\.\S+|\S+@\S+\.\w+"
-    r"|^[ \t]*[|>].*$"  # tables, quoted lines
-    r"|^(?: {4}|\t)\S.*$",  # indented code
+    r"|^[ \t]*[|>][^\n]*$"  # tables, quoted lines
+    r"|^(?: {4}|\t)\S[^\n]*$",  # indented code
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-NOT_SPEECH = re.compile(NOT_SPEECH.pattern.replace(r".*$", r"[^\n]*$"), re.DOTALL | re.MULTILINE | re.IGNORECASE)
 QUOTED = re.compile(r'"([^"\n]{12,})"|“([^”\n]{12,})”|‘([^’\n]{12,})’')
 MARKS = re.compile(r"[’‘`´]|[“”„«»]| [–—] |—|…|[*_]{1,3}(?=\w)|(?<=\w)[*_]{1,3}")
 SHORT = re.compile(r"(?<![\w'@#.])(" + "|".join(map(re.escape, chat.SPELLINGS)) + r")(?![\w'])", re.IGNORECASE)
+NOISE = re.compile(r"(?<![\w'])[ ,]*(?<![\w'])(?:" + "|".join(chat.NOISE) + r")(?![\w'])", re.IGNORECASE)
+ITS = re.compile(
+    r"\bits(?= (?:a|an|the|my|our|on|in|at|called|named|not|been|just|so|really|very|like|for|about|about|from|near|me|your|his|her"
+    r"|only|all|still|\w+ing|always|too|pretty|quite|also|hard|good|great|nice|fine|ok|okay)\b)",
+    re.IGNORECASE,
+)
 DAYS = re.compile(r"\b(" + "|".join(chat.CAPITALISED) + r")\b")
 EMOJI = re.compile(
     "[\U0001f1e6-\U0001faff\u2600-\u27bf\u2b50\ufe0f\u200d\u2190-\u21ff]+|(?<!\\w)(?:[:;=]-?[)(DPpO/|*]+|<3|xD|\\^\\^)(?!\\w)"
@@ -85,6 +90,8 @@ def clean(text: str) -> Cleaned:
     cleaned = cleaned.sub(EMOJI, lambda match: "." if ends_sentence(match) else " ")
     cleaned = cleaned.sub(MARKS, plain_mark)
     cleaned = cleaned.sub(SHORT, written_out)
+    cleaned = cleaned.sub(NOISE, lambda match: "")
+    cleaned = cleaned.sub(ITS, lambda match: match[0][:2] + "'s")
     cleaned = cleaned.sub(DAYS, lambda match: match[0].capitalize())
     return cleaned.sub(START, with_subject)
 

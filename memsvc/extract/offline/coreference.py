@@ -13,7 +13,7 @@ HER = frozenset("she her hers herself".split())
 HIM = frozenset("he him his himself".split())
 THING = frozenset("it its itself that this".split())
 THERE = frozenset({"there", "here"})
-FAR = 2
+FAR = 3
 """Turns back that are searched."""
 
 

@@ -20,6 +20,11 @@ from memsvc.extract.window import OWNER, Turn, Window
 
 CONTEXT = 4
 """Turns before the window that are read for whom "she" means."""
+REMEMBERED = 4
+"""Turns back that are asked for whom and what was spoken of."""
+HEARD = 240
+"""Signs at the end of an assistant's turn that are read, for what it asks about."""
+ASSISTANT = "assistant"
 PEOPLE = frozenset({"user", "human"})
 
 
@@ -53,34 +58,43 @@ def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
     """Readings of what people say, in the order of the turns; those before the window have negative indexes."""
     before = window.before[-CONTEXT:]
     turns = [(at - len(before), turn) for at, turn in enumerate(before)] + list(enumerate(window.turns))
-    spoken: list[tuple[int, Turn, Cleaned]] = []
-    for index, turn in turns:
-        if turn.role in PEOPLE and not is_boilerplate(turn.text):
-            cleaned = clean(turn.text)
-            if cleaned.text.strip() and is_english(cleaned.text):
-                spoken.append((index, turn, cleaned))
-    docs = pipeline.parse([cleaned.text for *_, cleaned in spoken])
-    known, index_of = known_names(window)
+    texts = [readable(turn) for _, turn in turns]
+    docs = iter(pipeline.parse([cleaned.text for cleaned in texts if cleaned]))
     asked = questions(turns)
-    found = [
-        names.find_names(doc, known, index_of, asked.get(index, ""))
-        for (index, *_), doc in zip(spoken, docs, strict=True)
-    ]
-    agree(found)
-    zone = ZoneInfo(window.zone)
+    known, lengths = known_names(window)
     speakers = {turn.speaker: speaker_key(window, cast, turn) for _, turn in turns if turn.role in PEOPLE}
-    readings: list[TurnReading] = []
-    for (index, turn, cleaned), doc, found_names in zip(spoken, docs, found, strict=True):
+    zone = ZoneInfo(window.zone)
+    made: list[TurnReading] = []
+    for (index, turn), cleaned in zip(turns, texts, strict=True):
+        if cleaned is None:
+            continue
+        doc = next(docs)
         others = [key for name, key in speakers.items() if name != turn.speaker]
-        partner = others[0] if len(others) == 1 else None
-        reading = TurnReading(
-            turn, index, cleaned, doc, turn.said_at.astimezone(zone), cast, speakers[turn.speaker], partner, found_names
-        )
-        reading.settle(readings[::-1][:4])
-        if index >= 0 and reading.speaker is not None:
+        made.append(
+            TurnReading(
+                turn, index, cleaned, doc, turn.said_at.astimezone(zone), cast,
+                speakers.get(turn.speaker), others[0] if len(others) == 1 else None,
+                names.find_names(doc, known, lengths, asked.get(index, "")), heard=turn.role not in PEOPLE,
+            )
+        )  # fmt: skip
+    agree([reading.names for reading in made if not reading.heard])
+    for at, reading in enumerate(made):
+        reading.settle(made[:at][::-1][:REMEMBERED])
+        if reading.index >= 0 and not reading.heard and reading.speaker is not None:
             cast[reading.speaker].spoken = True
-        readings.append(reading)
-    return readings
+    return [reading for reading in made if not reading.heard]
+
+
+def readable(turn: Turn) -> Cleaned | None:
+    """A turn as it is parsed: of an assistant's only the end, where it asks; None: nothing to read."""
+    if turn.role in PEOPLE:
+        cleaned = None if is_boilerplate(turn.text) else clean(turn.text)
+    else:
+        begin = max(0, len(turn.text) - HEARD)
+        cleaned = clean(turn.text[turn.text.find(" ", begin) if begin else 0 :]) if turn.role == ASSISTANT else None
+    if cleaned is None or not cleaned.text.strip() or not is_english(cleaned.text):
+        return None
+    return cleaned
 
 
 def questions(turns: list[tuple[int, Turn]]) -> dict[int, str]:

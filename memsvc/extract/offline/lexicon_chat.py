@@ -29,6 +29,11 @@ SPELLINGS = {
     "id prefer": "I'd prefer", "id say": "I'd say", "ill be": "I'll be", "ill have": "I'll have", "ill go": "I'll go",
     "wed love": "we'd love", "wed like": "we'd like",
 }  # fmt: skip
+NOISE = (
+    "tbh", "lol", "lmao", "lmfao", "rofl", "haha+", "hehe+", "ngl", "imo", "imho", "btw", "smh", "fyi", "omg", "tbf", "xx+", "xo+",
+    "ikr", "afaik", "iirc", "lolol",
+)  # fmt: skip
+"""Between a sentence's words these say nothing, and parsers take them for objects."""
 ONLY_LOWER = _words("r n u id ill wed ur cos")
 """Written in capitals these are something else."""
 CAPITALISED = (

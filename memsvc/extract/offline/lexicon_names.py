@@ -196,7 +196,7 @@ ORGANIZATION_ENDS = _names("""
 PLACE_ENDS = _names("""
     Street St Road Rd Avenue Ave Lane Square Park Lake River Mount Mountain Mountains Island Islands Beach Bay Hill Hills
     Bridge Airport Station Valley Forest Woods Coast Peninsula Canyon Falls Harbour Harbor Port Castle Gardens Garden Town
-    City County Village District Quarter Peak Pass Reservoir Moor Moors Fjord Canal Market Plaza Cathedral Abbey Pier Marina
+    City County Village District Quarter Peak Pass Reservoir Moor Moors Fjord Canal Market Plaza Cathedral Abbey Pier
     Heath Green Court House Tower Strait Ocean Sea Desert National_Park Wharf Docks Trail Way Crescent Drive Close Place Cliffs
 """)  # fmt: skip
 EVENT_ENDS = _names("""

@@ -126,7 +126,9 @@ def beside(span: Span, add: Counter[str]) -> None:
     if at > 0 and doc[at].text in {",", ":", "-", "("} and not doc[at].is_sent_start:
         for back in range(at - 1, max(span.sent.start, at - REACH) - 1, -1):
             token = doc[back]
-            if token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"} or token.pos_ == "PROPN" and back == at - 1:
+            if token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"} or (
+                token.pos_ == "PROPN" and back == at - 1 and token.dep_ != "pobj"
+            ):
                 break
             if token.pos_ == "NOUN":
                 kind = kind_of_noun(token)
@@ -165,12 +167,21 @@ def known_spans(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> 
             phrase = " ".join(low[start : start + length])
             if phrase in known and start + length <= len(low):
                 first = doc[start]
-                if first.text[0].islower() and (phrase in lexicon.ALSO_WORDS or is_common(first) or len(phrase) < 3):  # noqa: PLR2004
+                if first.text[0].islower() and not is_meant(first, phrase):
                     continue
                 if first.is_sent_start and phrase in lexicon.NOT_NAMES:
                     continue
                 yield start, start + length, known[phrase]
                 break
+
+
+def is_meant(token: Token, phrase: str) -> bool:
+    """Whether a known name in lower case is meant as one, "will" and "rose" only where no article or verb is."""
+    if is_common(token) or len(phrase) < 3:  # noqa: PLR2004
+        return False
+    if phrase not in lexicon.ALSO_WORDS and not is_word(phrase.split()[0]):
+        return True
+    return token.tag_ == "NNP" or not any(child.dep_ in {"det", "amod", "poss", "nummod", "compound"} for child in token.children)
 
 
 def is_common(token: Token) -> bool:

@@ -114,6 +114,8 @@ def behind(verb: Token, head: Token, asked: Token) -> Status | None:  # noqa: C9
         if lemma in BELIEVING and dep == "ccomp":
             above = climb(head, asked)
             return above if is_speaker(head) else Status.OPEN
+        if dep == "ccomp" and verb.tag_ == "VB" and not has_own_subject(verb):
+            return Status.OPEN  # "she says move to Ghent"
         if dep == "ccomp" and lemma in {"say", "tell", "know", "realise", "realize", "notice", "remember", "mention"}:
             return Status.OPEN if judged(head) is Status.OPEN else None
         if lemma == "go" and head.tag_ == "VBG" and is_infinitive(verb):

@@ -22,7 +22,8 @@ FIRST = frozenset("i me my mine myself we us our ours ourselves".split())
 SECOND = frozenset("you your yours yourself".split())
 RELATIVE = frozenset("who that which whom whose".split())
 VAGUE_PERSONS = frozenset("someone somebody everyone everybody anyone anybody people nobody they them their".split())
-HUMAN = frozenset("man woman guy bloke girl boy lady chap lad lass person kid fella gentleman".split())
+NEAR = 12
+"""Tokens at the beginning of a turn where "it" may mean what the turn before spoke of."""
 
 
 class TurnReading:
@@ -30,9 +31,13 @@ class TurnReading:
 
     def __init__(
         self, turn: Turn, index: int, cleaned: Cleaned, doc: Doc, now: datetime, cast: Cast,
-        speaker: int | None, partner: int | None, names: Sequence[Name],
+        speaker: int | None, partner: int | None, names: Sequence[Name], *, heard: bool = False,
     ) -> None:  # fmt: skip
-        """Prepare; ``settle`` has to follow, in the order of the turns."""
+        """Prepare; ``settle`` has to follow, in the order of the turns.
+
+        A turn that is only heard, an assistant's, adds nobody; it tells whom "she" in the answer means.
+        """
+        self.heard = heard
         self.turn, self.index, self.doc, self.now = turn, index, doc, now
         self.speaker, self.partner = speaker, partner
         self.cleaned, self.cast, self.names = cleaned, cast, names
@@ -47,7 +52,10 @@ class TurnReading:
         """Find out who is spoken of, given the turns before, the last one first."""
         self.earlier = list(earlier)
         for name in self.names:
+            if self.heard and not self.cast.knows(name.text):
+                continue
             entry = self.cast.named(name.text, name.votes.most_common(1)[0][0])
+            entry.votes = name.votes
             self.note(entry, name.start, name.end)
             for at in range(name.start, name.end):
                 self.named[at] = entry.key
@@ -56,12 +64,13 @@ class TurnReading:
                 self.persons.append(mention)
             elif entry.kind == "Place":
                 self.places.append(mention)
-        kinship.bind(self)
+        if not self.heard:
+            kinship.bind(self)
         self.persons.sort(key=lambda mention: mention.token.i)
 
     def note(self, entry: Entry, start: int, end: int) -> None:
         """Remember where an entity is spoken of first."""
-        if entry.spoken or self.index < 0:
+        if entry.spoken or self.index < 0 or self.heard:
             return
         entry.spoken, entry.turn = True, self.index
         entry.quote = self.words(self.doc[start], self.doc[end - 1])
@@ -94,8 +103,8 @@ class TurnReading:
             return None
         if token.i in self.named:
             entry = self.cast[self.named[token.i]]
-            if entry.kind != "Person" and not entry.sure and token.dep_ in {"nsubj", "poss"} and entry.kind == "Concept":
-                entry.kind = "Person"
+            if entry.kind == "Concept" and token.dep_ in {"nsubj", "poss", "dobj", "pobj"}:
+                self.cast.as_kind(entry, ("Person",))
             return entry.key if entry.kind == "Person" else None
         return kinship.described(self, token)
 
@@ -111,10 +120,8 @@ class TurnReading:
         if key is None:
             return None
         entry = self.cast[key]
-        if types and entry.kind not in types:
-            if entry.sure or entry.kind == "Person":
-                return None
-            entry.kind = types[0]
+        if not self.cast.as_kind(entry, types):
+            return None
         return entry.key
 
     def entity_meant(self, token: Token, types: Sequence[str]) -> int | None:
@@ -143,14 +150,24 @@ class TurnReading:
             return None
         owner = next((child for child in phrase.head.children if child.dep_ == "poss"), None)
         whose = self.person(owner) if owner is not None else None
-        place = (f"{kind} {phrase.head.lemma_.lower()}", None)
-        known = self.cast.described.get(place)
-        if known is not None and phrases.same(self.cast[known].name, phrase.name, definite=phrase.definite):
-            return self.cast[known].key
-        entry = self.cast.add(phrase.name, kind, named=False, of=whose, relation=phrase.head.lemma_.lower() if whose is not None else "")
-        self.cast.described[place] = entry.key
+        noun = phrase.head.lemma_.lower()
+        for name, key in self.cast.described.get(noun, ()):
+            if phrases.same(name, phrase.name, definite=phrase.definite) and self.fits(key, kind, types):
+                return self.cast[key].key
+        entry = self.cast.add(phrase.name, kind, named=False, of=whose, relation=noun if whose is not None else "")
+        self.cast.described.setdefault(noun, []).append((phrase.name, entry.key))
         self.note(entry, phrase.start, phrase.end)
         return entry.key
+
+    def fits(self, key: int, kind: str, types: Sequence[str]) -> bool:
+        """Whether something may be what is asked; a thing of uncertain type becomes it."""
+        entry = self.cast[key]
+        if not types or entry.kind in types:
+            return True
+        if entry.sure or entry.named or kind not in types:
+            return False
+        entry.kind = kind
+        return True
 
     def place_before(self, token: Token) -> int | None:
         """The place that "there" means."""
@@ -180,16 +197,26 @@ class TurnReading:
             key = self.thing(word, types)
             if key is not None:
                 return key
+        return self.thing_of_before(types) if start < NEAR else None
+
+    def thing_of_before(self, types: Sequence[str]) -> int | None:
+        """The thing that the turn before introduced last: "I own a small shop." - "It is called …"."""
+        for reading in self.earlier[: coreference.FAR]:
+            for word in reversed(reading.doc):
+                if word.dep_ in {"dobj", "attr", "nsubj", "ROOT", "appos"} and word.pos_ == "NOUN" and introduces(word):
+                    return None if reading.heard else reading.thing(word, types)
         return None
 
     def made(self, name: str, kind: str, token: Token) -> int:
         """See ``Reading.made``."""
-        place = (f"{kind} {name.casefold()}", None)
-        if place not in self.cast.described:
-            entry = self.cast.add(name, kind, named=False, sure=True)
-            self.cast.described[place] = entry.key
-            self.note(entry, token.i, token.i + 1)
-        return self.cast[self.cast.described[place]].key
+        made = self.cast.described.setdefault(name.casefold(), [])
+        for _, key in made:
+            if self.cast[key].kind == kind:
+                return self.cast[key].key
+        entry = self.cast.add(name, kind, named=False, sure=True)
+        made.append((name, entry.key))
+        self.note(entry, token.i, token.i + 1)
+        return entry.key
 
     def whose(self, key: int) -> Entity:
         """See ``Reading.whose``."""
@@ -202,6 +229,11 @@ class TurnReading:
         if len(quote) > MAX_QUOTE:
             quote = quote[:MAX_QUOTE].rsplit(" ", 1)[0]
         return quote.strip()
+
+
+def introduces(noun: Token) -> bool:
+    """Whether a noun has an indefinite article or a possessive."""
+    return any(child.lower_ in {"a", "an", "my", "our"} for child in noun.children)
 
 
 def relative_head(token: Token) -> Token | None:
