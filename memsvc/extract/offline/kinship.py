@@ -95,13 +95,14 @@ def described(reading: TurnReading, token: Token) -> int | None:
     plural = token.tag_ in {"NNS", "NNPS"} or low in kin.PLURALS
     animal = relation in kin.ANIMALS and relation not in kin.KIN
     gender = "she" if relation in kin.SHE else "he" if relation in kin.HE else ""
-    names = list(names_beside(reading, token))
+    names = list(names_beside(reading, token)) or list(name_asked_for(reading, token))
     cast = reading.cast
     kind = "Object" if animal else "Person"
     if plural:
         keys = [name_relative(reading, key, whose, relation, kind, gender, token) for key in names]
         if not keys:
-            entry = cast.relative(whose, low, name=low, kind=kind, gender="", plural=True)
+            group = f"{relation}s" if "-" in relation else low
+            entry = cast.relative(whose, group, name=group, kind=kind, gender="", plural=True)
             keys = [entry.key]
             if low not in kin.ARTICLED or low == "parents":
                 add_bond(reading, token, whose, entry.key, relation)
@@ -178,7 +179,11 @@ def holder(reading: TurnReading, token: Token, relation: str) -> int | None:
         return reading.speaker if next(names_beside(reading, token), None) is not None else None
     if token.dep_ in {"dobj", "oprd", "ccomp"} and token.head.lemma_ in {"say", "call", "shout", "become"}:
         return None
-    if not determiners and token.lower_ in kin.BARE and not (token.i and token.doc[token.i - 1].dep_ == "poss"):
+    alone = not any(child.dep_ in {"det", "amod", "compound", "nmod"} for child in token.children)
+    before = token.doc[token.i - 1].lower_ if token.i else ""
+    if before in {"that", "this", "a", "the", "no", "every"}:
+        return None
+    if alone and not determiners and token.lower_ in kin.BARE and not (token.i and token.doc[token.i - 1].dep_ == "poss"):
         return reading.speaker
     return None
 
@@ -206,6 +211,10 @@ def names_beside(reading: TurnReading, token: Token) -> Iterator[int]:
         starts.append(token.head)
     if token.i + 1 < len(doc) and doc[token.i + 1].i in named:
         starts.append(doc[token.i + 1])
+    if token.i + 2 < len(doc) and doc[token.i + 1].text == "," and doc[token.i + 2].i in named:
+        end = next(at for at in range(token.i + 2, len(doc) + 1) if at not in named)
+        if (end >= len(doc) or doc[end].lower_ not in {"and", "or", "&"}) and any(c.dep_ == "poss" for c in token.children):
+            starts.append(doc[token.i + 2])
     if token.dep_ == "attr" and token.head.lemma_ == "be":
         starts += [child for child in token.head.children if child.dep_ == "nsubj"]
         pronoun = next((child for child in starts if child.dep_ == "nsubj" and child.lower_ in {"he", "she"}), None)
@@ -223,6 +232,22 @@ def names_beside(reading: TurnReading, token: Token) -> Iterator[int]:
                 if fits(other):
                     seen.add(named[other.i])
                     yield named[other.i]
+
+
+def name_asked_for(reading: TurnReading, token: Token) -> Iterator[int]:
+    """ "Who is Zik?" - "My daughter.": the only person of the question."""
+    if not reading.earlier or token.sent.start > NEAR or token.dep_ not in {"ROOT", "attr"}:
+        return
+    before = reading.earlier[0]
+    if token.dep_ == "attr" and not any(child.lower_ in {"he", "she", "that"} for child in token.head.children):
+        return
+    last = list(before.doc.sents)[-1]
+    others = {before.cast.find(mention.key) for mention in before.persons if mention.token.i >= last.start}
+    others -= {before.cast.find(key) for key in (reading.speaker, reading.partner) if key is not None}
+    if last.text.rstrip().endswith("?") and len(others) == 1:
+        key = others.pop()
+        if before.cast[key].named and not before.cast[key].relation:
+            yield key
 
 
 def name_by_statement(reading: TurnReading, token: Token) -> None:

@@ -50,8 +50,7 @@ FORMER = _words("ex former late old previous ex- first deceased dead")
 NOT_OVER = _words("friend mate buddy pal dad mum mom mother father man woman granny grandmother grandfather")
 TWO_WORDS = {
     ("young", "man"): "boyfriend", ("other", "half"): "partner", ("better", "half"): "partner",
-    ("significant", "other"): "partner", ("old", "man"): "father", ("little", "one"): "child", ("old", "lady"): "wife",
-    ("wee", "one"): "child",
+    ("significant", "other"): "partner", ("old", "man"): "father", ("old", "lady"): "wife",
 }  # fmt: skip
 SOCIAL = _words(
     "friend mate buddy pal neighbour neighbor roommate flatmate housemate colleague coworker boss manager landlord landlady"

@@ -40,6 +40,7 @@ MEETING = frozenset(
 WORKING = frozenset("work intern volunteer study teach train apprentice enrol enroll job shift role position year degree phd masters course"
                     " student professor lecturer term semester engineer nurse manager developer teacher colleague start gig".split())  # fmt: skip
 SHOUTING = frozenset("look shout laugh yell smile stare mad angry annoyed swear scream furious wave bark".split())
+JOINING = frozenset("join quit leave support found".split())
 READING = frozenset("read watch rewatch stream finish reread binge listen see hear".split())
 USING = frozenset("use install download try open run drive buy sell ride play wear charge fix repair learn code write".split())
 FROM = frozenset("work my the school church uni next accounts hr upstairs downstairs across down".split())
@@ -84,7 +85,8 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]], aske
         names.append(Name(start, end, doc[start:end].text))
         taken[start:end] = [True] * (end - start)
     for start, end in lower_names(doc, taken):
-        names.append(Name(start, end, doc[start:end].text.title()))
+        text = doc[start:end].text
+        names.append(Name(start, end, text if text in lexicon.PRODUCTS else text.title()))
         taken[start:end] = [True] * (end - start)
     for name in names:
         span = doc[name.start : name.end]
@@ -305,7 +307,7 @@ def lower_names(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
         low = token.lower_
         if taken[token.i] or not token.text[0].islower() or low in lexicon.ALSO_WORDS or len(low) < 3:  # noqa: PLR2004
             continue
-        if low in LOWER_WORDS or low in things.MEDIA or token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
+        if low in LOWER_WORDS or low in lexicon.NOT_NAMES or low in things.MEDIA or low in things.LANGUAGES or token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
             continue
         if low in lexicon.GIVEN or low in lexicon.PLACES or low in lexicon.ORGANIZATIONS:
             if token.pos_ != "VERB":
@@ -357,6 +359,7 @@ def vote(name: Name, span: Span) -> None:
     if label in LABELS:
         doubtful = label == "PERSON" and first not in lexicon.GIVEN and is_word(first)
         doubtful = doubtful or label in {"NORP", "LANGUAGE", "LAW"} or (label in {"ORG", "PRODUCT", "WORK_OF_ART"} and len(words) == 1)
+        doubtful = doubtful or (label == "GPE" and len(words) == 1 and phrase not in lexicon.PLACES)
         add[LABELS[label]] += WEAK / 2 if doubtful else WEAK
     for found, kind in (
         (phrase in lexicon.PLACES, "Place"),
@@ -367,6 +370,8 @@ def vote(name: Name, span: Span) -> None:
             add[kind] += STRONG
     if first in lexicon.GIVEN and "&" not in words:
         add["Person"] += STRONG if len(words) == 1 or words[1] not in lexicon.ORGANIZATION_ENDS else WEAK
+    if first == "project" and len(words) > 1:
+        add["Project"] += CERTAIN
     if first in {title.rstrip(".") for title in lexicon.TITLES} and len(words) > 1:
         add["Person"] += CERTAIN
     if len(words) > 1:
@@ -401,18 +406,27 @@ def around(name: Name, span: Span, add: Counter[str]) -> None:  # noqa: C901, PL
         kind = kind_of_noun(noun)
         if kind:
             add[kind] += CERTAIN / 2
-    if root.dep_ in {"nsubj", "nsubjpass"} and head.lemma_.lower() in PERSON_VERBS and head.pos_ == "VERB":
-        add["Person"] += FAIR
+    if root.dep_ in {"nsubj", "nsubjpass"} and head.pos_ == "VERB":
+        add["Person"] += FAIR if head.lemma_.lower() in PERSON_VERBS else WEAK
+    if after is not None and after.like_num and after.is_digit and 0 < int(after.text) < 100 and len(span) == 1:  # noqa: PLR2004
+        add["Person"] += WEAK
     if root.dep_ == "conj" and head.pos_ == "PRON" and head.lower_ in {"i", "me", "he", "she", "you", "him", "her"}:
         add["Person"] += FAIR
     if root.dep_ in {"dobj", "iobj", "dative"} and head.lemma_ in MEETING:
         add["Person"] += FAIR
+    if root.dep_ == "dobj" and head.lemma_ in JOINING:
+        add["Organization"] += FAIR
+    if before is not None and before.lower_ in {"ex", "ex-", "formerly"}:
+        add["Organization"] += FAIR
     if root.dep_ == "dobj" and head.lemma_ in READING:
         add["Media"] += FAIR
     if root.dep_ == "dobj" and head.lemma_ in USING:
         add["Object"] += FAIR
     if before is not None and before.lower_ == "in" and root.dep_ != "pobj" and (after is None or after.tag_ != "POS"):
         add["Place"] += STRONG
+    if before is not None and before.lower_ == "to" and before.i and root.dep_ != "pobj":
+        goes = doc[before.i - 1].lemma_.lower() in MOVING or doc[before.i - 1].lower_ in {"off", "back", "over", "down", "up"}
+        add["Place"] += STRONG if goes else 0
     if before is not None and before.lower_ in PLACING and root.dep_ == "pobj":
         mover = root.head.head.lemma_.lower()
         add["Place"] += FAIR + WEAK if before.lower_ == "in" or mover in MOVING else WEAK
@@ -429,7 +443,9 @@ def around(name: Name, span: Span, add: Counter[str]) -> None:  # noqa: C901, PL
         add["Organization"] += FAIR
     if before is not None and before.lower_ in {"with", "to", "for", "than", "by"} and root.dep_ == "pobj":
         mover = root.head.head.lemma_.lower()
-        if before.lower_ == "to" and (mover in MOVING or root.head.head.lower_ in {"off", "back"}):
+        if before.lower_ == "with" and mover in {"start", "interview", "sign", "bank", "work", "insure", "apply"}:
+            add["Organization"] += FAIR
+        elif before.lower_ == "to" and (mover in MOVING or root.head.head.lower_ in {"off", "back"}):
             add["Place"] += FAIR + WEAK
         elif before.lower_ == "with" and mover == "be":
             add["Organization"] += FAIR
