@@ -46,7 +46,7 @@ def read(window: Window) -> Extraction:
     """See ``OfflineExtractor.extract``."""
     cast = Cast(window)
     readings = read_turns(window, cast)
-    found = read_facts(window, readings, [cast.entity(entry.key) for entry in cast.entries])
+    found = read_facts(window, readings)
     facts = [fact for fact in found if fact.turn >= 0]
     counts = Counter(fact.turn for fact in facts)
     signs = [read_signs(at, turn.text, counts[at]) for at, turn in enumerate(window.turns) if turn.role in PEOPLE]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
     from memsvc.extract.extraction import Entity
+    from memsvc.extract.offline.names import Name
     from memsvc.extract.window import Turn
 
 
@@ -67,6 +68,8 @@ class Reading(Protocol):
     """Key of who says it: "I"."""
     partner: int | None
     """Key of whom it is said to, in a chat of two people: "you"."""
+    names: Sequence[Name]
+    """Its proper names, in order; ``entity`` tells what each means."""
     bonds: Sequence[Bond]
     """All relatives and acquaintances that the turn names."""
 
