@@ -1,9 +1,31 @@
-"""The offline extractor."""
+"""The offline extractor: cleans and parses turns, finds who is spoken of, and lets the patterns look for facts."""
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections import Counter
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
 from memsvc.extract.extraction import Extraction
-from memsvc.extract.window import Window
+from memsvc.extract.offline import names, pipeline
+from memsvc.extract.offline.cast import Cast, normal
+from memsvc.extract.offline.clean import Cleaned, clean
+from memsvc.extract.offline.facts import read_facts
+from memsvc.extract.offline.language import is_english
+from memsvc.extract.offline.signs import is_boilerplate, read_signs
+from memsvc.extract.offline.turns import TurnReading
+from memsvc.extract.window import OWNER, Turn, Window
+
+CONTEXT = 4
+"""Turns before the window that are read for whom "she" means."""
+REMEMBERED = 4
+"""Turns back that are asked for whom and what was spoken of."""
+HEARD = 240
+"""Signs at the end of an assistant's turn that are read, for what it asks about."""
+ASSISTANT = "assistant"
+PEOPLE = frozenset({"user", "human"})
 
 
 class OfflineExtractor:
@@ -11,6 +33,113 @@ class OfflineExtractor:
 
     name = "offline/1"
 
+    def __init__(self) -> None:
+        """Load the model, where no other has."""
+        pipeline.load()
+
     async def extract(self, window: Window) -> Extraction:
         """What the turns of the window say; never raises for what a text holds."""
-        raise NotImplementedError
+        return await asyncio.to_thread(read, window)
+
+
+def read(window: Window) -> Extraction:
+    """See ``OfflineExtractor.extract``."""
+    cast = Cast(window)
+    readings = read_turns(window, cast)
+    found = read_facts(window, readings)
+    facts = [fact for fact in found if fact.turn >= 0]
+    counts = Counter(fact.turn for fact in facts)
+    signs = [read_signs(at, turn.text, counts[at]) for at, turn in enumerate(window.turns) if turn.role in PEOPLE]
+    used = [key for fact in facts for key in (fact.subject, fact.object)]
+    return Extraction(entities=tuple(cast.extracted(used)), facts=tuple(facts), signs=tuple(signs))
+
+
+def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
+    """Readings of what people say, in the order of the turns; those before the window have negative indexes."""
+    before = window.before[-CONTEXT:]
+    turns = [(at - len(before), turn) for at, turn in enumerate(before)] + list(enumerate(window.turns))
+    texts = [readable(turn) for _, turn in turns]
+    docs = iter(pipeline.parse([cleaned.text for cleaned in texts if cleaned]))
+    asked = questions(turns)
+    known, lengths = known_names(window)
+    speakers = {turn.speaker: speaker_key(window, cast, turn) for _, turn in turns if turn.role in PEOPLE}
+    zone = ZoneInfo(window.zone)
+    made: list[TurnReading] = []
+    for (index, turn), cleaned in zip(turns, texts, strict=True):
+        if cleaned is None:
+            continue
+        doc = next(docs)
+        others = [key for name, key in speakers.items() if name != turn.speaker]
+        made.append(
+            TurnReading(
+                turn, index, cleaned, doc, turn.said_at.astimezone(zone), cast,
+                speakers.get(turn.speaker), others[0] if len(others) == 1 else None,
+                names.find_names(doc, known, lengths, asked.get(index, "")), heard=turn.role not in PEOPLE,
+            )
+        )  # fmt: skip
+    agree([reading.names for reading in made if not reading.heard])
+    for at, reading in enumerate(made):
+        reading.settle(made[:at][::-1][:REMEMBERED])
+        if reading.index >= 0 and not reading.heard and reading.speaker is not None:
+            cast[reading.speaker].spoken = True
+    return [reading for reading in made if not reading.heard]
+
+
+def readable(turn: Turn) -> Cleaned | None:
+    """A turn as it is parsed: of an assistant's only the end, where it asks; None: nothing to read."""
+    if turn.role in PEOPLE:
+        cleaned = None if is_boilerplate(turn.text) else clean(turn.text)
+    else:
+        begin = max(0, len(turn.text) - HEARD)
+        cleaned = clean(turn.text[turn.text.find(" ", begin) if begin else 0 :]) if turn.role == ASSISTANT else None
+    if cleaned is None or not cleaned.text.strip() or not is_english(cleaned.text):
+        return None
+    return cleaned
+
+
+def questions(turns: list[tuple[int, Turn]]) -> dict[int, str]:
+    """For each turn that follows a question: the question."""
+    asked: dict[int, str] = {}
+    for (_, before), (index, _) in pairwise(turns):
+        last = re.split(r"(?<=[.!?])\s+", before.text.strip())[-1]
+        if last.endswith("?") or re.match(r"(?:where|who|what|which)\b", last, re.IGNORECASE):
+            asked[index] = last
+    return asked
+
+
+def known_names(window: Window) -> tuple[dict[str, str], dict[str, set[int]]]:
+    """Names of candidates and speakers with their types, and the lengths of names by their first word."""
+    known: dict[str, str] = {}
+    for candidate in window.candidates:
+        for name in (candidate.label, *candidate.aliases):
+            known[normal(name)] = candidate.type
+    for speaker in window.speakers:
+        if speaker:
+            known.setdefault(normal(speaker), "Person")
+    known.pop("", None)
+    index: dict[str, set[int]] = {}
+    for name in known:
+        words = name.split()
+        index.setdefault(words[0], set()).add(len(words))
+    return known, index
+
+
+def agree(found: list[list[names.Name]]) -> None:
+    """Let all mentions of a name vote together on what it names."""
+    votes: dict[str, Counter[str]] = {}
+    for name in (name for some in found for name in some):
+        votes.setdefault(normal(name.text), Counter()).update(name.votes)
+    for name in (name for some in found for name in some):
+        name.votes = votes[normal(name.text)]
+
+
+def speaker_key(window: Window, cast: Cast, turn: Turn) -> int | None:
+    """The key of who says a turn."""
+    number = window.speakers.get(turn.speaker, OWNER if turn.role == "user" and not turn.speaker else None)
+    if number is not None:
+        return cast.candidate(number).key
+    if not turn.speaker:
+        return None
+    entry = cast.named(turn.speaker, "Person", sure=True)
+    entry.sure = True
+    return entry.key

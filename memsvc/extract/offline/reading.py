@@ -1,16 +1,21 @@
 """What the offline extractor knows about a turn before it looks for facts: its grammar, and whom and what it names.
 
-``names`` and its neighbours fill it; the pattern modules only ask it.
+``turns`` and its neighbours fill it; the pattern modules only ask it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
+    from memsvc.extract.extraction import Entity
+    from memsvc.extract.offline.names import Name
     from memsvc.extract.window import Turn
 
 
@@ -27,19 +32,56 @@ class Status(Enum):
     """A question, a condition, a wish, a guess, irony, or somebody else's words: no fact."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """A relative or acquaintance that a phrase names: "my sister", "Tova's boss"; a fact of FAMILY_OF or KNOWS."""
+
+    token: Token
+    """The relation's noun."""
+    whose: int
+    """Key of the person from whom it counts."""
+    who: int
+    """Key of the relative."""
+    relation: str
+    """Lemma of the noun: sister, boss, friend."""
+    family: bool
+    """Relatives and partners; otherwise friends, neighbours, people of work and school."""
+    over: bool = False
+    """ "ex", "former", "late", "old" (of a boss): it is not so any more."""
+
+
 class Reading(Protocol):
-    """A turn, parsed; keys are those of ``Extraction.entities``."""
+    """A turn, parsed; keys are those of ``Extraction.entities``.
+
+    The text that was parsed is not quite the turn's: spellings of chats are written out ("u", "im", "gonna"), what is
+    no speech (code, quotations, tables) is left out, and an "I" stands before a sentence that starts with a verb
+    without subject ("Got a new bike!"). So signs of ``doc`` are no signs of ``turn.text``: quote by ``words``.
+    """
 
     turn: Turn
     index: int
-    """Of the turn, in the window."""
+    """Of the turn, in ``Window.turns``; negative for turns of ``Window.before``, which are context only."""
     doc: Doc
+    now: datetime
+    """When it was said, on the owner's clock."""
+    speaker: int | None
+    """Key of who says it: "I"."""
+    partner: int | None
+    """Key of whom it is said to, in a chat of two people: "you"."""
+    names: Sequence[Name]
+    """Its proper names, in order; ``entity`` tells what each means."""
+    bonds: Sequence[Bond]
+    """All relatives and acquaintances that the turn names."""
 
     def status(self, verb: Token) -> Status:
-        """Whether what this verb, or predicate, says is so."""
+        """Whether what this verb, or predicate, says is so.
+
+        "would like/love/prefer to" and "can't wait" are wishes that are so; what is wished (the verb behind "want to",
+        "hope to", "would love to") is OPEN. "will" and "going to" are SO without "maybe".
+        """
 
     def person(self, token: Token) -> int | None:
-        """The person that a token means, by name, pronoun ("I", "we", "she") or description ("my sister").
+        """The person that a token means, by name, pronoun ("I", "we", "she", "my") or description ("my sister").
 
         None: nobody who can be told apart.
         """
@@ -49,10 +91,16 @@ class Reading(Protocol):
 
         Args:
             token: the head of the phrase.
-            types: what it must be, the likeliest first; none: anything.
+            types: what it must be, the likeliest first, which an unnamed thing becomes; none: anything.
 
-        None: a pronoun without antecedent, something that says nothing ("thing", "lot", "something").
+        None: a pronoun without antecedent, something that says nothing ("thing", "lot", "something"), another type.
         """
 
     def made(self, name: str, kind: str, token: Token) -> int:
         """An entity that no noun phrase names: a task ("learn to weld"), an emotion ("lonely")."""
+
+    def whose(self, key: int) -> Entity:
+        """An entity as known so far, with what it is to whom (``of``, ``relation``)."""
+
+    def words(self, first: Token, last: Token) -> str:
+        """The turn's own words from one token to another; verbatim, at most 200 characters."""

@@ -1,0 +1,220 @@
+"""Whom and what a window speaks of: one entry each, however often and by whatever words it is named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from memsvc.extract.extraction import Entity
+from memsvc.extract.window import Candidate, Window
+
+FIRM = 4.0
+"""By so many votes a name's type is certain enough."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """An entity while it is being found out."""
+
+    key: int
+    name: str
+    kind: str
+    named: bool
+    known: int | None = None
+    aliases: list[str] = field(default_factory=list)
+    of: int | None = None
+    relation: str = ""
+    turn: int = 0
+    quote: str = ""
+    gender: str = ""
+    """she, he, or not known."""
+    sure: bool = False
+    """The type is certain."""
+    plural: bool = False
+    votes: Counter[str] = field(default_factory=Counter)
+    """What a name may be, weighted; see ``names``."""
+    spoken: bool = False
+    """A turn to be read names it."""
+
+
+class Cast:
+    """The entities of a window."""
+
+    def __init__(self, window: Window) -> None:
+        """Begin with nobody; candidates enter when they are spoken of."""
+        self.entries: list[Entry] = []
+        self.same: dict[int, int] = {}
+        self.by_name: dict[str, int] = {}
+        self.by_relation: dict[tuple[int, str], int] = {}
+        self.described: dict[str, list[tuple[str, int]]] = {}
+        """Unnamed things by their nouns: what they were called, and their keys."""
+        self.window = window
+        self.candidates: dict[str, list[Candidate]] = {}
+        self.candidate_keys: dict[int, int] = {}
+        for candidate in window.candidates:
+            for name in (candidate.label, *candidate.aliases):
+                found = self.candidates.setdefault(normal(name), [])
+                if candidate not in found:
+                    found.append(candidate)
+
+    def find(self, key: int) -> int:
+        """The entry that a key stands for, after merges."""
+        while key in self.same:
+            key = self.same[key]
+        return key
+
+    def __getitem__(self, key: int) -> Entry:
+        return self.entries[self.find(key)]
+
+    def add(self, name: str, kind: str, *, named: bool = True, **more: object) -> Entry:
+        """A new entry, whatever others there are."""
+        entry = Entry(len(self.entries), name, kind, named, **more)  # type: ignore[arg-type]
+        self.entries.append(entry)
+        return entry
+
+    def candidate(self, number: int) -> Entry:
+        """The entry of something that is known."""
+        if number not in self.candidate_keys:
+            candidate = self.window.candidates[number]
+            entry = self.add(candidate.label, candidate.type, known=number, sure=True)
+            self.candidate_keys[number] = entry.key
+            for name in (candidate.label, *candidate.aliases):
+                self.by_name.setdefault(normal(name), entry.key)
+        return self[self.candidate_keys[number]]
+
+    def named(self, name: str, kind: str, *, sure: bool = False) -> Entry:
+        """The entry of a proper name, made where it is new.
+
+        A first name or surname that only one person bears here means that person, a full name the one whose first name
+        was said.
+        """
+        normed = normal(name)
+        key = self.by_name.get(normed)
+        if key is not None:
+            return self[key]
+        known = [one for one in self.candidates.get(normed, []) if kind in {one.type, ""} or not sure]
+        if len(known) == 1:
+            return self.candidate(known[0].number)
+        if kind == "Person":
+            longer = self.bearers(normed)
+            if len(longer) == 1:
+                entry = self[longer[0]]
+                if len(name) > len(entry.name):
+                    entry.aliases.append(entry.name)
+                    entry.name = name
+                elif name not in entry.aliases:
+                    entry.aliases.append(name)
+                self.by_name[normed] = entry.key
+                return entry
+        entry = self.add(name, kind, sure=sure)
+        self.by_name[normed] = entry.key
+        return entry
+
+    def knows(self, name: str) -> bool:
+        """Whether a name, or a part of one, was heard before."""
+        normed = normal(name)
+        return normed in self.by_name or normed in self.candidates or len(self.bearers(normed)) == 1
+
+    def bearers(self, normed: str) -> list[int]:
+        """Persons of whose name this is the first part, or who bear the first part of this one."""
+        found = set()
+        for other, key in self.by_name.items():
+            entry = self[key]
+            if entry.kind != "Person" or not entry.named:
+                continue
+            short, long = sorted((normed, other), key=len)
+            if long.startswith(f"{short} ") or (" " not in short and long.endswith(f" {short}")):
+                found.add(entry.key)
+        return sorted(found)
+
+    def relative(self, whose: int, relation: str, *, name: str, kind: str, gender: str, plural: bool) -> Entry:
+        """The entry of "my sister"; a second one of the same relation is the same."""
+        whose = self.find(whose)
+        key = self.by_relation.get((whose, relation))
+        if key is not None:
+            return self[key]
+        known = [
+            one for one in self.window.candidates if self[whose].known == 0 and not plural and relation in one.relations
+        ]
+        if len(known) == 1:
+            entry = self.candidate(known[0].number)
+        else:
+            entry = self.add(name, kind, named=False, of=whose, relation=relation, gender=gender, plural=plural, sure=True)
+        entry.of, entry.relation = whose, relation
+        entry.gender = entry.gender or gender
+        self.by_relation[whose, relation] = entry.key
+        return entry
+
+    def merge(self, description: int, name: int) -> int:
+        """A description and a name turn out to mean the same; the name's entry stays."""
+        description, name = self.find(description), self.find(name)
+        if description == name:
+            return name
+        gone, stays = self.entries[description], self.entries[name]
+        if gone.named and gone.name not in {stays.name, *stays.aliases}:
+            stays.aliases.append(gone.name)
+        stays.aliases += [alias for alias in gone.aliases if alias not in {stays.name, *stays.aliases}]
+        if stays.of is None or not stays.relation:
+            stays.of, stays.relation = gone.of, gone.relation
+        stays.gender = stays.gender or gone.gender
+        stays.known = stays.known if stays.known is not None else gone.known
+        if not stays.sure:
+            stays.kind, stays.sure = gone.kind, gone.sure
+        if gone.spoken and (not stays.spoken or gone.turn < stays.turn):
+            stays.turn, stays.quote = gone.turn, gone.quote
+        stays.spoken = stays.spoken or gone.spoken
+        self.same[description] = name
+        return name
+
+    def title(self, key: int) -> str:
+        """A name for sentences: "Tova", "Tova's sister"."""
+        entry = self[key]
+        if entry.named or entry.of is None or entry.name.startswith(f"{self[entry.of].name}'s"):
+            return entry.name
+        return f"{self.title(entry.of)}'s {entry.name}" if self.find(entry.of) != entry.key else entry.name
+
+    def as_kind(self, entry: Entry, kinds: Sequence[str]) -> bool:
+        """Let a name of uncertain type be what a sentence needs it to be; whether it can be."""
+        if not kinds or entry.kind in kinds:
+            return True
+        if entry.sure or (entry.named and entry.votes[entry.kind] - max(entry.votes[kind] for kind in kinds) >= FIRM):
+            return False
+        entry.kind = next((kind for kind, _ in entry.votes.most_common() if kind in kinds), kinds[0])
+        return True
+
+    def extracted(self, used: Iterable[int]) -> list[Entity]:
+        """What the extraction gives: the named ones that turns to be read name, the relatives, and those of facts."""
+        wanted = {self.find(key) for key in used}
+        for entry in self.entries:
+            if entry.key == self.find(entry.key) and entry.spoken and entry.named and entry.kind != "Concept":
+                wanted.add(entry.key)
+        for key in list(wanted):
+            of = self.entries[key].of
+            if of is not None:
+                wanted.add(self.find(of))
+        return [self.entity(key) for key in sorted(wanted)]
+
+    def entity(self, key: int) -> Entity:
+        """An entry as what extractors give."""
+        entry = self[key]
+        of = None if entry.of is None else self.find(entry.of)
+        if of == entry.key:
+            of = None
+        return Entity(
+            key=entry.key,
+            name=entry.name,
+            type=entry.kind,
+            known=entry.known,
+            named=entry.named,
+            aliases=tuple(dict.fromkeys(alias for alias in entry.aliases if alias != entry.name)),
+            of=of,
+            relation=entry.relation if of is not None else "",
+            turn=max(entry.turn, 0),
+            quote=entry.quote,
+        )
+
+
+def normal(name: str) -> str:
+    """A name as it is compared."""
+    return " ".join(name.casefold().replace("’", "'").split())

@@ -1,0 +1,158 @@
+"""What people take part in: trips, courses, races, parties, exams, appointments; had, or planned for sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memsvc.extract.offline import lexicon_things as things
+from memsvc.extract.offline import lexicon_verbs as verbs
+from memsvc.extract.offline.clauses import Clause
+from memsvc.extract.offline.findings import (
+    LIKELY,
+    MAYBE,
+    SURE,
+    Finding,
+    kind,
+    listed,
+    named,
+    owner,
+    owning,
+    thing,
+    told,
+)
+from memsvc.extract.offline.reading import Status
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+PREPS = ("to", "in", "at", "for", "on", "from", "with", "into", "during", "through", "after", "of")
+PLAIN = things.words("next last first good great long new big little final")
+SURE_VERBS = verbs.lemmas("""
+    attend, participate, take part, compete, sign up, enrol, enroll, register, run, finish, complete, pass, fail, win,
+    lose, host, celebrate, graduate, join, take, do, go, perform, race, book, undergo, survive, organise, organize,
+    sit
+""")
+LIFE_EVENTS = {"graduate": "graduation", "elope": "wedding"}
+
+
+def read(clause: Clause) -> Iterator[Finding]:
+    """Everything about events in a clause."""
+    if clause.status is not Status.SO:
+        return
+    for noun in nouns_of(clause):
+        yield from by_verb(clause, noun)
+    yield from owned(clause)
+    yield from announced(clause)
+    yield from verbal(clause)
+
+
+def nouns_of(clause: Clause) -> list[Token]:
+    """The words for events in a clause, as object, complement or behind a preposition."""
+    nouns = clause.objects + clause.complements + clause.at(*PREPS)
+    return [noun for noun in nouns if is_event(noun)]
+
+
+def is_event(noun: Token) -> bool:
+    """A word for an event, or the name of one."""
+    if noun.ent_type_ == "EVENT":
+        return True
+    if noun.ent_type_ in {"PERSON", "GPE"} or noun.pos_ not in {"NOUN", "PROPN", "ADJ", "NUM"}:
+        return False
+    return listed(noun, things.EVENTS | things.PASTIMES) and not listed(
+        noun, things.TIMES - things.words("christmas weekend")
+    )
+
+
+def telling(noun: Token) -> bool:
+    """Whether something beside the noun says which event it is, so that it is worth remembering."""
+    if named(noun) or noun.ent_type_ == "EVENT" or not listed(noun, things.WEAK_EVENTS):
+        return True
+    told_by = {child.lower_ for child in noun.children if child.dep_ in {"compound", "amod", "poss", "nmod"}}
+    return bool(told_by - PLAIN) or any(
+        child.lower_ in {"to", "in", "with", "for", "on", "about"} for child in noun.children
+    )
+
+
+def by_verb(clause: Clause, noun: Token) -> Iterator[Finding]:
+    """I'm doing a ceramics course; we ran the marathon; back from a trip; I have an exam on Friday."""
+    if clause.means(verbs.NOT_TAKING_PART) or (not clause.means(verbs.TAKE_PART) and clause.verb != noun):
+        return
+    if clause.lemma == "be" and noun in clause.complements and clause.verb != noun:
+        return
+    about = noun in clause.at("of", "with", "during", "after") and noun not in clause.on_verb("of", "with")
+    if about or not telling(noun):
+        return
+    key = thing(clause, noun, "Event")
+    if key is None or kind(clause, key) not in {"Event", "Organization"}:
+        return
+    whose = owner(noun)
+    theirs = whose is not None and clause.reading.person(whose) not in clause.people
+    if theirs and clause.lemma == "be":
+        return
+    confidence = SURE if clause.means(SURE_VERBS) else LIKELY
+    if theirs and clause.means(
+        verbs.lemmas("""
+        make, bring, give, help, cater, get, buy, organise, organize, plan
+    """)
+    ):
+        confidence = MAYBE
+    yield from told(clause.people, "PARTICIPATED_IN", key, clause, confidence)
+
+
+def owned(clause: Clause) -> Iterator[Finding]:
+    """My interview went well; our wedding is in June; Ana's graduation."""
+    for noun in clause.own:
+        whose = owner(noun)
+        if (
+            noun.pos_ not in {"NOUN", "PROPN", "NUM", "ADJ"}
+            or whose is None
+            or whose.lower_ == "your"
+            or not is_event(noun)
+        ):
+            continue
+        if listed(
+            noun,
+            things.words("home date part place break practice play show talk service band choir session"),
+        ):
+            continue
+        if listed(noun, things.COURSES) and not any(child.dep_ in {"compound", "amod"} for child in noun.children):
+            continue
+        person = owning(clause, noun)
+        key = thing(clause, noun, "Event") if person is not None else None
+        if person is not None and key is not None and kind(clause, key) == "Event":
+            yield Finding(person, "PARTICIPATED_IN", key, clause, LIKELY)
+
+
+def announced(clause: Clause) -> Iterator[Finding]:
+    """There's a field trip to Anglesey in October: the speaker's own, as a rule."""
+    if not any(child.dep_ == "expl" for child in clause.verb.children):
+        return
+    for noun in clause.complements:
+        if is_event(noun) and telling(noun) and clause.reading.speaker is not None:
+            key = thing(clause, noun, "Event")
+            if key is not None:
+                yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, 0.5)
+
+
+def verbal(clause: Clause) -> Iterator[Finding]:
+    """Verbs that are events: we got married in June; she graduates on Friday; I interviewed at Monzo."""
+    name = LIFE_EVENTS.get(clause.lemma, "")
+    married = clause.lemma in {"get", "be"} and any(token.lower_ == "married" for token in clause.verb.children)
+    if married and clause.lemma == "get":
+        name = "wedding"
+    if not name or (name == "wedding" and clause.past):
+        return
+    if not clause.people:
+        return
+    key = clause.reading.made(name, "Event", clause.verb)
+    yield from told(clause.people, "PARTICIPATED_IN", key, clause, MAYBE)
+    if clause.means(verbs.lemmas("marry, get")):
+        for noun in clause.at("in", "at"):
+            where = (
+                clause.reading.entity(noun, "Place")
+                if named(noun) and noun.ent_type_ in {"GPE", "LOC", "FAC", "ORG"}
+                else None
+            )
+            if where is not None:
+                yield Finding(key, "LOCATED_AT", where, clause, LIKELY)

@@ -1,0 +1,155 @@
+"""Who is whose relative, friend or colleague, and who met, married or left whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memsvc.extract.extraction import Change
+from memsvc.extract.offline import lexicon_kin as kin
+from memsvc.extract.offline import lexicon_verbs as verbs
+from memsvc.extract.offline.clauses import Clause
+from memsvc.extract.offline.findings import DOUBTFUL, LIKELY, MAYBE, SURE, Finding, change, kind
+from memsvc.extract.offline.reading import Reading, Status
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+WITH = ("with", "to", "by", "from", "into", "alongside")
+PARTNERS = frozenset({"marry", "engage", "divorce", "date", "separate", "see"})
+COUPLED = frozenset({"married", "engaged", "together", "dating", "divorced", "separated"})
+ME = frozenset({"me", "us", "i", "we"})
+TOGETHER = verbs.KNOW | verbs.TRAVEL | verbs.TAKE_PART | verbs.STAY
+
+
+def read(clause: Clause) -> Iterator[Finding]:
+    """Everything about who knows whom in a clause."""
+    yield from bonds(clause)
+    yield from mentioned(clause)
+    yield from parted(clause)
+    if clause.said:
+        yield from wed(clause)
+        yield from met(clause)
+        yield from together(clause)
+
+
+def bonds(clause: Clause) -> Iterator[Finding]:
+    """What phrases say: my sister, Tova's boss, a friend of mine."""
+    words = {token.i for token in clause.own}
+    for bond in clause.reading.bonds:
+        if bond.token.i in words and bond.whose != bond.who:
+            type_ = "FAMILY_OF" if bond.family else "KNOWS"
+            over: Change = "ended" if bond.over else "holds"
+            yield Finding(bond.whose, type_, bond.who, clause, SURE, over, {"relation": bond.relation})
+
+
+def others(clause: Clause, nouns: list[Token]) -> list[int]:
+    """The persons among some nouns that are no subjects of the clause."""
+    found = [clause.reading.person(noun) for noun in nouns]
+    return [key for key in found if key is not None and key not in clause.people]
+
+
+def wed(clause: Clause) -> Iterator[Finding]:
+    """She married Tom; I'm engaged to Ana; they are dating."""
+    complements = {token.lower_ for token in clause.complements} | {
+        token.lower_ for token in clause.own if token.tag_ == "VBN"
+    }
+    partner = others(clause, clause.objects + clause.at("to", "with"))
+    if clause.means(verbs.lemmas("marry, wed, remarry, date, propose")) or complements & COUPLED or (
+        clause.lemma in {"go", "see"} and clause.adverb == "out"
+    ):  # fmt: skip
+        if not (clause.means(verbs.WED) or clause.lemma in {"be", "get"}):
+            return
+        for person in clause.people:
+            for other in partner:
+                yield Finding(person, "FAMILY_OF", other, clause, LIKELY, change(clause), {"relation": "partner"})
+
+
+def parted(clause: Clause) -> Iterator[Finding]:
+    """Me and Craig split; I broke up with Dan; she left him."""
+    if clause.status not in {Status.SO, Status.WAS}:
+        return
+    named_parting = clause.means(verbs.lemmas("divorce, split, split up, break up, separate, dump"))
+    dissolved = clause.lemma in {"be", "get"} and any(token.lower_ in {"divorced", "separated"} for token in clause.own)
+    if not (named_parting or dissolved):
+        return
+    partner = others(clause, clause.objects + clause.at("with", "from"))
+    pairs = [(person, other) for person in clause.people for other in partner]
+    if not partner and len(clause.people) == 2:  # noqa: PLR2004 - a couple
+        pairs = [(clause.people[0], clause.people[1])]
+    for person, other in pairs:
+        yield Finding(person, "FAMILY_OF", other, clause, LIKELY, "ended", {"relation": "partner"})
+
+
+def met(clause: Clause) -> Iterator[Finding]:
+    """I met Shabnam at uni; hung out with Joe; I know a guy called Ed."""
+    if not clause.means(verbs.KNOW):
+        return
+    found = others(clause, clause.objects + clause.at("with", "into", "to"))
+    for person in clause.people:
+        for other in found:
+            if kind(clause, other) == "Person":
+                yield Finding(person, "KNOWS", other, clause, LIKELY)
+
+
+def together(clause: Clause) -> Iterator[Finding]:
+    """Me and Antti run it; I went climbing with Mina: who does things together knows each other."""
+    people = [key for key in clause.people if kind(clause, key) == "Person"]
+    with_whom = others(clause, clause.at("with")) if clause.means(TOGETHER) else []
+    for index, person in enumerate(people):
+        for other in people[index + 1 :] + with_whom:
+            if person != other:
+                with_me = clause.reading.speaker in {person, other}
+                yield Finding(person, "KNOWS", other, clause, LIKELY if with_me else DOUBTFUL)
+
+
+def mentioned(clause: Clause) -> Iterator[Finding]:
+    """Whom somebody calls by the first name in a chat they know, as a rule; relatives are no acquaintances."""
+    speaker = clause.reading.speaker
+    if speaker is None:
+        return
+    for token in clause.own:
+        if token.pos_ != "PROPN" or token.dep_ == "compound":
+            continue
+        key = clause.reading.person(token)
+        if key is None or key in {speaker, clause.reading.partner}:
+            continue
+        entity = clause.reading.whose(key)
+        relative = entity.of == speaker and entity.relation.lower().rpartition(" ")[2] in kin.FAMILY
+        new = entity.known is None and entity.type == "Person" and entity.named
+        if new and not relative and first_name(entity.name):
+            near = (clause.mine or any(word.lower_ in ME for word in clause.own)) and token not in clause.complements
+            yield Finding(speaker, "KNOWS", key, clause, MAYBE if near or " " in entity.name else DOUBTFUL)
+
+
+def first_name(name: str) -> bool:
+    """Whether somebody is called as acquaintances are: by one name, or with a title."""
+    words = name.split()
+    return len(words) == 1 or words[0].lower().rstrip(".") in {
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "dr",
+        "prof",
+        "coach",
+        "sister",
+        "father",
+    }
+
+
+def partners(reading: Reading) -> Iterator[Finding]:
+    """The two of a chat between two people know each other."""
+    if reading.speaker is not None and reading.partner is not None and len(reading.doc):
+        clause = Clause(reading, next(iter(reading.doc.sents)).root)
+        yield Finding(reading.speaker, "KNOWS", reading.partner, clause, MAYBE)
+
+
+def loose_bonds(reading: Reading, taken: set[int]) -> Iterator[Finding]:
+    """Bonds that stand in no clause: "No, from my sister Naima in Mechelen."."""
+    for bond in reading.bonds:
+        if bond.token.i not in taken and bond.whose != bond.who:
+            clause = Clause(reading, bond.token)
+            over: Change = "ended" if bond.over else "holds"
+            type_ = "FAMILY_OF" if bond.family else "KNOWS"
+            yield Finding(bond.whose, type_, bond.who, clause, LIKELY, over, {"relation": bond.relation})

@@ -1,0 +1,225 @@
+"""Whether what a verb says is so: negation, questions, conditions, guesses, irony, reported speech, and what is over."""
+
+from __future__ import annotations
+
+import re
+
+from spacy.tokens import Span, Token
+
+from memsvc.extract.offline.reading import Status
+
+WISHED = frozenset({"like", "love", "prefer", "hate", "rather", "adore", "appreciate"})
+"""Behind "would" these are wishes, and the wish is so."""
+GUESSED = frozenset("would could should might may ought".split())
+UNSURE = frozenset("maybe perhaps possibly probably supposedly allegedly hopefully apparently almost nearly".split())
+CONDITIONS = frozenset("if unless whether suppose supposing provided lest once until till".split())
+HYPOTHESES = frozenset("imagine suppose pretend wonder doubt wish hope dream consider contemplate hypothesise".split())
+WANTING = frozenset(
+    "want hope wish wait plan intend aim try attempt like love prefer hate need have ought dream fancy mean long yearn"
+    " consider think dread refuse fail decline forget ask beg tell expect prepare hesitate threaten promise offer"
+    " learn decide agree struggle deserve crave afraid supposed able ready keen eager willing tempted about thinking"
+    " advise recommend suggest encourage persuade allow let avoid remember save choose vow resolve swear".split()
+)
+"""What stands behind these as an infinitive is not so yet."""
+DONE = frozenset("decide agree learn remember choose manage get start begin continue keep happen love like hate able".split())
+"""Behind these it is so, in the past or where they say so."""
+ENDING = frozenset("stop quit cease".split())
+BELIEVING = frozenset("think believe guess reckon figure assume suspect bet feel imagine suppose".split())
+DENIED = frozenset("no none nobody nothing never neither nowhere hardly barely rarely seldom scarcely".split())
+IRONY = re.compile(
+    r"\b(?:just kidding|jk|kidding|joking|as if\b(?! \w+ (?:was|were|had))|yeah right|not really though|in my dreams|sarcasm|/s|i wish)\b", re.IGNORECASE
+)
+PAST_FRAME = re.compile(
+    r"\b(?:back (?:when|in the day|then)|when i was (?:a |\d|young|little|small|in|at)|as a (?:kid|child|teenager|boy"
+    r"|girl|student)|in my (?:teens|twenties|thirties|youth|childhood)|in those days|growing up|years ago|formerly"
+    r"|previously|once upon)\b", re.IGNORECASE
+)
+OVER = re.compile(r"\b(?:any ?more|any longer|no longer|used to)\b", re.IGNORECASE)
+SUPPOSED = re.compile(r"\b(?:supposed to|meant to|about to have|nearly|almost)\b", re.IGNORECASE)
+QUESTION_TAG = re.compile(r",\s*(?:right|no|yes|eh|huh|ok|okay|isn't it|innit|you know|don't you|haven't you)\s*\?\s*$", re.IGNORECASE)
+STATING = frozenset({"be", "have", "live", "work", "know", "own", "belong", "speak", "study", "teach", "attend", "play"})
+WH = frozenset("what who whom whose which where when why how".split())
+
+
+def status_of(verb: Token) -> Status:
+    """Whether what this verb or predicate says is so. See ``Reading.status``."""
+    if verb.pos_ in {"NOUN", "PROPN", "ADJ", "ADV", "NUM", "ADP"} and verb.dep_ in {"attr", "acomp", "prep", "advmod", "oprd"}:
+        if verb.head.pos_ in {"AUX", "VERB"}:
+            verb = verb.head
+    sentence = verb.sent
+    if is_asked(verb, sentence) or IRONY.search(sentence.text):
+        return Status.OPEN
+    return climb(verb, verb)
+
+
+def climb(verb: Token, asked: Token) -> Status:
+    """Judge a verb by itself, then by what it hangs on."""
+    own = judged(verb)
+    if own in {Status.NOT, Status.OPEN}:
+        return own
+    head = verb.head
+    if head.i == verb.i:
+        return own
+    above = behind(verb, head, asked)
+    if above in {Status.SO, None}:
+        return own
+    return above if own is Status.SO else own
+
+
+def judged(verb: Token) -> Status:  # noqa: C901, PLR0911 - one question after the other
+    """What stands around a verb itself."""
+    words = {child.lower_ for child in verb.children if child.dep_ not in {"ccomp", "advcl", "relcl", "conj", "xcomp"}}
+    clause = clause_text(verb)
+    if any(child.dep_ == "neg" for child in verb.children) or is_denied(verb):
+        return Status.WAS if OVER.search(clause) else Status.NOT
+    if OVER.search(clause) and "used to" not in clause.lower():
+        return Status.WAS
+    if modal(verb) in GUESSED or any(child.lower_ == "'d" and child.tag_ == "MD" for child in verb.children):
+        if verb.lemma_ in WISHED and not has_condition(verb):
+            return Status.SO
+        return Status.OPEN
+    if words & UNSURE or (words & CONDITIONS and verb.dep_ == "advcl") or SUPPOSED.search(clause):
+        return Status.OPEN
+    if has_condition(verb) and modal(verb) in {"will", "'ll", "would", "can"}:
+        return Status.OPEN
+    if is_imperative(verb):
+        return Status.OPEN
+    if PAST_FRAME.search(verb.sent.text) and verb.tag_ in {"VBD", "VBN"} and verb.lemma_ in STATING:
+        return Status.WAS
+    return Status.SO
+
+
+def behind(verb: Token, head: Token, asked: Token) -> Status | None:  # noqa: C901, PLR0911
+    """What the head of a verb makes of it; None: nothing."""
+    dep, lemma = verb.dep_, head.lemma_.lower()
+    if dep == "conj":
+        if head.pos_ not in {"VERB", "AUX"}:
+            return None
+        above = climb(head, asked)
+        if has_own_subject(verb) or (above is Status.NOT and (verb.tag_ != head.tag_ or "but" in {c.lower_ for c in head.children})):
+            return above if above is Status.OPEN and not has_own_subject(verb) else None
+        return above
+    if dep == "advcl":
+        marks = {child.lower_ for child in verb.children if child.dep_ in {"mark", "advmod"}}
+        if marks & CONDITIONS:
+            return Status.OPEN
+        return None if has_own_subject(verb) else (Status.OPEN if climb(head, asked) is Status.OPEN and verb.tag_ == "VB" else None)
+    if dep in {"xcomp", "ccomp", "acl", "pcomp"}:
+        if lemma == "use" and head.tag_ in {"VBD", "VBN"} and is_infinitive(verb):
+            return Status.WAS
+        if lemma in ENDING and verb.tag_ == "VBG":
+            return Status.WAS
+        if lemma in HYPOTHESES and dep == "ccomp":
+            return Status.OPEN
+        if lemma in BELIEVING and dep == "ccomp":
+            above = climb(head, asked)
+            return above if is_speaker(head) else Status.OPEN
+        if dep == "ccomp" and verb.tag_ == "VB" and not has_own_subject(verb):
+            return Status.OPEN  # "she says move to Ghent"
+        if dep == "ccomp" and lemma in {"say", "tell", "know", "realise", "realize", "notice", "remember", "mention"}:
+            return Status.OPEN if judged(head) is Status.OPEN else None
+        if lemma == "go" and head.tag_ == "VBG" and is_infinitive(verb):
+            return climb(head, asked)
+        if is_infinitive(verb) or (verb.tag_ == "VBG" and lemma in WANTING):
+            if lemma in DONE and climb(head, asked) is Status.SO and (lemma in {"get", "manage", "start", "begin", "continue", "keep", "happen"} or verb.tag_ == "VBG"):
+                return None
+            return Status.OPEN if lemma in WANTING or dep in {"acl", "xcomp"} else climb(head, asked)
+        return climb(head, asked) if head.pos_ in {"VERB", "AUX"} else None
+    return None
+
+
+def is_asked(verb: Token, sentence: Span) -> bool:
+    """Whether a verb stands in a question: up to the question mark, from the clause that asks on."""
+    text = sentence.text.rstrip(' ")\n')
+    inverted = any(is_inverted(token) for token in sentence if token.pos_ in {"VERB", "AUX"} and not token.dep_.startswith("aux"))
+    if not text.endswith("?"):
+        return is_inverted(verb) and verb.dep_ == "ROOT"
+    asking = [token for token in sentence if token.pos_ in {"VERB", "AUX"} and is_inverted(token)]
+    if inverted and asking:
+        first = min(left_of(token) for token in asking)
+        return verb.i >= first or not has_own_subject(verb) or verb in asking
+    last = max((token.i for token in sentence if token.text in {",", ";", "-", ":"}), default=-1)
+    tail = [token for token in sentence if token.i > last]
+    if last > 0 and any(token.lower_ in WH for token in tail[:2]):
+        return verb.i > last
+    return True
+
+
+def is_inverted(verb: Token) -> bool:
+    """Whether an auxiliary, or "be", stands before its subject, or a question word opens the clause."""
+    subject = next((child for child in verb.children if child.dep_ in {"nsubj", "nsubjpass", "expl"}), None)
+    if subject is None:
+        return False
+    first = [child for child in verb.children if child.dep_ in {"aux", "auxpass"}]
+    if any(aux.i < subject.i for aux in first) and verb.i > subject.i:
+        return not any(child.lower_ in {"so", "neither", "nor", "never"} and child.i < subject.i for child in verb.children)
+    return verb.lemma_ == "be" and verb.i < subject.i and subject.dep_ != "expl" and verb.dep_ == "ROOT" and verb.i == verb.sent.start
+
+
+def left_of(verb: Token) -> int:
+    """Where the clause of a verb begins, without clauses that hang on it."""
+    return min([child.i for child in verb.children if child.dep_ not in {"advcl", "ccomp", "conj", "parataxis"}] + [verb.i])
+
+
+def clause_text(verb: Token) -> str:
+    """The words that hang on a verb itself, without other clauses."""
+    skip = {"ccomp", "advcl", "relcl", "conj", "parataxis"}
+    kept = [verb]
+    stack = [child for child in verb.children if child.dep_ not in skip]
+    while stack:
+        token = stack.pop()
+        if token.dep_ in skip and token.pos_ in {"VERB", "AUX"}:
+            continue
+        kept.append(token)
+        stack += list(token.children)
+    return " ".join(token.text for token in sorted(kept, key=lambda token: token.i))
+
+
+def modal(verb: Token) -> str:
+    """The modal of a verb, in lower case."""
+    return next((child.lower_ for child in verb.children if child.tag_ == "MD"), "")
+
+
+def is_denied(verb: Token) -> bool:
+    """Whether "never", "nobody", "no money" deny what a verb says."""
+    for child in verb.children:
+        if child.lower_ in DENIED and child.dep_ in {"advmod", "neg", "nsubj", "dobj", "attr", "nsubjpass", "pobj"}:
+            return True
+        if child.dep_ in {"nsubj", "dobj", "attr", "nsubjpass"} and any(
+            grand.lower_ == "no" and grand.dep_ == "det" for grand in child.children
+        ):
+            return True
+    return False
+
+
+def has_condition(verb: Token) -> bool:
+    """Whether an if-clause hangs on a verb."""
+    return any(
+        child.dep_ == "advcl" and any(mark.lower_ in {"if", "unless"} for mark in child.children) for child in verb.children
+    )
+
+
+def has_own_subject(verb: Token) -> bool:
+    """Whether a verb has a subject of its own."""
+    return any(child.dep_ in {"nsubj", "nsubjpass", "expl"} for child in verb.children)
+
+
+def is_infinitive(verb: Token) -> bool:
+    """Whether "to" stands before a verb."""
+    return any(child.tag_ == "TO" for child in verb.children)
+
+
+def is_speaker(verb: Token) -> bool:
+    """Whether the subject of a verb is "I" or "we"."""
+    return any(child.dep_ == "nsubj" and child.lower_ in {"i", "we"} for child in verb.children)
+
+
+def is_imperative(verb: Token) -> bool:
+    """Whether a verb without subject asks somebody to do something."""
+    if verb.tag_ != "VB" or has_own_subject(verb) or verb.dep_ not in {"ROOT", "conj", "ccomp", "parataxis"}:
+        return False
+    if verb.dep_ == "conj" and (has_own_subject(verb.head) or verb.head.tag_ != "VB"):
+        return False
+    if any(child.dep_ in {"aux", "auxpass"} and child.lower_ not in {"do", "don't"} for child in verb.children):
+        return False
+    return verb.dep_ == "ROOT" or verb.i == verb.sent.start
