@@ -41,7 +41,7 @@ COMMENT ON TABLE memsvc.extractions IS
   'How far each extractor has read each source. It moves in the transaction that writes what was read. Holds no text.';
 COMMENT ON COLUMN memsvc.extractions.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.extractions.source_id IS 'What is read.';
-COMMENT ON COLUMN memsvc.extractions.extractor IS 'Who reads, with a version; what it asserts is asserted by this name.';
+COMMENT ON COLUMN memsvc.extractions.extractor IS 'Who reads, with a version; so what it found is signed.';
 COMMENT ON COLUMN memsvc.extractions.backend IS 'Under which name workers load it.';
 COMMENT ON COLUMN memsvc.extractions.upto IS
   'The last passage that it has read; those of one source have ids in the order of their arrival. Null: none.';
@@ -89,7 +89,7 @@ COMMENT ON COLUMN memsvc.fact_reviews.reason IS 'Why it was not written, as a co
 COMMENT ON COLUMN memsvc.fact_reviews.proposal IS 'The fact: its ends, type, sentence, quote, times.';
 COMMENT ON COLUMN memsvc.fact_reviews.digest IS
   'Of ends and type: the same fact of the same passage is kept once, and not proposed again once it is rejected.';
-COMMENT ON COLUMN memsvc.fact_reviews.span_from IS 'First character of the quote in the passage; null: it is not there.';
+COMMENT ON COLUMN memsvc.fact_reviews.span_from IS 'First character of the quote; null: it is not there.';
 COMMENT ON COLUMN memsvc.fact_reviews.span_to IS 'The character behind it.';
 COMMENT ON COLUMN memsvc.fact_reviews.found_at IS 'When it was found first.';
 COMMENT ON COLUMN memsvc.fact_reviews.decided_at IS 'When somebody decided; null: nobody has.';

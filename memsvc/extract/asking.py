@@ -8,13 +8,20 @@ again resumes.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
+from sqlalchemy import RowMapping
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import check_page
+from memsvc.errors import ConversationUnknownError, InvalidTimeError
 from memsvc.extract.extraction import Extractor
+from memsvc.queue.jobs import announce_jobs
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,12 +98,32 @@ async def ask_all(
         InvalidTimeError: ``since`` has no offset.
         ConversationUnknownError: there is no such source.
     """
-    raise NotImplementedError
+    if since is not None and since.utcoffset() is None:
+        raise InvalidTimeError("since has no offset.", field="since")
+    values = {
+        "user_id": owner.user_id, "source_id": source, "extractor": extractor.name, "backend": backend, "since": since,
+    }  # fmt: skip
+
+    async def ask(connection: AsyncConnection) -> list[UUID]:
+        if source is not None:
+            there = await connection.execute(query("get_source"), {"user_id": owner.user_id, "source_id": source})
+            if there.one_or_none() is None:
+                raise ConversationUnknownError(f"There is no conversation {source}.")
+        return list((await connection.execute(query("ask_readings"), values)).scalars())
+
+    jobs = await db.attempt(owner.user_id, ask)
+    announce_jobs(db)
+    return Asked(extractor=extractor.name, jobs=jobs)
 
 
 async def pause(db: Database, owner: Owner, *, source: UUID | None = None) -> int:
     """Cancel the jobs that read, of one source or of all; how many. What was read stays; ``ask_all`` goes on."""
-    raise NotImplementedError
+    values = {"user_id": owner.user_id, "source_id": source}
+
+    async def cancel(connection: AsyncConnection) -> int:
+        return len((await connection.execute(query("pause_readings"), values)).all())
+
+    return await db.attempt(owner.user_id, cancel)
 
 
 async def progress(
@@ -114,9 +141,23 @@ async def progress(
     Raises:
         InvalidRequestError: the limit cannot be used.
     """
-    raise NotImplementedError
+    check_page(limit)
+    values = {
+        "user_id": owner.user_id, "source_id": source, "limit": limit,
+        "after_source": after[0] if after else None, "after_extractor": after[1] if after else None,
+    }  # fmt: skip
+    async with db.transaction(owner.user_id) as connection:
+        rows = (await connection.execute(query("reading_progress"), values)).mappings()
+        return [Progress(**_renamed(row)) for row in rows]
+
+
+def _renamed(row: RowMapping) -> dict[str, Any]:
+    return {"left" if name == "unread" else str(name): value for name, value in row.items()}
 
 
 async def totals(db: Database, owner: Owner, extractor: str) -> Totals:
     """The same over all sources of one extractor, by its name with version; zeros where it never read."""
-    raise NotImplementedError
+    values = {"user_id": owner.user_id, "extractor": extractor}
+    async with db.transaction(owner.user_id) as connection:
+        row = (await connection.execute(query("reading_totals"), values)).mappings().one()
+    return Totals(extractor=extractor, **_renamed(row))

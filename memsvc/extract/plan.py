@@ -13,6 +13,7 @@ import msgspec
 
 from memsvc.extract.extraction import Entity
 from memsvc.extract.names import folded
+from memsvc.extract.quotes import Span
 from memsvc.extract.timeline import Fate, KnownFact, NewFact, Timeline
 from memsvc.extract.validation import Checked, Left, Sound, fits, proposal_of
 from memsvc.extract.window import Turn, Window
@@ -241,14 +242,16 @@ class Planner:
 
     def _evidence(self, keys: Sequence[int], used: Collection[int]) -> list[Evidence]:
         """Where some entities are spoken of: their own words, else those of their facts."""
-        found = [self._checked.mentions[key] for key in keys if key in self._checked.mentions]
+        found: list[tuple[Turn, Span | None]] = [
+            self._checked.mentions[key] for key in keys if key in self._checked.mentions
+        ]
         if not found:
             found = [
                 (sound.turn, sound.span)
                 for sound in self._checked.facts
                 if {sound.fact.subject, sound.fact.object} & set(keys) & set(used)
             ][:1]
-        places: dict[tuple[UUID, tuple[int, int]], Turn] = {(turn.passage_id, span): turn for turn, span in found}
+        places = dict.fromkeys((turn.passage_id, span) for turn, span in found)
         return [Evidence(passage_id=passage, span=span) for passage, span in places][:MOST_EVIDENCE]
 
     @staticmethod

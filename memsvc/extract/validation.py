@@ -53,7 +53,8 @@ class Sound:
 
     fact: Fact
     turn: Turn
-    span: Span
+    span: Span | None
+    """None: all of it, where a person says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 -- Statements of memsvc.extract.
 
 -- name: extraction_owner
-SELECT u.name, u.time_zone, u.language FROM memsvc.users AS u WHERE u.user_id = :user_id;
+SELECT u.name, u.time_zone, u.language
+FROM memsvc.users AS u
+WHERE u.user_id = :user_id;
 
 -- name: turns_to_read
 SELECT t.passage_id, t.speaker, t.role, t.text, t.caption, t.said_at, t.said_offset, t.language, t.read
@@ -17,7 +19,7 @@ FROM memsvc.grounding(
 -- name: usable_types
 -- Types of the core and approved ones of the user; ends as they are written there.
 SELECT 'node' AS kind, t.name, t.parent, CAST('{}' AS text []) AS from_types, CAST('{}' AS text []) AS to_types,
-  false AS functional, t.description
+  FALSE AS functional, t.description
 FROM memsvc.node_types AS t
 WHERE t.user_id IN (memsvc.core_user_id(), :user_id) AND t.status IN ('core', 'approved')
 UNION ALL
@@ -26,7 +28,9 @@ FROM memsvc.edge_types AS t
 WHERE t.user_id IN (memsvc.core_user_id(), :user_id) AND t.status IN ('core', 'approved');
 
 -- name: turns_there
-SELECT count(*) FROM memsvc.passages AS p WHERE p.user_id = :user_id AND p.passage_id = ANY (CAST(:passages AS uuid []));
+SELECT count(*)
+FROM memsvc.passages AS p
+WHERE p.user_id = :user_id AND p.passage_id = any(CAST(:passages AS uuid []));
 
 -- name: nodes_as_known
 -- How nodes are known now, each with its stored version that shows it, its names, and whether passages speak for it:
@@ -34,14 +38,16 @@ SELECT count(*) FROM memsvc.passages AS p WHERE p.user_id = :user_id AND p.passa
 SELECT DISTINCT ON (s.canonical_id)
   s.canonical_id AS node_id, s.node_id AS stored_id, s.type, s.label, s.description, s.data, s.importance,
   nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to,
-  ARRAY(
-    SELECT n.alias FROM memsvc.node_names(:user_id, ARRAY[s.canonical_id]) AS n
-  ) AS names,
-  EXISTS (
-    SELECT FROM memsvc.links_of(:user_id, 'node', s.version_id) AS k WHERE k.stance = 'supports'
+  (
+    SELECT coalesce(array_agg(n.alias), '{}')
+    FROM memsvc.node_names(:user_id, ARRAY[s.canonical_id]) AS n
+  ) AS names, (
+    SELECT count(*) > 0
+    FROM memsvc.links_of(:user_id, 'node', s.version_id) AS k
+    WHERE k.stance = 'supports'
   ) AS supported
 FROM memsvc.node_states(:user_id, CAST(:nodes AS uuid []), clock_timestamp()) AS s
-ORDER BY s.canonical_id, (s.node_id = s.canonical_id) DESC, s.valid_from DESC;
+ORDER BY s.canonical_id ASC, (s.node_id = s.canonical_id) DESC, s.valid_from DESC;
 
 -- name: facts_to_compare
 SELECT * FROM memsvc.facts_to_compare(
@@ -68,17 +74,21 @@ ON CONFLICT (user_id, memory_id) DO UPDATE SET
   importance = coalesce(s.importance, excluded.importance), sentiment = coalesce(s.sentiment, excluded.sentiment);
 
 -- name: keep_reviews
--- Each fact of a passage once, 20 of a passage at most; what was refused may become doubtful, what a person decided stays.
+-- Each fact of a passage once, so many of a passage at most; what was refused may become doubtful, what a person
+-- decided stays.
 INSERT INTO memsvc.fact_reviews AS r (
   user_id, passage_id, extractor, state, reason, proposal, digest, span_from, span_to
 )
-SELECT :user_id, g.passage_id, :extractor, g.state, g.reason, g.proposal, decode(g.digest, 'hex'), g.span_from, g.span_to
+SELECT
+  :user_id, g.passage_id, :extractor, g.state, g.reason, g.proposal, decode(g.digest, 'hex'), g.span_from, g.span_to
 FROM jsonb_to_recordset(CAST(:reviews AS jsonb)) AS g (
   passage_id uuid, state text, reason text, proposal jsonb, digest text, span_from integer, span_to integer,
   place integer
 )
 WHERE g.place + (
-  SELECT count(*) FROM memsvc.fact_reviews AS k WHERE k.user_id = :user_id AND k.passage_id = g.passage_id
+  SELECT count(*)
+  FROM memsvc.fact_reviews AS k
+  WHERE k.user_id = :user_id AND k.passage_id = g.passage_id
 ) < :most
 ORDER BY g.passage_id, g.digest
 ON CONFLICT (user_id, passage_id, digest) DO UPDATE SET
@@ -89,7 +99,7 @@ ON CONFLICT (user_id, passage_id, digest) DO UPDATE SET
 -- name: rejected_facts
 SELECT r.passage_id, encode(r.digest, 'hex') AS digest
 FROM memsvc.fact_reviews AS r
-WHERE r.user_id = :user_id AND r.passage_id = ANY (CAST(:passages AS uuid [])) AND r.state = 'rejected';
+WHERE r.user_id = :user_id AND r.passage_id = any(CAST(:passages AS uuid [])) AND r.state = 'rejected';
 
 -- name: read_by_others
 -- Extractors that have read a source besides one.
@@ -107,9 +117,9 @@ SELECT DISTINCT ON (l.node_version_id, l.edge_version_id, l.alias_id, l.passage_
   :user_id, l.passage_id, l.span_from, l.span_to, l.node_version_id, l.edge_version_id, l.alias_id, l.stance,
   l.confidence, :extractor, CAST(:recorded_at AS timestamptz)
 FROM memsvc.source_links AS l
-WHERE l.user_id = :user_id AND l.passage_id = ANY (CAST(:passages AS uuid [])) AND l.stance = 'supports'
-  AND l.recorded_to = 'infinity' AND l.asserted_by = ANY (CAST(:others AS text []))
-  AND coalesce(l.node_version_id, l.edge_version_id, l.alias_id) = ANY (CAST(:versions AS uuid []))
+WHERE l.user_id = :user_id AND l.passage_id = any(CAST(:passages AS uuid [])) AND l.stance = 'supports'
+  AND l.recorded_to = 'infinity' AND l.asserted_by = any(CAST(:others AS text []))
+  AND coalesce(l.node_version_id, l.edge_version_id, l.alias_id) = any(CAST(:versions AS uuid []))
   AND NOT EXISTS (
     SELECT FROM memsvc.source_links AS m
     WHERE m.user_id = :user_id AND m.passage_id = l.passage_id AND m.asserted_by = :extractor
@@ -134,7 +144,7 @@ SELECT DISTINCT e.backend FROM memsvc.extractions AS e
 WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.asked;
 
 -- name: reading_answered
-UPDATE memsvc.extractions AS e SET asked = false
+UPDATE memsvc.extractions AS e SET asked = FALSE
 WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.backend = :backend AND e.asked;
 
 -- name: ask_readings
@@ -144,7 +154,7 @@ WITH wanted AS MATERIALIZED (
   SELECT s.source_id, (
     SELECT p.passage_id FROM memsvc.passages AS p
     WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.kind = 'message'
-      AND p.said_at < CAST(:since AS timestamptz) AND p.passage_id < ALL (
+      AND p.said_at < CAST(:since AS timestamptz) AND p.passage_id < all(
         SELECT n.passage_id FROM memsvc.passages AS n
         WHERE n.user_id = :user_id AND n.source_id = s.source_id AND n.kind = 'message'
           AND n.said_at >= CAST(:since AS timestamptz)
@@ -157,7 +167,7 @@ WITH wanted AS MATERIALIZED (
 ),
 asked AS (
   INSERT INTO memsvc.extractions AS e (user_id, source_id, extractor, backend, upto, asked)
-  SELECT :user_id, w.source_id, :extractor, :backend, w.upto, true FROM wanted AS w
+  SELECT :user_id, w.source_id, :extractor, :backend, w.upto, TRUE FROM wanted AS w
   WHERE EXISTS (
     SELECT FROM memsvc.passages AS p
     WHERE p.user_id = :user_id AND p.source_id = w.source_id AND p.kind = 'message'
@@ -169,7 +179,7 @@ asked AS (
       )
   )
   ORDER BY w.source_id
-  ON CONFLICT (user_id, source_id, extractor) DO UPDATE SET asked = true, backend = excluded.backend
+  ON CONFLICT (user_id, source_id, extractor) DO UPDATE SET asked = TRUE, backend = excluded.backend
   RETURNING e.source_id
 )
 SELECT memsvc.ask_job(:user_id, 'extract', a.source_id) FROM asked AS a;
@@ -187,7 +197,7 @@ SELECT
     SELECT count(*) FROM memsvc.passages AS p
     WHERE p.user_id = :user_id AND p.source_id = e.source_id AND p.kind = 'message'
       AND p.passage_id > coalesce(e.upto, '00000000-0000-0000-0000-000000000000')
-  ) AS left, e.facts, e.refused, e.asked, e.last_at, j.job_id, j.state AS job_state, j.error_code
+  ) AS unread, e.facts, e.refused, e.asked, e.last_at, j.job_id, j.state AS job_state, j.error_code
 FROM memsvc.extractions AS e
 INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = e.source_id
 LEFT JOIN LATERAL (
@@ -195,7 +205,7 @@ LEFT JOIN LATERAL (
   WHERE w.user_id = :user_id AND w.kind = 'extract' AND w.subject_id = e.source_id
     AND w.state IN ('pending', 'failed')
   ORDER BY w.state DESC, w.job_id DESC LIMIT 1
-) AS j ON true
+) AS j ON TRUE
 WHERE e.user_id = :user_id AND (CAST(:source_id AS uuid) IS NULL OR e.source_id = :source_id)
   AND (CAST(:after_source AS uuid) IS NULL OR (e.source_id, e.extractor) > (:after_source, :after_extractor))
 ORDER BY e.source_id, e.extractor
@@ -207,7 +217,7 @@ SELECT
     SELECT count(*) FROM memsvc.passages AS p
     WHERE p.user_id = :user_id AND p.source_id = e.source_id AND p.kind = 'message'
       AND p.passage_id > coalesce(e.upto, '00000000-0000-0000-0000-000000000000')
-  )), 0) AS left, coalesce(sum(e.facts), 0) AS facts, coalesce(sum(e.refused), 0) AS refused, (
+  )), 0) AS unread, coalesce(sum(e.facts), 0) AS facts, coalesce(sum(e.refused), 0) AS refused, (
     SELECT count(*) FROM memsvc.jobs AS j
     WHERE j.user_id = :user_id AND j.kind = 'extract' AND j.state = 'pending'
   ) AS pending, (
@@ -250,3 +260,7 @@ WHERE r.user_id = :user_id AND r.review_id = :review_id;
 -- name: read_upto
 SELECT e.upto FROM memsvc.extractions AS e
 WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.extractor = :extractor;
+
+-- name: write_facts_alone
+-- Whoever writes facts of a user takes turns with extraction (memsvc.begin_reading); nobody erases meanwhile.
+SELECT memsvc.keep_memories(:user_id), pg_advisory_xact_lock(hashtextextended('memsvc facts of ' || :user_id, 0));
