@@ -10,6 +10,7 @@ from memsvc.cli import (
     contexts,
     database,
     demo,
+    extraction,
     forget,
     graph,
     jobs,
@@ -19,6 +20,7 @@ from memsvc.cli import (
     ontology,
     recalls,
     relay,
+    reviews,
     schedule,
     service,
     transfer,
@@ -59,6 +61,8 @@ app.command("worker")(service.worker)
 app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)
+app.command("extract")(extraction.extract)
+app.add_typer(reviews.review, name="review")
 app.command("recall")(memories.recall)
 app.command("context")(contexts.context)
 app.command("show")(contexts.show)
