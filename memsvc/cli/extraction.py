@@ -14,7 +14,6 @@ from memsvc.cli.common import (
     AsJson,
     UserRef,
     chosen_user,
-    embedders,
     note,
     print_json,
     print_table,
@@ -235,14 +234,12 @@ async def read_stored(
             source = await find_conversation(connection, owner, conversation)
     moment = read_moment(since, owner, "--since")
     asked = await ask_all(db, owner, reader, backend, since=moment, source=source)
-    with embedders(settings) as models:
-        steps = all_steps(settings, models)
-        try:
-            await _run(db, owner, asked.jobs, steps, lambda: totals(db, owner, reader.name))
-        except asyncio.CancelledError:
-            await pause(db, owner, source=source)
-            note("Paused; the same command goes on.")
-            raise
+    try:
+        await _run(db, owner, asked.jobs, all_steps(settings, None), lambda: totals(db, owner, reader.name))
+    except asyncio.CancelledError:
+        await pause(db, owner, source=source)
+        note("Paused; the same command goes on.")
+        raise
     return await totals(db, owner, reader.name)
 
 
