@@ -27,6 +27,7 @@ from memsvc.api.controllers.conversations import ConversationsController, Source
 from memsvc.api.controllers.duplicates import DuplicatesController
 from memsvc.api.controllers.erasures import ErasuresController, ForgetController, ForgetUserController
 from memsvc.api.controllers.export import ExportController
+from memsvc.api.controllers.extraction import ExtractController, ExtractionsController
 from memsvc.api.controllers.facts import FactsController
 from memsvc.api.controllers.jobs import JobsController
 from memsvc.api.controllers.messages import MessagesController
@@ -35,6 +36,7 @@ from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController
+from memsvc.api.controllers.reviews import ReviewsController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.sleep import SleepController
@@ -43,6 +45,7 @@ from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
+from memsvc.extract.run import Extractors
 from memsvc.llm.embedders.residents import residents
 from memsvc.recall.rerank import reranker_of
 from memsvc.recall.search import QueryEmbedder
@@ -69,6 +72,9 @@ V1 = (
     ChangesController,
     DiffController,
     DuplicatesController,
+    ExtractController,
+    ExtractionsController,
+    ReviewsController,
     JobsController,
     SchedulesController,
     SleepController,
@@ -132,13 +138,19 @@ def _record(scope: Scope, status: int, seconds: float) -> None:
     say("request", **labels, milliseconds=round(seconds * 1000, 2))
 
 
-def create_app(settings: Settings, db: Database | None = None, embedder: QueryEmbedder | None = None) -> Litestar:
+def create_app(
+    settings: Settings,
+    db: Database | None = None,
+    embedder: QueryEmbedder | None = None,
+    extractors: Extractors | None = None,
+) -> Litestar:
     """Put the API together.
 
     Args:
         settings: limits, secrets, and the database's URL where ``db`` is not given.
         db: a database that the caller opened and closes; else one is opened with the app and closed with it.
         embedder: gives vectors of queries; None: recall goes by words.
+        extractors: read text for facts; None: those that the settings name, loaded when they are asked for.
 
     Raises:
         ConfigurationError: neither ``db`` nor a database's URL is given, or the reranker's URL is missing.
@@ -151,7 +163,7 @@ def create_app(settings: Settings, db: Database | None = None, embedder: QueryEm
     @asynccontextmanager
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
-        app.state["service"] = Service(opened, settings, embedder, reranker)
+        app.state["service"] = Service(opened, settings, embedder, reranker, extractors or Extractors(settings))
         try:
             yield
         finally:

@@ -21,7 +21,10 @@ from memsvc.access import keys
 from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.errors import ForbiddenError, UnauthenticatedError
+from memsvc.errors import ExtractorMissingError, ForbiddenError, UnauthenticatedError
+from memsvc.extract.extraction import Extractor
+from memsvc.extract.registry import AUTO
+from memsvc.extract.run import Extractors
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
@@ -46,6 +49,8 @@ class Service:
     """Gives vectors of queries; None: words only."""
     reranker: ResidentReranker | None = None
     """Puts the best memories into order where a recall asks for it; None: there is none."""
+    extractors: Extractors | None = None
+    """Read text for facts, each loaded when it is first asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,19 @@ class Caller:
     principal: Principal
     owner: Owner
     reranker: ResidentReranker | None = None
+    extractors: Extractors | None = None
+
+    async def extractor(self, name: str | None) -> tuple[Extractor, str]:
+        """The extractor of this name, loaded, and its name; the configured one, where none is named.
+
+        Raises:
+            ExtractorMissingError: it is not installed, or reading is switched off.
+            ConfigurationError: a setting that it needs is missing.
+        """
+        backend = name if name not in {None, AUTO} else self.extractors.backend if self.extractors else None
+        if self.extractors is None or backend is None:
+            raise ExtractorMissingError("No extractor is configured: MEMSVC_EXTRACTOR is none.")
+        return await self.extractors.get(backend), backend
 
     @property
     def asserted_by(self) -> str:
@@ -114,7 +132,9 @@ def _principal(request: Request[Any, Any, Any]) -> Principal:
 
 def _caller(request: Request[Any, Any, Any], owner: Owner) -> Caller:
     service = service_of(request)
-    return Caller(service.db, service.settings, service.embedder, _principal(request), owner, service.reranker)
+    return Caller(
+        service.db, service.settings, service.embedder, _principal(request), owner, service.reranker, service.extractors
+    )
 
 
 async def provide_reader(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001

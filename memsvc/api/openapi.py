@@ -48,6 +48,7 @@ CONFIG = OpenAPIConfig(
         Tag(name="messages", description="Text comes in."),
         Tag(name="recall", description="Memories come out."),
         Tag(name="graph", description="Facts, nodes and names, with their history."),
+        Tag(name="extraction", description="Text becomes facts, and what a person decides about doubtful ones."),
         Tag(name="conversations", description="What is stored, as it came."),
         Tag(name="notes", description="What is written by hand, and how it hangs together."),
         Tag(name="ontology", description="What nodes and edges can be."),

@@ -11,6 +11,7 @@ from memsvc.cli import (
     database,
     demo,
     duplicates,
+    extraction,
     forget,
     graph,
     jobs,
@@ -21,6 +22,7 @@ from memsvc.cli import (
     ontology,
     recalls,
     relay,
+    reviews,
     schedule,
     service,
     sleep,
@@ -62,6 +64,8 @@ app.command("worker")(service.worker)
 app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)
+app.command("extract")(extraction.extract)
+app.add_typer(reviews.review, name="review")
 app.command("recall")(memories.recall)
 app.command("context")(contexts.context)
 app.command("show")(contexts.show)

@@ -49,15 +49,17 @@ async def ask(db: Database, settings: Settings, owner: Owner, models: Residents 
 
 
 def demo() -> None:
-    """Take the sample conversation in, ask three questions, show what comes out and why. Ends by itself."""
+    """Take the sample conversation in, show the facts in it, ask three questions, say why. Ends by itself."""
     began = time.perf_counter()
 
     async def work(db: Database, settings: Settings) -> None:
         from memsvc.access.users import add_user, app_id, find_user
+        from memsvc.cli.demo_facts import read_and_show
         from memsvc.cli.memories import ingest_files
         from memsvc.db.files import folder
         from memsvc.errors import UserUnknownError
 
+        settings = settings.model_copy(update={"extractor": "none"})  # read below, offline
         app = await app_id(db, APP)
         try:
             user = await find_user(db, app, USER)
@@ -69,6 +71,7 @@ def demo() -> None:
         note(f"Taking in {sample.name}: two friends, nine months.")
         counts = await ingest_files(db, settings, user.owner, [sample])
         print(f"{counts['created']} messages stored, {counts['existing']} were there already.")
+        await read_and_show(db, settings, user.owner)
         with embedders(settings) as models:
             await ask(db, settings, user.owner, models)
 

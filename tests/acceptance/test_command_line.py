@@ -32,6 +32,7 @@ COMMANDS = [
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
     ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",), ("graph",),
+    ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
     ("forget",),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
     ("export",), ("import",),

@@ -1,0 +1,313 @@
+"""``memsvc extract``: a dry run on some text, reading of what is stored, and how far that is."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import (
+    AppName,
+    AsJson,
+    UserRef,
+    chosen_user,
+    note,
+    print_json,
+    print_table,
+    with_database,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.extract.asking import Progress, Totals
+    from memsvc.extract.extraction import Extractor
+    from memsvc.extract.preview import Preview, Said
+    from memsvc.queue.run import Steps
+    from memsvc.settings import Settings
+
+STATUS = "status"
+LOOK_S = 0.5
+"""How often a job in another worker's hands is looked at."""
+LONGEST_NAME = 255
+QUOTE_CHARS, FACT_CHARS = 60, 70
+
+
+def extract(
+    what: str | None = typer.Argument(
+        None, help="Text, or a file as for 'memsvc ingest'; 'status': how far reading is.", metavar="TEXT|FILE|status"
+    ),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show what reading TEXT or FILE would write; store nothing."),
+    everything: bool = typer.Option(False, "--all", help="Read all that is stored and was not read yet."),
+    conversation: str | None = typer.Option(None, help="Read this conversation alone, by its name or id."),
+    since: str | None = typer.Option(
+        None, help="Leave out what was said before (ISO 8601), where it was not read yet."
+    ),
+    extractor: str | None = typer.Option(
+        None, help="Who reads: offline, llm, or a further one; the configured one otherwise."
+    ),
+    speaker: str = typer.Option("", help="With --dry-run: who says TEXT; the user, where it is left out."),
+    said_at: str | None = typer.Option(None, help="With --dry-run: when TEXT is said (ISO 8601); now otherwise."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Read text for facts: who, what, where, since when, each with its quote.
+
+    --dry-run shows what some text would give. --all, or --conversation, reads what is stored with a progress bar;
+    Ctrl-C pauses, and the same command goes on where it stopped. 'memsvc extract status' says how far it is.
+    """
+    _check(what, dry_run=dry_run, reading=everything or conversation is not None)
+
+    async def work(db: Database, settings: Settings) -> Any:
+        from memsvc.access.users import find_app
+
+        owner = (await chosen_user(db, await find_app(db, app), user)).owner
+        if dry_run:
+            return owner, await _dry_run(db, settings, owner, what or "", extractor, speaker, said_at)
+        if what == STATUS:
+            return owner, await _status(db, owner)
+        return owner, await read_stored(
+            db, settings, owner, extractor=extractor, conversation=conversation, since=since
+        )
+
+    owner, found = with_database(work)
+    if as_json:
+        print_json(found)
+    elif dry_run:
+        show_preview(found, owner)
+    elif what == STATUS:
+        show_status(found)
+    else:
+        show_totals(found)
+    if not (dry_run or what == STATUS) and found.failed:
+        raise typer.Exit(1)
+
+
+def _check(what: str | None, *, dry_run: bool, reading: bool) -> None:
+    """Refuse calls that could mean several things, or nothing."""
+    if dry_run and (what is None or reading):
+        raise typer.BadParameter("It shows what some TEXT or FILE would give; name one.", param_hint="--dry-run")
+    if not dry_run and what not in {None, STATUS}:
+        raise typer.BadParameter("Add --dry-run, or store it with 'memsvc ingest'.", param_hint="TEXT|FILE")
+    if not dry_run and reading == (what == STATUS):
+        raise typer.BadParameter("Say one of: TEXT --dry-run, --all, --conversation NAME, status.", param_hint="WHAT")
+
+
+async def load(settings: Settings, name: str | None) -> tuple[Extractor, str]:
+    """An extractor by name, loaded, and its name; the configured one, where none is named.
+
+    Raises:
+        ExtractorMissingError: it is not installed, or none is configured.
+        ConfigurationError: a setting that it needs is missing.
+    """
+    from memsvc.extract.registry import AUTO
+    from memsvc.extract.run import Extractors
+
+    extractors = Extractors(settings)
+    loaded = await extractors.get(None if name == AUTO else name)
+    return loaded, name if name not in {None, AUTO} else extractors.backend or ""
+
+
+# Dry run
+
+
+async def _dry_run(
+    db: Database, settings: Settings, owner: Owner, what: str, name: str | None, speaker: str, said_at: str | None
+) -> Preview:
+    from memsvc.access.users import own_names
+    from memsvc.extract.preview import Said, preview
+    from memsvc.sources.moments import read_moment
+
+    if _is_file(what):
+        messages = _messages_of(Path(what), (await own_names(db, owner)).aliases, owner)
+    else:
+        messages = [Said(text=what, speaker=speaker, said_at=read_moment(said_at, owner, "--said-at"))]
+    extractor, _ = await load(settings, name)
+    return await preview(db, owner, messages, extractor)
+
+
+def _is_file(what: str) -> bool:
+    try:
+        return len(what) <= LONGEST_NAME and Path(what).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _messages_of(path: Path, names: Any, owner: Owner) -> list[Said]:
+    """The messages of a file, read as they would be taken in."""
+    from itertools import islice
+
+    from memsvc.extract.preview import MOST_MESSAGES, Said
+    from memsvc.sources.files import read_messages
+    from memsvc.sources.moments import read_moment
+
+    placed = list(islice(read_messages(path, names), MOST_MESSAGES + 1))
+    if len(placed) > MOST_MESSAGES:
+        note(f"{path.name} has more than {MOST_MESSAGES} messages; these are its first.")
+    return [
+        Said(
+            text=message.text,
+            speaker=message.speaker or "",
+            role=message.role,
+            said_at=read_moment(message.said_at, owner, "said_at"),
+            caption=message.caption or "",
+        )
+        for _, message in placed[:MOST_MESSAGES]
+    ]
+
+
+def _short(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def show_preview(found: Preview, owner: Owner) -> None:
+    """Facts as a table, one a line; then who and what would be remembered."""
+    from memsvc.extract.validation import REASONS
+
+    print_table(
+        ["who", "fact", "quote", "since", "would be"],
+        [
+            [
+                one.proposal.subject.name,
+                _short(f"{one.proposal.type} {one.proposal.object.name}", FACT_CHARS),
+                f"“{_short(one.proposal.quote, QUOTE_CHARS)}”",
+                _day(one.proposal.since, owner),
+                f"{one.verdict}: {REASONS.get(one.reason, one.reason)}" if one.reason else one.verdict,
+            ]
+            for one in found.facts
+        ],
+    )
+    if not found.facts:
+        note("No facts.")
+    new = [f"{node.name} ({node.type})" for node in found.nodes if node.node_id is None]
+    known = [f"{node.name} ({node.type})" for node in found.nodes if node.node_id is not None]
+    for said, names in (("new", new), ("known", known)):
+        if names:
+            print(f"\n{said}: {', '.join(names)}")
+    note(f"Read by {found.extractor}; nothing is stored.")
+
+
+def _day(moment: Any, owner: Owner) -> str:
+    from zoneinfo import ZoneInfo
+
+    return f"{moment.astimezone(ZoneInfo(owner.time_zone)):%Y-%m-%d}" if moment is not None else ""
+
+
+# Reading what is stored
+
+
+async def read_stored(
+    db: Database,
+    settings: Settings,
+    owner: Owner,
+    *,
+    extractor: str | None = None,
+    conversation: str | None = None,
+    since: str | None = None,
+) -> Totals:
+    """Read all that an extractor has not read, here and now, with a progress bar on a terminal.
+
+    It runs the jobs that workers would run; what a worker holds already is waited for. Ctrl-C cancels those that are
+    left, which pauses: each window is written at once or not at all, and asking again goes on behind the last one.
+
+    Raises:
+        ExtractorMissingError, ConfigurationError: the extractor is not here.
+        ConversationUnknownError, InvalidTimeError: what is to be read.
+    """
+    from jobs.steps import all_steps
+    from memsvc.extract.asking import ask_all, pause, totals
+    from memsvc.sources.moments import read_moment
+    from memsvc.sources.read import find_conversation
+
+    reader, backend = await load(settings, extractor)
+    source = None
+    if conversation is not None:
+        async with db.transaction(owner.user_id) as connection:
+            source = await find_conversation(connection, owner, conversation)
+    moment = read_moment(since, owner, "--since")
+    asked = await ask_all(db, owner, reader, backend, since=moment, source=source)
+    try:
+        await _run(db, owner, asked.jobs, all_steps(settings, None), lambda: totals(db, owner, reader.name))
+    except asyncio.CancelledError:
+        await pause(db, owner, source=source)
+        note("Paused; the same command goes on.")
+        raise
+    return await totals(db, owner, reader.name)
+
+
+async def _run(db: Database, owner: Owner, jobs: list[UUID], steps: Steps, look: Callable[[], Any]) -> None:
+    """Run jobs one after the other, each to its end."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    from memsvc.queue.run import run_job
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    left = (await look()).left
+    with Bar(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("messages read", total=left)
+        for job_id in jobs:
+            while (outcome := await run_job(db, "extract", owner.user_id, job_id, steps["extract"])) in {
+                "again",
+                "busy",
+            }:
+                bar.update(task, completed=left - (await look()).left)
+                if outcome == "busy":
+                    await asyncio.sleep(LOOK_S)
+            bar.update(task, completed=left - (await look()).left)
+
+
+def show_totals(found: Totals) -> None:
+    """What an extractor has read, in a line or two."""
+    print(
+        f"{found.extractor} has read {found.turns:,} messages of {found.sources:,} conversations: "
+        f"{found.facts:,} facts, {found.refused:,} not written ('memsvc review list')."
+    )
+    if found.left:
+        print(f"{found.left:,} are left to be read.")
+    if found.failed:
+        note(
+            f"{found.failed:,} conversations failed: 'memsvc extract status' says why, 'memsvc jobs retry' tries again."
+        )
+
+
+# Status
+
+
+async def _status(db: Database, owner: Owner) -> list[Progress]:
+    from memsvc.db.paging import MAX_PAGE
+    from memsvc.extract.asking import progress
+
+    found: list[Progress] = []
+    while True:
+        after = (found[-1].source_id, found[-1].extractor) if found else None
+        page = await progress(db, owner, after=after, limit=MAX_PAGE)
+        found += page
+        if len(page) < MAX_PAGE:
+            return found
+
+
+def show_status(found: list[Progress]) -> None:
+    """A line for each conversation and extractor."""
+    print_table(
+        ["conversation", "extractor", "read", "left", "facts", "not written", "last", "job"],
+        [
+            [
+                _short(one.identifier, 40), one.extractor, one.turns, one.left, one.facts, one.refused,
+                f"{one.last_at:%Y-%m-%d %H:%M}" if one.last_at is not None else "",
+                " ".join(filter(None, (one.job_state, one.error_code))),
+            ]
+            for one in found
+        ],
+    )  # fmt: skip
+    if not found:
+        note("Nothing was read yet: 'memsvc extract --all' reads what is stored.")

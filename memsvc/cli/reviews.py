@@ -1,0 +1,140 @@
+"""``memsvc review``: facts that were found and not written by themselves; a person decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, print_json, print_table
+
+if TYPE_CHECKING:
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.extract.review import Decided, Edit, Review
+
+review = typer.Typer(help="Facts that were found and wait for a decision.", no_args_is_help=True, rich_markup_mode=None)
+ALL, BY = "all", "user"
+QUOTE_CHARS = 60
+Which = typer.Argument(help="Ids of 'memsvc review list'.", metavar="ID…")
+
+
+@review.command("list")
+def list_(
+    state: str = typer.Option("doubtful", help="doubtful, refused, accepted, edited, rejected, or all."),
+    conversation: str | None = typer.Option(None, help="Only out of this one, by its name or id."),
+    limit: int = typer.Option(20, "--limit", "-n", min=1, max=1000, help="At most so many, newest first."),
+    after: str | None = typer.Option(None, help="Go on behind this one."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """List facts that wait for a decision, newest first, each with its quote and why it was not written."""
+
+    async def do(db: Database, owner: Owner) -> list[Review]:
+        from memsvc.extract.review import list_reviews
+        from memsvc.sources.read import find_conversation
+
+        source = None
+        if conversation is not None:
+            async with db.transaction(owner.user_id) as connection:
+                source = await find_conversation(connection, owner, conversation)
+        place = as_uuid(after, "review") if after is not None else None
+        wanted: Any = None if state == ALL else state
+        return await list_reviews(db, owner, state=wanted, source=source, after=place, limit=limit)
+
+    found = for_owner(user, app, do)
+    if as_json:
+        print_json(found)
+        return
+    from memsvc.extract.validation import REASONS
+
+    print_table(
+        ["id", "state", "fact", "type", "quote", "said", "why"],
+        [
+            [
+                one.review_id, one.state, one.proposal.sentence,
+                f"{one.proposal.subject.name} {one.proposal.type} {one.proposal.object.name}",
+                f"“{_short(one.proposal.quote)}”", f"{one.said_at:%Y-%m-%d}", REASONS.get(one.reason, one.reason),
+            ]
+            for one in found
+        ],
+    )  # fmt: skip
+    if not found:
+        note("Nothing waits for a decision." if state == "doubtful" else "There are none.")
+    if len(found) == limit:
+        note(f"There may be more: --after {found[-1].review_id}")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= QUOTE_CHARS else line[: QUOTE_CHARS - 1] + "…"
+
+
+@review.command("accept")
+def accept(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
+    """Write facts as they were proposed; refused ones can be accepted too."""
+
+    async def do(db: Database, owner: Owner) -> list[Decided]:
+        from memsvc.extract.review import accept
+
+        return [await accept(db, owner, as_uuid(one, "review"), by=BY) for one in which]
+
+    _tell(for_owner(user, app, do), as_json=as_json)
+
+
+@review.command("reject")
+def reject(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
+    """Reject facts for ever: they are never proposed again from the same message."""
+
+    async def do(db: Database, owner: Owner) -> list[Decided]:
+        from memsvc.extract.review import reject
+
+        return [await reject(db, owner, as_uuid(one, "review"), by=BY) for one in which]
+
+    _tell(for_owner(user, app, do), as_json=as_json)
+
+
+@review.command("edit")
+def edit(
+    which: str = typer.Argument(help="An id of 'memsvc review list'.", metavar="ID"),
+    subject: str | None = typer.Option(None, help="Name of its start."),
+    fact_type: str | None = typer.Option(None, "--type", "-t", help="An edge type, such as LIVES_IN."),
+    object_: str | None = typer.Option(None, "--object", help="Name of its end."),
+    sentence: str | None = typer.Option(None, help="The fact as a sentence."),
+    since: str | None = typer.Option(None, help="From when it is so (ISO 8601); '': not known."),
+    until: str | None = typer.Option(None, help="From when it is not so any more (ISO 8601); '': it still is."),
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Correct a fact and write it; what is not named here stays as it was proposed."""
+    given = {"subject": subject, "type": fact_type, "object": object_, "sentence": sentence}
+    words = {name: value for name, value in given.items() if value is not None}
+    times = {name: value for name, value in (("since", since), ("until", until)) if value is not None}
+    if not words and not times:
+        raise typer.BadParameter("Name what is to be changed; 'memsvc review accept' writes it as it is.")
+
+    async def do(db: Database, owner: Owner) -> list[Decided]:
+        from memsvc.extract.review import accept
+
+        return [await accept(db, owner, as_uuid(which, "review"), by=BY, edit=_edit(words, times, owner))]
+
+    _tell(for_owner(user, app, do), as_json=as_json)
+
+
+def _edit(words: dict[str, Any], times: dict[str, str], owner: Owner) -> Edit:
+    from memsvc.extract.review import Edit
+    from memsvc.sources.moments import read_moment
+
+    moments: dict[str, Any] = {name: read_moment(value or None, owner, f"--{name}") for name, value in times.items()}
+    return Edit(**words, **moments)
+
+
+def _tell(decided: list[Decided], *, as_json: bool) -> None:
+    if as_json:
+        print_json(decided)
+        return
+    for one in decided:
+        written = f", by change {one.change.change_id}" if one.change is not None else ""
+        print(f"{one.review.state}: {one.review.proposal.sentence}{written}")
