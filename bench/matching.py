@@ -8,9 +8,10 @@ fact, or a required one that another prediction got, is *neutral*: it is true. A
 the reason of the ``not_facts`` that it fell for. Predictions with the same ends and type count once; what is not
 believed any more is not said; HAPPENED_ON has no labels and does not count.
 
-**Entities.** A thing matches an entity where a name does and the types are equal or of one family of ``FAIR``, between
-which people waver. Required entities are given to things one to one; *right*, *neutral* and *wrong* as above, but a
-second thing for the same entity is neutral only where it has no proper name, else the graph holds somebody twice.
+**Entities.** A thing matches an entity where a name does and, for required ones, the types are equal or of one family
+of ``FAIR``, between which people waver. Required entities are given to things one to one; *right*, *neutral* and
+*wrong* as above, but a second thing for the same entity is neutral only where it has no proper name, else the graph
+holds somebody twice.
 
 **Times.** Of gold facts that were found: a ``since`` or ``until`` is right where the prediction's begins with it, on
 the clock of the place (an end may be the first moment after). A *change* is a gold fact that replaces another; it was
@@ -274,7 +275,8 @@ def count_entities(matcher: Matcher, tally: Tally) -> None:
 
     def fits(key: Hashable, entity: GoldEntity) -> bool:
         types = {things[key].type, entity.type}
-        return entity.id in matcher.meant[key] and (len(types) == 1 or any(types <= family for family in FAIR))
+        fair = not entity.required or len(types) == 1 or any(types <= family for family in FAIR)
+        return fair and entity.id in matcher.meant[key]
 
     required = [one for one in matcher.entities.values() if one.required]
 

@@ -26,7 +26,7 @@ DETERMINERS = frozenset(
 )  # fmt: skip
 TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir"])
 PREPOSITIONS = frozenset(
-    WORD.findall("of in at on for with from to by about near as into over under behind between that which who where when")
+    WORD.findall("of in at on for with from to by about near as into over under between that which who where when")
 )  # fmt: skip
 LIGHT = frozenset(
     WORD.findall("be become do get have make go take give start try keep up out off back down away again more")

@@ -17,7 +17,6 @@ import time
 
 from bench.direct import Memory, windows_of
 from bench.gold import load
-from bench.harness import REPOSITORY
 from memsvc.extract import registry
 from memsvc.extract.extraction import Extractor
 from memsvc.extract.window import Window
@@ -38,7 +37,7 @@ def messages_per_s(sets: str, extractor: str) -> float:
     """
     done = subprocess.run(
         [sys.executable, "-m", "bench.pace", sets, extractor],
-        cwd=REPOSITORY, env=os.environ | ALONE, capture_output=True, text=True, check=True,
+        env=os.environ | ALONE, stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
     found: float = json.loads(done.stdout)
     return found

@@ -49,6 +49,10 @@ INTERVALS: dict[str, Callable[[Sums], float]] = {
     "entities.f1": lambda sums: f1(_entities_precision(sums), _entities_recall(sums)),
 }
 """Figures that come with an interval."""
+COUNTED = (
+    "right", "neutral", "wrong", "required", "entities_right", "entities_wrong", "entities_required",
+)  # fmt: skip
+"""Counts that these figures need."""
 SHARES = {
     "quotes.verified": ("verified", "quotes"),
     "dates": ("dates_right", "dates"),
@@ -70,26 +74,24 @@ def sums_of(tallies: Sequence[Tally]) -> dict[str, int]:
     return {name: sum(getattr(tally, name) for tally in tallies) for name in NUMBERS}
 
 
-def interval(
-    tallies: Sequence[Tally], figure: Callable[[Sums], float], *, resamples: int = RESAMPLES, seed: int = 1
-) -> tuple[float, float]:
-    """The 95 % percentile interval of a figure, conversations drawn anew (Efron & Tibshirani 1993)."""
+def intervals(tallies: Sequence[Tally], *, resamples: int = RESAMPLES, seed: int = 1) -> dict[str, tuple[float, float]]:
+    """The 95 % percentile interval of each figure, conversations drawn anew (Efron & Tibshirani 1993)."""
     draw = random.Random(seed)
-    each = [sums_of([tally]) for tally in tallies]
-    drawn = []
+    each = [[getattr(tally, name) for name in COUNTED] for tally in tallies]
+    drawn: dict[str, list[float]] = {name: [] for name in INTERVALS}
     for _ in range(resamples):
-        chosen = draw.choices(each, k=len(each))
-        drawn.append(figure({name: sum(one[name] for one in chosen) for name in NUMBERS}))
-    return percentile(drawn, 0.025), percentile(drawn, 0.975)
+        sums = dict(zip(COUNTED, map(sum, zip(*draw.choices(each, k=len(each)), strict=True)), strict=True))
+        for name, figure in INTERVALS.items():
+            drawn[name].append(figure(sums))
+    return {name: (percentile(values, 0.025), percentile(values, 0.975)) for name, values in drawn.items()}
 
 
 def figures(name: str, tallies: Sequence[Tally], outcome: Outcome, *, resamples: int = RESAMPLES) -> None:
     """Add ``<name>.facts.precision`` and all the others to the figures."""
     sums = sums_of(tallies)
-    for key, figure in INTERVALS.items():
-        low, high = interval(tallies, figure, resamples=resamples)
+    for key, (low, high) in intervals(tallies, resamples=resamples).items():
         full = f"{name}.{key}"
-        outcome.figures |= {full: figure(sums), f"{full}.low": low, f"{full}.high": high}
+        outcome.figures |= {full: INTERVALS[key](sums), f"{full}.low": low, f"{full}.high": high}
     outcome.figures |= {f"{name}.{key}": ratio(sums[part], sums[whole]) for key, (part, whole) in SHARES.items()}
     outcome.figures |= {f"{name}.{key}": sums[count] for key, count in COUNTS.items()}
     required, right, wrong, fell = (
