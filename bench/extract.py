@@ -16,7 +16,7 @@ from bench.direct import read_directly
 from bench.gold import SETS, Conversation, load
 from bench.harness import Outcome, figures_table, run
 from bench.matching import Found, Tally, compare
-from bench.pace import messages_per_s
+from bench.pace import pace
 from bench.scoring import figures
 from memsvc.extract import registry
 from memsvc.settings import Settings
@@ -66,7 +66,9 @@ def main() -> None:
         found = asyncio.run(directly(chosen.extractor, conversations))
         figures(chosen.extractor, judged(conversations, found, show=chosen.show), outcome)
         if not chosen.no_speed:
-            outcome.figures["offline.messages_per_s"] = messages_per_s(",".join(sets), chosen.extractor)
+            reading = pace(",".join(sets), chosen.extractor)
+            outcome.figures[f"{chosen.extractor}.messages_per_s"] = reading.by_wall
+            outcome.figures[f"{chosen.extractor}.messages_per_processor_s"] = reading.by_processor
         figures_table("figures", outcome, ("",))
 
     run(bench_extract)

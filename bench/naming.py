@@ -112,8 +112,9 @@ def same_name(one: str, other: str, *, task: bool = False) -> bool:
     first, second = name_of(one), name_of(other)
     if first.words == second.words:
         return bool(first.words)
-    if first.described and second.described and (ends_in(first.head, second.head) or ends_in(second.head, first.head)):
-        return True
-    if task and first.content and second.content:
-        return first.content <= second.content or second.content <= first.content
-    return False
+    if task:
+        return bool(first.content and second.content) and (
+            first.content <= second.content or second.content <= first.content
+        )
+    described = first.described and second.described
+    return described and (ends_in(first.head, second.head) or ends_in(second.head, first.head))
