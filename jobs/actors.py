@@ -1,6 +1,7 @@
 """The actors: one for each kind of job. A message brings the ids of user and job; the work is done by capabilities.
 
-A queue's name says how its jobs behave: those of ``models`` ask a model and are slow, those of ``upkeep`` are quick.
+A queue's name says how its jobs behave: those of ``models`` ask a model for vectors and are slow, those of ``facts``
+read facts out of texts and are slower, those of ``upkeep`` are quick.
 ``memsvc.job_queue`` says the same to the database; a test compares them.
 """
 
@@ -11,7 +12,7 @@ from typing import Any
 
 import dramatiq
 
-QUEUES = {"process": "models", "embed": "models", "tidy": "upkeep", "erase": "upkeep"}
+QUEUES = {"process": "models", "embed": "models", "extract": "facts", "tidy": "upkeep", "erase": "upkeep"}
 """The queue of each kind of job."""
 Run = Callable[..., None]
 

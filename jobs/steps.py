@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from memsvc.access.erase import erase_steps
-from memsvc.queue.run import Steps
+from memsvc.extract.run import Extractors, extraction_steps
+from memsvc.queue.run import Step, Steps
 from memsvc.settings import Settings
 from memsvc.sources.embedding import ModelsInUse, Progress, embedding_steps
 from memsvc.sources.tidy import tidy_steps
 
 
-def all_steps(settings: Settings, models: ModelsInUse | None, embedded: Progress = lambda _stored: None) -> Steps:
+def all_steps(
+    settings: Settings,
+    models: ModelsInUse | None,
+    embedded: Progress = lambda _stored: None,
+    extractors: Extractors | None = None,
+    read: Progress = lambda _turns: None,
+) -> Steps:
     """The steps of every kind of job.
 
     Args:
         settings: of this process.
         models: its embedding models; None: jobs give no vectors.
         embedded: called with the number of vectors that were stored.
+        extractors: those of this process; None: its own, by the settings.
+        read: called with the number of turns that were read for facts.
     """
-    return {
-        **embedding_steps(models, embedded),
-        **tidy_steps(settings, vectors=models is not None),
-        **erase_steps(),
-    }
+    together: dict[str, list[Step]] = {}
+    for steps in (
+        embedding_steps(models, embedded),
+        extraction_steps(extractors or Extractors(settings), read),
+        tidy_steps(settings, vectors=models is not None),
+        erase_steps(),
+    ):
+        for kind, some in steps.items():
+            together.setdefault(kind, []).extend(some)
+    return together

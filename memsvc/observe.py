@@ -162,6 +162,18 @@ EMBED_SECONDS = Histogram(
     registry=REGISTRY,
 )
 EMBEDDED = Counter("memsvc_embedded_passages", "Vectors of passages that were stored.", registry=REGISTRY)
+EXTRACT_SECONDS = Histogram(
+    "memsvc_extraction_duration_seconds",
+    "Time for which an extractor read one window of turns.",
+    buckets=(*SECONDS, 60.0, 120.0),
+    registry=REGISTRY,
+)
+TURNS_READ = Counter(
+    "memsvc_turns_read", "Messages, or parts of long ones, that were read for facts.", registry=REGISTRY
+)
+FACTS_FOUND = Counter(
+    "memsvc_facts_found", "Facts that extractors found: written, doubtful or refused.", ["outcome"], registry=REGISTRY
+)
 JOBS_RUN = Counter(
     "memsvc_jobs_run", "Runs of jobs: done, again, failed, gone or busy.", ["kind", "outcome"], registry=REGISTRY
 )
@@ -187,6 +199,11 @@ WORKERS = Gauge("memsvc_workers", "Worker processes that live.", registry=DATABA
 EMBEDDING_LAG_SECONDS = Gauge(
     "memsvc_embedding_lag_seconds",
     "The longest that a message with a job has waited for its vector.",
+    registry=DATABASE,
+)
+EXTRACTION_LAG_SECONDS = Gauge(
+    "memsvc_extraction_lag_seconds",
+    "The longest that a message with a job has waited for being read for facts.",
     registry=DATABASE,
 )
 UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics not folded yet.", registry=DATABASE)

@@ -155,6 +155,57 @@ ALTER FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time 
 
 COMMENT ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) IS 'Whether a merge can count at a recorded time; false: nodes stand for themselves.';
 
+CREATE FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) RETURNS TABLE(passage_id uuid, speaker text, role text, text text, caption text, said_at timestamp with time zone, said_offset smallint, language text, read boolean)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  place CONSTANT uuid := coalesce((
+    SELECT e.upto FROM extractions AS e
+    WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
+  ), '00000000-0000-0000-0000-000000000000');
+BEGIN
+  RETURN QUERY
+  SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, false
+  FROM passages AS p
+  WHERE p.user_id = p_user_id AND p.source_id = p_source_id AND p.kind = 'message' AND p.passage_id > place
+  ORDER BY p.user_id, p.source_id, p.passage_id
+  LIMIT p_limit;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, true
+  FROM passages AS p
+  WHERE p.user_id = p_user_id AND p.source_id = p_source_id AND p.kind = 'message' AND p.passage_id <= place
+  ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
+  LIMIT p_before;
+END
+$$;
+
+ALTER FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) IS 'What an extractor reads next of a source, and what stands before it.';
+
+CREATE FUNCTION memsvc.anything_to_read(p_user_id uuid, p_source_id uuid, p_extractor text) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    BEGIN ATOMIC
+ SELECT (EXISTS ( SELECT
+            FROM memsvc.turns_to_read(anything_to_read.p_user_id, anything_to_read.p_source_id, anything_to_read.p_extractor, 0, 1) turns_to_read(passage_id, speaker, role, text, caption, said_at, said_offset, language, read))) AS "exists";
+END;
+
+ALTER FUNCTION memsvc.anything_to_read(p_user_id uuid, p_source_id uuid, p_extractor text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.anything_to_read(p_user_id uuid, p_source_id uuid, p_extractor text) IS 'Whether an extractor has anything left of a source.';
+
 CREATE FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) RETURNS TABLE(message integer, outcome text, source_id uuid, passage_id uuid, session text, ordinal integer, job_id uuid, known_said_at timestamp with time zone, known_said_offset smallint)
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -725,7 +776,7 @@ COMMENT ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, 
 
 CREATE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text ELSE 'upkeep'::text END;
+    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text WHEN (p_kind = 'extract'::text) THEN 'facts'::text ELSE 'upkeep'::text END;
 
 ALTER FUNCTION memsvc.job_queue(p_kind text) OWNER TO memsvc_owner;
 
@@ -822,7 +873,7 @@ CREATE TABLE memsvc.jobs (
     run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
     started_at timestamp with time zone,
-    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text]))),
+    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text]))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -836,7 +887,7 @@ COMMENT ON COLUMN memsvc.jobs.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user; erase: the rest of a large erasure.';
+COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; extract: read facts out of it; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user; erase: the rest of a large erasure.';
 
 COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source or erasure that it is about; the user, where it is about all.';
 
@@ -982,7 +1033,7 @@ COMMENT ON COLUMN memsvc.term_deltas.terms IS 'Terms whose document frequency ch
 
 COMMENT ON COLUMN memsvc.term_deltas.changes IS 'By how much each did.';
 
-CREATE FUNCTION memsvc.backlog() RETURNS TABLE(pending bigint, running bigint, retrying bigint, failed bigint, dead_letters bigint, workers bigint, oldest_pending_seconds double precision, embedding_lag_seconds double precision, unfolded_deltas bigint)
+CREATE FUNCTION memsvc.backlog() RETURNS TABLE(pending bigint, running bigint, retrying bigint, failed bigint, dead_letters bigint, workers bigint, oldest_pending_seconds double precision, embedding_lag_seconds double precision, extraction_lag_seconds double precision, unfolded_deltas bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
@@ -995,6 +1046,7 @@ CREATE FUNCTION memsvc.backlog() RETURNS TABLE(pending bigint, running bigint, r
             FROM memsvc.work_hands() work_hands(worker_id, silent_seconds, running)) AS count,
      COALESCE(max(n.oldest_seconds), (0)::double precision) AS "coalesce",
      COALESCE(max(n.oldest_seconds) FILTER (WHERE (n.queue = 'models'::text)), (0)::double precision) AS "coalesce",
+     COALESCE(max(n.oldest_seconds) FILTER (WHERE (n.queue = 'facts'::text)), (0)::double precision) AS "coalesce",
      ( SELECT count(*) AS count
             FROM memsvc.term_deltas d) AS count
     FROM memsvc.work_now() n(queue, kind, waiting, running, retrying, failed, dead, done_last_minute, failed_last_hour, oldest_seconds);
@@ -1166,6 +1218,32 @@ END;
 ALTER FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) IS 'What a pending job is about; no row where it is not pending.';
+
+CREATE FUNCTION memsvc.begin_reading(p_user_id uuid, p_source_id uuid, p_extractor text, p_backend text) RETURNS uuid
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  place uuid;
+BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc facts of ' || p_user_id, 0));
+  INSERT INTO extractions (user_id, source_id, extractor, backend)
+  SELECT p_user_id, s.source_id, p_extractor, p_backend FROM sources AS s
+  WHERE s.user_id = p_user_id AND s.source_id = p_source_id
+  ON CONFLICT (user_id, source_id, extractor) DO NOTHING;
+  SELECT coalesce(e.upto, '00000000-0000-0000-0000-000000000000') INTO place FROM extractions AS e
+  WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
+  FOR UPDATE;
+  RETURN place;
+END
+$$;
+
+ALTER FUNCTION memsvc.begin_reading(p_user_id uuid, p_source_id uuid, p_extractor text, p_backend text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.begin_reading(p_user_id uuid, p_source_id uuid, p_extractor text, p_backend text) IS 'Begins to write what was read of a source; how far it had been read.';
 
 CREATE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3011,6 +3089,7 @@ DECLARE
   vectors bigint := 0;
   whole bigint := 0;
   signals bigint := 0;
+  reviews bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -3032,6 +3111,7 @@ BEGIN
   FROM memsvc.plan_erasure(proved, scope.passages, scope.source_id, scope.edges, scope.node_id);
 
   signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
+  reviews := memsvc.forget_readings(proved, scope.passages);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -3060,6 +3140,7 @@ BEGIN
   IF scope.source_id IS NOT NULL THEN
     more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
     IF NOT more THEN
+      DELETE FROM extractions AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
       DELETE FROM sources AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
       GET DIAGNOSTICS whole = ROW_COUNT;
     END IF;
@@ -3078,7 +3159,7 @@ BEGIN
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
-      'embeddings', vectors, 'memory_signals', signals, 'terms', terms, 'sources', whole
+      'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;
@@ -3586,6 +3667,67 @@ ALTER FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as
 
 COMMENT ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) IS 'Facts about nodes and all that are the same, at a valid and a recorded time.';
 
+CREATE FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) RETURNS TABLE(version_id uuid, edge_id uuid, from_node uuid, type text, to_node uuid, stored_from uuid, stored_to uuid, key text, fact text, data jsonb, weight real, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, last_said timestamp with time zone, supported boolean, here uuid)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH wanted AS MATERIALIZED (
+    SELECT DISTINCT w.from_node, w.type, w.to_node FROM unnest(p_from, p_types, p_to) AS w (from_node, type, to_node)
+  ),
+  same AS MATERIALIZED (
+    SELECT s.canonical_id, s.node_id FROM memsvc.same_nodes(p_user_id, p_from) AS s
+  ),
+  found AS MATERIALIZED (
+    SELECT DISTINCT ON (f.version_id) f.*, s.canonical_id AS start
+    FROM wanted AS w
+    INNER JOIN same AS s ON s.canonical_id = w.from_node
+    CROSS JOIN LATERAL (
+      SELECT v.* FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = w.type AND v.recorded_to = 'infinity'
+        AND (w.to_node IS NULL OR v.to_node IN (
+          SELECT o.node_id FROM memsvc.same_nodes(p_user_id, ARRAY[w.to_node]) AS o
+        ))
+      ORDER BY v.recorded_from DESC LIMIT 200
+    ) AS f
+  ),
+  ends AS MATERIALIZED (
+    SELECT r.node_id, r.canonical_id
+    FROM memsvc.resolve_nodes(p_user_id, ARRAY(SELECT DISTINCT f.to_node FROM found AS f)) AS r
+  )
+  SELECT f.version_id, f.edge_id, f.start, f.type, e.canonical_id, f.from_node, f.to_node, g.key, f.fact, f.data,
+    f.weight, f.confidence, f.asserted_by, nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'),
+    coalesce(k.last_said, f.recorded_from), coalesce(k.supported, false), k.here
+  FROM found AS f
+  INNER JOIN ends AS e ON e.node_id = f.to_node
+  INNER JOIN edges AS g ON g.user_id = p_user_id AND g.edge_id = f.edge_id
+  LEFT JOIN LATERAL (
+    SELECT true AS supported,
+      coalesce(max(p.said_at) FILTER (WHERE NOT (l.passage_id = ANY (p_passages) AND l.asserted_by IN (
+        SELECT x.extractor FROM extractions AS x
+        WHERE x.user_id = p_user_id AND x.source_id = p_source_id AND x.extractor <> p_extractor
+      ))), to_timestamp(0)) AS last_said,
+      (array_agg(p.passage_id ORDER BY p.passage_id DESC) FILTER (WHERE p.source_id = p_source_id))[1] AS here
+    FROM source_links AS l
+    INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = l.passage_id
+    WHERE l.user_id = p_user_id AND l.edge_version_id = f.version_id AND l.stance = 'supports'
+      AND l.recorded_to = 'infinity'
+    GROUP BY ()
+    HAVING count(*) > 0
+  ) AS k ON true;
+END
+$$;
+
+ALTER FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) IS 'Open versions that new facts meet, with when each was said last.';
+
 CREATE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -3783,6 +3925,37 @@ ALTER FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) OWNER TO mem
 
 COMMENT ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) IS 'Adds a user''s recalls to memory_signals, so many events at most; how many.';
 
+CREATE FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  gone bigint;
+BEGIN
+  DELETE FROM fact_reviews AS d WHERE d.user_id = p_user_id AND d.passage_id = ANY (p_passages);
+  GET DIAGNOSTICS gone = ROW_COUNT;
+  UPDATE extractions AS e
+  SET upto = (
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.source_id = e.source_id AND p.kind = 'message' AND p.passage_id < e.upto
+      AND p.passage_id NOT IN (SELECT unnest(p_passages))
+    ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
+    LIMIT 1
+  )
+  WHERE e.user_id = p_user_id AND e.upto = ANY (p_passages)
+    AND e.source_id IN (
+      SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    );
+  RETURN gone;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) IS 'Takes passages out of what extraction keeps; how many facts under review went.';
+
 CREATE FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -3941,6 +4114,69 @@ $$;
 ALTER FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Stored nodes that have one of these labels or names.';
+
+CREATE FUNCTION memsvc.found_by_others_alone(p_user_id uuid, p_source_id uuid, p_upto uuid, p_passages uuid[], p_others text[]) RETURNS TABLE(kind text, edge_id uuid, node_id uuid, alias text, valid_from timestamp with time zone, valid_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH touched AS MATERIALIZED (
+    SELECT DISTINCT v.kind, v.id
+    FROM source_links AS l
+    CROSS JOIN LATERAL (
+      VALUES ('node', l.node_version_id), ('edge', l.edge_version_id), ('alias', l.alias_id)
+    ) AS v (kind, id)
+    WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages) AND l.stance = 'supports'
+      AND l.recorded_to = 'infinity' AND l.asserted_by = ANY (p_others) AND v.id IS NOT NULL
+  ),
+  stale AS MATERIALIZED (
+    SELECT t.kind, t.id FROM touched AS t
+    WHERE NOT EXISTS (
+      SELECT FROM memsvc.links_of(p_user_id, t.kind, t.id) AS k
+      WHERE k.stance = 'supports' AND NOT (
+        k.asserted_by = ANY (p_others) AND k.passage_id <= p_upto AND p_source_id = (
+          SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = k.passage_id
+        )
+      )
+    )
+  ),
+  gone AS MATERIALIZED (
+    SELECT v.version_id, v.edge_id, v.valid_from, v.valid_to
+    FROM stale AS s INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = s.id
+    WHERE s.kind = 'edge' AND v.recorded_to = 'infinity'
+  )
+  SELECT 'edge', g.edge_id, NULL::uuid, NULL::text, nullif(g.valid_from, '-infinity'), nullif(g.valid_to, 'infinity')
+  FROM gone AS g
+  UNION ALL
+  SELECT 'alias', NULL, a.node_id, a.alias, nullif(a.valid_from, '-infinity'), nullif(a.valid_to, 'infinity')
+  FROM stale AS s INNER JOIN aliases AS a ON a.user_id = p_user_id AND a.alias_id = s.id
+  WHERE s.kind = 'alias' AND a.recorded_to = 'infinity'
+  UNION ALL
+  SELECT 'node', NULL, n.node_id, NULL, nullif(n.valid_from, '-infinity'), nullif(n.valid_to, 'infinity')
+  FROM stale AS s INNER JOIN node_versions AS n ON n.user_id = p_user_id AND n.version_id = s.id
+  WHERE s.kind = 'node' AND n.recorded_to = 'infinity'
+    AND NOT EXISTS (
+      SELECT FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = n.node_id AND v.recorded_to = 'infinity'
+        AND v.version_id NOT IN (SELECT g.version_id FROM gone AS g)
+    )
+    AND NOT EXISTS (
+      SELECT FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = n.node_id AND v.recorded_to = 'infinity'
+        AND v.version_id NOT IN (SELECT g.version_id FROM gone AS g)
+    );
+END
+$$;
+
+ALTER FUNCTION memsvc.found_by_others_alone(p_user_id uuid, p_source_id uuid, p_upto uuid, p_passages uuid[], p_others text[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.found_by_others_alone(p_user_id uuid, p_source_id uuid, p_upto uuid, p_passages uuid[], p_others text[]) IS 'What only other extractors found in what one has read again.';
 
 CREATE FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) RETURNS TABLE(memory_id uuid, outcome text, changed boolean)
     LANGUAGE plpgsql ROWS 10
@@ -4448,6 +4684,101 @@ $$;
 ALTER FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Sizes of a user''s graph.';
+
+CREATE FUNCTION memsvc.grounding(p_user_id uuid, p_text text, p_speakers text[], p_passages uuid[], p_before uuid[], p_near integer, p_limit integer) RETURNS TABLE(node_id uuid, label text, type text, named boolean, aliases text[], relations text[], how text, speakers text[])
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  runs CONSTANT text[] := memsvc.word_runs(p_text);
+  own uuid[] := ARRAY(
+    SELECT s.node_id FROM memsvc.forms_called(p_user_id, '{i}', NULL, NULL) AS f
+    CROSS JOIN LATERAL memsvc.same_nodes(p_user_id, ARRAY[f.node_id]) AS s
+  );
+  found_nodes uuid[];
+  found_ranks integer[];
+  found_speakers text[];
+BEGIN
+  SELECT array_agg(g.node_id), array_agg(g.rank), array_agg(g.speaker)
+  INTO found_nodes, found_ranks, found_speakers
+  FROM (
+    SELECT o.node_id, 0 AS rank, NULL::text AS speaker FROM unnest(own) AS o (node_id)
+    UNION ALL
+    SELECT c.node_id, 1, s.name
+    FROM (SELECT u.name, memsvc.normal_form(u.name) AS form FROM unnest(p_speakers) AS u (name)) AS s
+    INNER JOIN memsvc.forms_called(
+      p_user_id, ARRAY(SELECT memsvc.normal_form(u.name) FROM unnest(p_speakers) AS u (name)), NULL, NULL
+    ) AS c ON c.form = s.form
+    UNION ALL
+    SELECT c.node_id, 100 - least(length(c.form), 50), NULL FROM memsvc.forms_called(p_user_id, runs, NULL, NULL) AS c
+    UNION ALL
+    SELECT r.node_id, 200, NULL FROM memsvc.relatives(p_user_id, own) AS r
+    UNION ALL
+    SELECT b.node_id, 300 - least(b.links, 50)::integer, NULL FROM memsvc.nodes_behind(p_user_id, p_before) AS b
+    UNION ALL
+    SELECT b.node_id, 400 - least(b.links, 50)::integer, NULL
+    FROM memsvc.nodes_behind(
+      p_user_id, ARRAY(SELECT n.passage_id FROM memsvc.passages_near(p_user_id, p_passages, p_near) AS n)
+    ) AS b
+  ) AS g;
+  IF found_nodes IS NULL THEN
+    RETURN;
+  END IF;
+
+  RETURN QUERY
+  WITH card AS MATERIALIZED (
+    SELECT c.node_id, c.canonical_id, c.label, c.type, c.data
+    FROM memsvc.node_cards(p_user_id, found_nodes, NULL, NULL) AS c WHERE c.label IS NOT NULL
+  ),
+  hit AS MATERIALIZED (
+    SELECT c.canonical_id, min(f.rank) AS rank, max(f.rank) FILTER (WHERE f.rank BETWEEN 200 AND 400) AS about,
+      array_agg(DISTINCT f.speaker) FILTER (WHERE f.speaker IS NOT NULL AND c.type = 'Person') AS speakers
+    FROM unnest(found_nodes, found_ranks, found_speakers) AS f (node_id, rank, speaker)
+    INNER JOIN card AS c ON c.node_id = f.node_id
+    GROUP BY c.canonical_id
+  ),
+  spoken AS MATERIALIZED (
+    SELECT h.canonical_id, s.name,
+      count(*) OVER (PARTITION BY s.name) AS people,
+      count(h.about) OVER (PARTITION BY s.name) AS known, h.about IS NOT NULL AS is_known
+    FROM hit AS h CROSS JOIN LATERAL unnest(h.speakers) AS s (name)
+  ),
+  best AS MATERIALIZED (
+    SELECT h.canonical_id, h.rank FROM hit AS h
+    ORDER BY h.rank, h.canonical_id DESC
+    LIMIT greatest(p_limit, (SELECT count(*) FROM hit AS o WHERE o.rank <= 1))
+  )
+  SELECT b.canonical_id, c.label, c.type, coalesce(c.data ->> 'named', 'true') <> 'false',
+    ARRAY(
+      SELECT DISTINCT n.alias FROM memsvc.node_names(p_user_id, ARRAY[b.canonical_id]) AS n
+      WHERE n.valid_to > clock_timestamp() AND n.alias <> c.label ORDER BY n.alias LIMIT 12
+    ),
+    ARRAY(
+      SELECT DISTINCT r.relation FROM memsvc.relatives(p_user_id, own) AS r
+      INNER JOIN card AS k ON k.node_id = r.node_id
+      WHERE k.canonical_id = b.canonical_id ORDER BY r.relation
+    ),
+    CASE WHEN b.rank = 0 THEN 'owner' WHEN b.rank = 1 THEN 'speaker' WHEN b.rank <= 100 THEN 'named'
+      WHEN b.rank = 200 THEN 'relative' WHEN b.rank <= 300 THEN 'recent' ELSE 'near' END,
+    ARRAY(
+      SELECT s.name FROM spoken AS s
+      WHERE s.canonical_id = b.canonical_id AND (s.people = 1 OR (s.known = 1 AND s.is_known))
+    )
+  FROM best AS b
+  INNER JOIN (
+    SELECT DISTINCT ON (d.canonical_id) d.canonical_id, d.label, d.type, d.data FROM card AS d
+    ORDER BY d.canonical_id
+  ) AS c ON c.canonical_id = b.canonical_id
+  ORDER BY b.rank, b.canonical_id DESC;
+END
+$$;
+
+ALTER FUNCTION memsvc.grounding(p_user_id uuid, p_text text, p_speakers text[], p_passages uuid[], p_before uuid[], p_near integer, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.grounding(p_user_id uuid, p_text text, p_speakers text[], p_passages uuid[], p_before uuid[], p_near integer, p_limit integer) IS 'What turns may speak of, the likeliest first.';
 
 CREATE FUNCTION memsvc.has_exact_words(p_text text) RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -6602,6 +6933,37 @@ ALTER FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timesta
 
 COMMENT ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'How nodes are shown: one label, type and description for each.';
 
+CREATE FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(node_id uuid, links bigint)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT n.node_id, count(*)
+  FROM source_links AS l
+  CROSS JOIN LATERAL (
+    SELECT v.node_id FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id
+    UNION ALL
+    SELECT a.node_id FROM aliases AS a WHERE a.user_id = p_user_id AND a.alias_id = l.alias_id
+    UNION ALL
+    SELECT e.node_id
+    FROM edge_versions AS v CROSS JOIN LATERAL unnest(ARRAY[v.from_node, v.to_node]) AS e (node_id)
+    WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id AND v.recorded_to = 'infinity'
+  ) AS n
+  WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages) AND l.stance = 'supports'
+    AND l.recorded_to = 'infinity'
+  GROUP BY n.node_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) IS 'Stored nodes that some passages speak for.';
+
 CREATE FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(name text, canonical_id uuid, node_id uuid, alias text, confidence real)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -6922,6 +7284,34 @@ $$;
 ALTER FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The next nodes of a user that have no facts.';
+
+CREATE FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) RETURNS TABLE(passage_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  model smallint;
+  middle halfvec;
+BEGIN
+  SELECT m.model_id INTO model FROM embedding_models AS m WHERE m.state = 'active';
+  SELECT l2_normalize(avg(e.vector)) INTO middle FROM embeddings AS e
+  WHERE e.user_id = p_user_id AND e.model_id = model AND e.passage_id = ANY (p_passages);
+  IF middle IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT m.matched_id
+  FROM memsvc.match_vectors(p_user_id, model, middle, p_limit + cardinality(p_passages)) AS m
+  WHERE m.matched_id <> ALL (p_passages)
+  ORDER BY m.similarity DESC LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) IS 'Passages whose vectors are near to those of others.';
 
 CREATE FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
     LANGUAGE plpgsql STABLE ROWS 500
@@ -7541,6 +7931,64 @@ ALTER FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) IS 'In how many of these passages each term stands.';
 
+CREATE TABLE memsvc.fact_reviews (
+    user_id uuid NOT NULL,
+    review_id uuid DEFAULT uuidv7() NOT NULL,
+    passage_id uuid NOT NULL,
+    extractor text NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    proposal jsonb NOT NULL,
+    digest bytea NOT NULL,
+    span_from integer,
+    span_to integer,
+    found_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    decided_at timestamp with time zone,
+    decided_by text,
+    CONSTRAINT fact_reviews_decided CHECK (((state = ANY (ARRAY['doubtful'::text, 'refused'::text])) = (decided_at IS NULL))),
+    CONSTRAINT fact_reviews_decided_by_check CHECK ((decided_by <> ''::text)),
+    CONSTRAINT fact_reviews_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT fact_reviews_extractor_check CHECK (((extractor <> ''::text) AND (length(extractor) <= 200))),
+    CONSTRAINT fact_reviews_proposal_check CHECK ((jsonb_typeof(proposal) = 'object'::text)),
+    CONSTRAINT fact_reviews_reason_check CHECK ((reason ~ '^[a-z][a-z_]{0,39}$'::text)),
+    CONSTRAINT fact_reviews_span CHECK ((((span_from IS NULL) = (span_to IS NULL)) AND (span_to > span_from))),
+    CONSTRAINT fact_reviews_span_from_check CHECK ((span_from >= 0)),
+    CONSTRAINT fact_reviews_state_check CHECK ((state = ANY (ARRAY['doubtful'::text, 'refused'::text, 'accepted'::text, 'edited'::text, 'rejected'::text])))
+);
+ALTER TABLE ONLY memsvc.fact_reviews ALTER COLUMN proposal SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.fact_reviews FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.fact_reviews OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.fact_reviews IS 'Facts that were found and not written by themselves: a person decides about doubtful ones, refused ones failed validation. They go with their passage.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.review_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.passage_id IS 'Where it was found.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.extractor IS 'Who found it.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.state IS 'doubtful, refused, accepted, edited (and accepted) or rejected.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.reason IS 'Why it was not written, as a code.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.proposal IS 'The fact: its ends, type, sentence, quote, times.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.digest IS 'Of ends and type: the same fact of the same passage is kept once, and not proposed again once it is rejected.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.span_from IS 'First character of the quote in the passage; null: it is not there.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.span_to IS 'The character behind it.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.found_at IS 'When it was found first.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.decided_at IS 'When somebody decided; null: nobody has.';
+
+COMMENT ON COLUMN memsvc.fact_reviews.decided_by IS 'Who decided: user, app …';
+
 CREATE TABLE memsvc.memory_signals (
     user_id uuid NOT NULL,
     memory_id uuid NOT NULL,
@@ -7638,7 +8086,9 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                     FROM memsvc.embeddings e
                    WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.passage_id = ANY (s.passages)))), 'memory_signals', ( SELECT count(*) AS count
                     FROM memsvc.memory_signals m
-                   WHERE ((m.user_id = preview_erasure.p_user_id) AND (m.memory_id = ANY ((s.passages || p.edge_versions))))), 'terms', ( SELECT count(*) AS count
+                   WHERE ((m.user_id = preview_erasure.p_user_id) AND (m.memory_id = ANY ((s.passages || p.edge_versions))))), 'fact_reviews', ( SELECT count(*) AS count
+                    FROM memsvc.fact_reviews r
+                   WHERE ((r.user_id = preview_erasure.p_user_id) AND (r.passage_id = ANY (s.passages)))), 'terms', ( SELECT count(*) AS count
                     FROM (memsvc.terms_of(preview_erasure.p_user_id, s.passages) t(kind, form, term, passages)
                       LEFT JOIN ( SELECT k.kind,
                              k.form,
@@ -8584,6 +9034,26 @@ $$;
 ALTER FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) IS 'Refuses what is no type of the user.';
+
+CREATE FUNCTION memsvc.relatives(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, relation text)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT v.to_node, v.data ->> 'relation' FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.from_node = ANY (p_nodes) AND v.recorded_to = 'infinity'
+    AND v.type IN ('FAMILY_OF', 'KNOWS', 'OWNS') AND v.data ->> 'relation' <> ''
+    AND v.valid_from <= clock_timestamp() AND v.valid_to > clock_timestamp()
+  ORDER BY v.recorded_from DESC LIMIT 50;
+END
+$$;
+
+ALTER FUNCTION memsvc.relatives(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.relatives(p_user_id uuid, p_nodes uuid[]) IS 'What people are to somebody, by edges that say so.';
 
 CREATE FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) RETURNS TABLE(message_id uuid, user_id uuid, message text)
     LANGUAGE sql
@@ -9648,6 +10118,32 @@ ALTER FUNCTION memsvc.word_count(p_words tsvector) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.word_count(p_words tsvector) IS 'Words with repetitions.';
 
+CREATE FUNCTION memsvc.word_runs(p_text text) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  words CONSTANT text[] := ARRAY(
+    SELECT w.found[1]
+    FROM regexp_matches(
+      regexp_replace(memsvc.normal_form(left(p_text, 20000)), '[''’]s\M', '', 'g'),
+      '[^\W_]+(?:[''’.&-][^\W_]+)*', 'g'
+    ) WITH ORDINALITY AS w (found, nth)
+    ORDER BY w.nth LIMIT 2000
+  );
+BEGIN
+  RETURN ARRAY(
+    SELECT DISTINCT array_to_string(words[w.nth : w.nth + n.more], ' ')
+    FROM generate_subscripts(words, 1) AS w (nth) CROSS JOIN generate_series(0, 3) AS n (more)
+    WHERE w.nth + n.more <= cardinality(words)
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.word_runs(p_text text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.word_runs(p_text text) IS 'All runs of one to four words of a text, in their normal form.';
+
 CREATE FUNCTION memsvc.work_errors() RETURNS TABLE(error_code text, retrying bigint, failed_last_hour bigint, last_seconds double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -10215,6 +10711,50 @@ ALTER TABLE ONLY memsvc.embeddings_7 FORCE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.embeddings_7 OWNER TO memsvc_owner;
 
 COMMENT ON TABLE memsvc.embeddings_7 IS 'Part of embeddings, by hash of user_id.';
+
+CREATE TABLE memsvc.extractions (
+    user_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    extractor text NOT NULL,
+    backend text NOT NULL,
+    upto uuid,
+    turns integer DEFAULT 0 NOT NULL,
+    facts integer DEFAULT 0 NOT NULL,
+    refused integer DEFAULT 0 NOT NULL,
+    asked boolean DEFAULT false NOT NULL,
+    last_at timestamp with time zone,
+    CONSTRAINT extractions_backend_check CHECK (((backend <> ''::text) AND (length(backend) <= 200))),
+    CONSTRAINT extractions_extractor_check CHECK (((extractor <> ''::text) AND (length(extractor) <= 200))),
+    CONSTRAINT extractions_facts_check CHECK ((facts >= 0)),
+    CONSTRAINT extractions_refused_check CHECK ((refused >= 0)),
+    CONSTRAINT extractions_turns_check CHECK ((turns >= 0))
+);
+
+ALTER TABLE ONLY memsvc.extractions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.extractions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.extractions IS 'How far each extractor has read each source. It moves in the transaction that writes what was read. Holds no text.';
+
+COMMENT ON COLUMN memsvc.extractions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.extractions.source_id IS 'What is read.';
+
+COMMENT ON COLUMN memsvc.extractions.extractor IS 'Who reads, with a version; what it asserts is asserted by this name.';
+
+COMMENT ON COLUMN memsvc.extractions.backend IS 'Under which name workers load it.';
+
+COMMENT ON COLUMN memsvc.extractions.upto IS 'The last passage that it has read; those of one source have ids in the order of their arrival. Null: none.';
+
+COMMENT ON COLUMN memsvc.extractions.turns IS 'How many passages it has read.';
+
+COMMENT ON COLUMN memsvc.extractions.facts IS 'How many facts it found in them that were written.';
+
+COMMENT ON COLUMN memsvc.extractions.refused IS 'How many it found that were not, or about which a person is asked.';
+
+COMMENT ON COLUMN memsvc.extractions.asked IS 'It is to read what it has not read, though it may not be the one that workers are configured with.';
+
+COMMENT ON COLUMN memsvc.extractions.last_at IS 'When it read last; null: not yet.';
 
 CREATE VIEW memsvc.nodes_current WITH (security_invoker='true') AS
  WITH same AS MATERIALIZED (
@@ -11182,6 +11722,15 @@ ALTER TABLE ONLY memsvc.embeddings_7
 ALTER TABLE ONLY memsvc.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (user_id, erasure_id);
 
+ALTER TABLE ONLY memsvc.extractions
+    ADD CONSTRAINT extractions_pkey PRIMARY KEY (user_id, source_id, extractor);
+
+ALTER TABLE ONLY memsvc.fact_reviews
+    ADD CONSTRAINT fact_reviews_pkey PRIMARY KEY (user_id, review_id);
+
+ALTER TABLE ONLY memsvc.fact_reviews
+    ADD CONSTRAINT fact_reviews_user_id_passage_id_digest_key UNIQUE (user_id, passage_id, digest);
+
 ALTER TABLE ONLY memsvc.identity_keys
     ADD CONSTRAINT identity_keys_pkey PRIMARY KEY (key_id);
 
@@ -11322,6 +11871,8 @@ CREATE INDEX edges_to ON memsvc.edges USING btree (user_id, to_node);
 
 CREATE UNIQUE INDEX embedding_models_one_each ON memsvc.embedding_models USING btree (state) WHERE (state <> 'retired'::text);
 
+CREATE INDEX fact_reviews_by_state ON memsvc.fact_reviews USING btree (user_id, state, review_id);
+
 CREATE INDEX jobs_due ON memsvc.jobs USING btree (run_after) WHERE (state = 'pending'::text);
 
 CREATE INDEX jobs_ended ON memsvc.jobs USING btree (state, finished_at) WHERE (state <> 'pending'::text);
@@ -11373,6 +11924,8 @@ CREATE INDEX node_versions_recorded ON memsvc.node_versions USING btree (user_id
 CREATE INDEX node_versions_trigrams ON memsvc.node_versions USING gin ((ARRAY[user_id]), label_form public.gin_trgm_ops) WITH (fastupdate=off);
 
 CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, source_id, client_id, part) WHERE (client_id IS NOT NULL);
+
+CREATE INDEX passages_in_order ON memsvc.passages USING btree (user_id, source_id, passage_id) WHERE (kind = 'message'::text);
 
 CREATE INDEX passages_said ON memsvc.passages USING btree (user_id, said_at);
 
@@ -11490,6 +12043,12 @@ ALTER TABLE memsvc.embeddings
 
 ALTER TABLE ONLY memsvc.erasures
     ADD CONSTRAINT erasures_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.extractions
+    ADD CONSTRAINT extractions_user_id_source_id_fkey FOREIGN KEY (user_id, source_id) REFERENCES memsvc.sources(user_id, source_id);
+
+ALTER TABLE ONLY memsvc.fact_reviews
+    ADD CONSTRAINT fact_reviews_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
 
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
@@ -11660,6 +12219,10 @@ CREATE POLICY everybody_reads ON memsvc.embedding_models FOR SELECT USING (true)
 
 CREATE POLICY everybody_reads ON memsvc.node_types FOR SELECT USING ((user_id = '00000000-0000-0000-0000-000000000000'::uuid));
 
+ALTER TABLE memsvc.extractions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.fact_reviews ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.identity_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.jobs ENABLE ROW LEVEL SECURITY;
@@ -11695,6 +12258,10 @@ CREATE POLICY own_rows ON memsvc.edges TO memsvc_eraser, memsvc_app, memsvc_read
 CREATE POLICY own_rows ON memsvc.embeddings TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.erasures TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.extractions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.fact_reviews TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -11795,6 +12362,12 @@ REVOKE ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp wi
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.anything_to_read(p_user_id uuid, p_source_id uuid, p_extractor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.anything_to_read(p_user_id uuid, p_source_id uuid, p_extractor text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.append_messages(p_user_id uuid, p_rows jsonb) TO memsvc_app;
@@ -11899,6 +12472,9 @@ GRANT ALL ON FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subjec
 
 REVOKE ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.begin_reading(p_user_id uuid, p_source_id uuid, p_extractor text, p_backend text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.begin_reading(p_user_id uuid, p_source_id uuid, p_extractor text, p_backend text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) TO memsvc_app;
@@ -12187,6 +12763,9 @@ GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[
 GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
@@ -12213,6 +12792,8 @@ GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_recall;
 REVOKE ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
@@ -12227,6 +12808,9 @@ REVOKE ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_
 GRANT ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.found_by_others_alone(p_user_id uuid, p_source_id uuid, p_upto uuid, p_passages uuid[], p_others text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.found_by_others_alone(p_user_id uuid, p_source_id uuid, p_upto uuid, p_passages uuid[], p_others text[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.give_feedback(p_user_id uuid, p_recall_id uuid, p_used uuid[], p_irrelevant uuid[]) TO memsvc_app;
@@ -12275,6 +12859,9 @@ REVOKE ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with
 GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.graph_stats(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.grounding(p_user_id uuid, p_text text, p_speakers text[], p_passages uuid[], p_before uuid[], p_near integer, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.grounding(p_user_id uuid, p_text text, p_speakers text[], p_passages uuid[], p_before uuid[], p_near integer, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.has_exact_words(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_app;
@@ -12475,6 +13062,9 @@ GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of 
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -12505,6 +13095,9 @@ GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit
 GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -12533,6 +13126,26 @@ GRANT ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) TO mems
 REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.fact_reviews TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.fact_reviews TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.fact_reviews TO memsvc_eraser;
+
+GRANT UPDATE(extractor) ON TABLE memsvc.fact_reviews TO memsvc_app;
+
+GRANT UPDATE(state) ON TABLE memsvc.fact_reviews TO memsvc_app;
+
+GRANT UPDATE(reason) ON TABLE memsvc.fact_reviews TO memsvc_app;
+
+GRANT UPDATE(proposal) ON TABLE memsvc.fact_reviews TO memsvc_app;
+
+GRANT UPDATE(span_from) ON TABLE memsvc.fact_reviews TO memsvc_app;
+
+GRANT UPDATE(span_to) ON TABLE memsvc.fact_reviews TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.fact_reviews TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.fact_reviews TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.memory_signals TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.memory_signals TO memsvc_reader;
@@ -12636,6 +13249,9 @@ GRANT ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_me
 
 REVOKE ALL ON FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.refuse_undecidable(p_kind text, p_name text, p_status text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.relatives(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.relatives(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) TO memsvc_app;
@@ -12773,6 +13389,9 @@ GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.word_runs(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.word_runs(p_text text) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.work_errors() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.work_errors() TO memsvc_app;
 
@@ -12821,6 +13440,25 @@ GRANT UPDATE(status) ON TABLE memsvc.edge_types TO memsvc_app;
 GRANT UPDATE(decided_by) ON TABLE memsvc.edge_types TO memsvc_app;
 
 GRANT UPDATE(decided_at) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.extractions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.extractions TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.extractions TO memsvc_eraser;
+
+GRANT UPDATE(backend) ON TABLE memsvc.extractions TO memsvc_app;
+
+GRANT UPDATE(upto) ON TABLE memsvc.extractions TO memsvc_app;
+GRANT UPDATE(upto) ON TABLE memsvc.extractions TO memsvc_eraser;
+
+GRANT UPDATE(turns) ON TABLE memsvc.extractions TO memsvc_app;
+
+GRANT UPDATE(facts) ON TABLE memsvc.extractions TO memsvc_app;
+
+GRANT UPDATE(refused) ON TABLE memsvc.extractions TO memsvc_app;
+
+GRANT UPDATE(asked) ON TABLE memsvc.extractions TO memsvc_app;
+
+GRANT UPDATE(last_at) ON TABLE memsvc.extractions TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_reader;

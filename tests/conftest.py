@@ -98,7 +98,9 @@ def cluster(folder: Path) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def settings(folder: Path, cluster: Cluster, worker_id: str) -> Settings:
     """Settings of this worker, with the run's own secrets."""
-    return Settings.model_validate({"data_dir": folder, "database_url": cluster.admin_url(f"memsvc_test_{worker_id}")})
+    return Settings.model_validate(
+        {"data_dir": folder, "database_url": cluster.admin_url(f"memsvc_test_{worker_id}"), "extractor": "none"}
+    )
 
 
 @pytest.fixture(scope="session")

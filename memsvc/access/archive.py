@@ -43,6 +43,8 @@ LEFT_OUT = {
     "token_vectors": "computed from passages by the models in use where they are imported",
     "jobs": "work of one service; an import asks for its own",
     "erasures": "receipts of one service, with ids of what is gone",
+    "extractions": "how far extractors of one service have read",
+    "fact_reviews": "proposals of extractors of one service; what was accepted is among the facts",
     "recall_events": "answers that one service gave; what they add up to is in memory_signals",
     "outbox": "events for clients that listen now",
     "dramatiq_queue": "messages on their way to a worker",

@@ -246,6 +246,20 @@ class ChangeUnknownError(NotFoundError):
     code = "change_unknown"
 
 
+class ReviewUnknownError(NotFoundError):
+    """There is no fact under review with this id."""
+
+    code = "review_unknown"
+    hint = "'memsvc review list' and GET /v1/reviews list them."
+
+
+class ReviewDecidedError(MemsvcError):
+    """The fact was decided upon already."""
+
+    code, status, exit_code = "review_decided", 409, 3
+    hint = "Change the fact itself: 'memsvc review list --state all' shows what was decided."
+
+
 class VersionSupersededError(MemsvcError):
     """This version was superseded or taken back."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
+from uuid import UUID
 
 import msgspec
 
+from memsvc.db.engine import Database
 from memsvc.extract.window import Window
 
 Change = Literal["holds", "ended", "corrects"]
@@ -107,5 +109,18 @@ class Extractor(Protocol):
         """Read the turns of a window.
 
         Raises:
-            ExtractorError: it could not read them; the turns stay unread and the job tells why.
+            ExtractorError, LlmError: it could not read them; the turns stay unread and the job tells why.
         """
+
+
+@runtime_checkable
+class Bound(Protocol):
+    """An extractor whose work costs somebody something: whoever reads for a user asks for that user's own first."""
+
+    def bound(self, db: Database, user_id: UUID) -> Extractor:
+        """The same extractor for a user: it keeps account of what it spends, and keeps to the user's budget."""
+
+
+def for_user(extractor: Extractor, db: Database, user_id: UUID) -> Extractor:
+    """The extractor by which a user's turns are read."""
+    return extractor.bound(db, user_id) if isinstance(extractor, Bound) else extractor

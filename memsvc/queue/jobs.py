@@ -18,8 +18,8 @@ from memsvc.errors import InvalidRequestError, JobStateError, NotFoundError
 State = Literal["pending", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = ("pending", "done", "failed", "cancelled")
 MAX_PAGE = 1_000
-QUEUES = ("models", "upkeep")
-"""What carries jobs to workers: those that ask a model, and the quick ones."""
+QUEUES = ("models", "facts", "upkeep")
+"""What carries jobs to workers: those that ask a model for vectors, those that read facts, and the quick ones."""
 RETRY_FAILED = text("SELECT memsvc.retry_failed_jobs(:user_id)")
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from memsvc.db.engine import Database
 
-EMBEDDING_QUEUE = "models"
+EMBEDDING_QUEUE, EXTRACTION_QUEUE = "models", "facts"
 
 
 class KindNow(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +70,15 @@ class WorkNow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def embedding_lag_seconds(self) -> float:
         """No message that has a job waits longer than this for its vector."""
-        return max((kind.oldest_seconds or 0.0 for kind in self.kinds if kind.queue == EMBEDDING_QUEUE), default=0.0)
+        return self._lag(EMBEDDING_QUEUE)
+
+    @property
+    def extraction_lag_seconds(self) -> float:
+        """No message that has a job waits longer than this for being read for facts."""
+        return self._lag(EXTRACTION_QUEUE)
+
+    def _lag(self, queue: str) -> float:
+        return max((kind.oldest_seconds or 0.0 for kind in self.kinds if kind.queue == queue), default=0.0)
 
 
 class Backlog(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +92,7 @@ class Backlog(msgspec.Struct, frozen=True, kw_only=True):
     workers: int
     oldest_pending_seconds: float
     embedding_lag_seconds: float
+    extraction_lag_seconds: float
     unfolded_deltas: int
 
 

@@ -4,7 +4,9 @@
 -- As Dramatiq reads it. A job's kind is its actor; kinds that ask a model share a queue of their own.
 CREATE OR REPLACE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN p_kind IN ('process', 'embed') THEN 'models' ELSE 'upkeep' END;
+RETURN CASE
+  WHEN p_kind IN ('process', 'embed') THEN 'models' WHEN p_kind = 'extract' THEN 'facts' ELSE 'upkeep'
+END;
 COMMENT ON FUNCTION memsvc.job_queue(text) IS 'The queue that carries a kind of job.';
 
 CREATE OR REPLACE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb

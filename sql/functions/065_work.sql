@@ -101,10 +101,12 @@ COMMENT ON FUNCTION memsvc.work_hands() IS 'Worker processes, when each gave its
 
 -- Figures for /metrics. embedding_lag_seconds is the age of the oldest job that gives vectors: no message that has such
 -- a job has waited longer for its vector. To look for the messages themselves would read every passage.
+-- extraction_lag_seconds is the same for the jobs that read facts.
 CREATE OR REPLACE FUNCTION memsvc.backlog()
 RETURNS TABLE (
   pending bigint, running bigint, retrying bigint, failed bigint, dead_letters bigint, workers bigint,
-  oldest_pending_seconds double precision, embedding_lag_seconds double precision, unfolded_deltas bigint
+  oldest_pending_seconds double precision, embedding_lag_seconds double precision,
+  extraction_lag_seconds double precision, unfolded_deltas bigint
 )
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
@@ -114,6 +116,7 @@ BEGIN ATOMIC
     coalesce(sum(n.retrying), 0)::bigint, coalesce(sum(n.failed), 0)::bigint, coalesce(sum(n.dead), 0)::bigint,
     (SELECT count(*) FROM memsvc.work_hands()),
     coalesce(max(n.oldest_seconds), 0), coalesce(max(n.oldest_seconds) FILTER (WHERE n.queue = 'models'), 0),
+    coalesce(max(n.oldest_seconds) FILTER (WHERE n.queue = 'facts'), 0),
     (SELECT count(*) FROM memsvc.term_deltas AS d)
   FROM memsvc.work_now() AS n;
 END;

@@ -231,6 +231,10 @@ BEGIN ATOMIC
         SELECT count(*) FROM memsvc.memory_signals AS m
         WHERE m.user_id = p_user_id AND m.memory_id = ANY (s.passages || p.edge_versions)
       ),
+      'fact_reviews', (
+        SELECT count(*) FROM memsvc.fact_reviews AS r
+        WHERE r.user_id = p_user_id AND r.passage_id = ANY (s.passages)
+      ),
       'terms', (
         SELECT count(*)
         FROM memsvc.terms_of(p_user_id, s.passages) AS t

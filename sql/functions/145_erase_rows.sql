@@ -148,6 +148,7 @@ DECLARE
   vectors bigint := 0;
   whole bigint := 0;
   signals bigint := 0;
+  reviews bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -169,6 +170,7 @@ BEGIN
   FROM memsvc.plan_erasure(proved, scope.passages, scope.source_id, scope.edges, scope.node_id);
 
   signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
+  reviews := memsvc.forget_readings(proved, scope.passages);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -197,6 +199,7 @@ BEGIN
   IF scope.source_id IS NOT NULL THEN
     more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
     IF NOT more THEN
+      DELETE FROM extractions AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
       DELETE FROM sources AS d WHERE d.user_id = proved AND d.source_id = scope.source_id;
       GET DIAGNOSTICS whole = ROW_COUNT;
     END IF;
@@ -215,7 +218,7 @@ BEGIN
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
-      'embeddings', vectors, 'memory_signals', signals, 'terms', terms, 'sources', whole
+      'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;

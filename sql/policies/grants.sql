@@ -27,7 +27,8 @@ memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.jobs, 
 memsvc.conversations, memsvc.embedding_models, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes, memsvc.nodes_current,
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
-memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
+memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
+memsvc.extractions, memsvc.fact_reviews
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -39,7 +40,8 @@ GRANT INSERT ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.sources, memsvc.passages, memsvc.corpora, memsvc.terms,
 memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedules, memsvc.changes, memsvc.edges,
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
-memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors
+memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
+memsvc.extractions, memsvc.fact_reviews
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -56,6 +58,9 @@ GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules
 GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types, memsvc.edge_types TO memsvc_app;
 GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
+TO memsvc_app;
+GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at) ON memsvc.extractions TO memsvc_app;
+GRANT UPDATE (extractor, state, reason, proposal, span_from, span_to, decided_at, decided_by) ON memsvc.fact_reviews
 TO memsvc_app;
 GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
@@ -84,6 +89,7 @@ GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eras
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
 GRANT UPDATE (part) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
+GRANT UPDATE (upto) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_eraser;
 GRANT EXECUTE ON FUNCTION
@@ -196,6 +202,12 @@ memsvc.continue_erasure(uuid, uuid, integer, boolean), memsvc.erasure_leftovers(
 memsvc.verify_erasure(uuid, uuid), memsvc.erased_operations(uuid, jsonb),
 memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
 memsvc.kinds_of(uuid, uuid[]), memsvc.append_recall(uuid, uuid, text, text, uuid[]),
+memsvc.turns_to_read(uuid, uuid, text, integer, integer), memsvc.anything_to_read(uuid, uuid, text),
+memsvc.begin_reading(uuid, uuid, text, text), memsvc.word_runs(text), memsvc.nodes_behind(uuid, uuid[]),
+memsvc.relatives(uuid, uuid[]), memsvc.passages_near(uuid, uuid[], integer),
+memsvc.grounding(uuid, text, text[], uuid[], uuid[], integer, integer),
+memsvc.facts_to_compare(uuid, uuid, uuid[], text[], uuid[], uuid[], text),
+memsvc.found_by_others_alone(uuid, uuid, uuid, uuid[], text[]),
 memsvc.fold_recalls(uuid, integer), memsvc.delete_recalls(uuid, interval, integer),
 memsvc.give_feedback(uuid, uuid, uuid[], uuid[]),
 memsvc.due_jobs(integer), memsvc.backlog(), memsvc.begin_job(uuid, uuid),

@@ -20,7 +20,8 @@ BEGIN
   FOREACH owned IN ARRAY ARRAY[
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
     'outbox', 'users', 'embeddings', 'token_vectors', 'schedules', 'changes', 'edges', 'edge_versions', 'merges',
-    'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals'
+    'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
+    'extractions', 'fact_reviews'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(

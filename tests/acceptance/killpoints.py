@@ -158,7 +158,8 @@ class Rig:
         self.port = free_port()
         # The checkout is not the working folder: nobody's .env there may reach the tests.
         self.cwd = cwd or data.parent
-        mine = {"data_dir": str(data), "port": str(self.port), **settings}
+        # No facts are read unless a test is about them: what reads them takes a second to load.
+        mine = {"data_dir": str(data), "port": str(self.port), "extractor": "none", **settings}
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("MEMSVC_")},
             **{f"MEMSVC_{name.upper()}": value for name, value in mine.items()},

@@ -104,7 +104,7 @@ def test_it_is_the_wheel_that_runs(installed: Installed) -> None:
 
 
 def test_upgrade_and_demo_work_from_it(installed: Installed, data: Path) -> None:
-    settings = {"MEMSVC_DATA_DIR": str(data)}
+    settings = {"MEMSVC_DATA_DIR": str(data), "MEMSVC_EXTRACTOR": "none"}
     assert "Revision none -> " in installed.memsvc("db", "upgrade", **settings)
     shown = installed.memsvc("demo", **settings)
     assert "208 messages stored" in shown

@@ -105,7 +105,11 @@ async def doing(
 def process(settings: Settings, *command: str | Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """A process on this run's database; killed where the block ends and it has not."""
     assert settings.database_url is not None
-    mine = {"MEMSVC_DATA_DIR": str(settings.data_dir), "MEMSVC_DATABASE_URL": settings.database_url.get_secret_value()}
+    mine = {
+        "MEMSVC_DATA_DIR": str(settings.data_dir),
+        "MEMSVC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "MEMSVC_EXTRACTOR": settings.extractor,
+    }
     inherited = {name: text for name, text in os.environ.items() if not name.startswith("MEMSVC_")}
     started = subprocess.Popen(
         command or (MEMSVC, "worker"),

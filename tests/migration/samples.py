@@ -116,6 +116,14 @@ SELECT '{USER}', min(passage_id::text)::uuid, 'passage', 3, timestamptz '2026-01
 FROM memsvc.passages WHERE user_id = '{USER}';
 INSERT INTO memsvc.memory_signals (user_id, memory_id, kind) VALUES ('{USER}', '{THING}', 'fact');
 """,
+    "0021": f"""
+INSERT INTO memsvc.extractions (user_id, source_id, extractor, backend, upto, turns)
+SELECT '{USER}', min(source_id::text)::uuid, 'offline/1', 'offline', min(passage_id::text)::uuid, 1
+FROM memsvc.passages WHERE user_id = '{USER}';
+INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, proposal, digest, span_from, span_to)
+SELECT '{USER}', min(passage_id::text)::uuid, 'offline/1', 'doubtful', 'doubtful', '{{}}', sha256('x'), 0, 3
+FROM memsvc.passages WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

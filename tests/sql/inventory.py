@@ -20,7 +20,7 @@ READS = (set(USER_TABLES) - {"tombstones"}) | EVERYBODYS | VIEWS
 INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
-    "tombstones", "recall_events", "memory_signals", *ONTOLOGY,
+    "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -37,6 +37,17 @@ UPDATED = {
     "schedules": {"at_local", "weekdays", "enabled", "next_at", "last_at"},
     "erasures": {"verified_at", "leftovers"},
     "recall_events": {"verdicts", "folded_at"},
+    "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at"},
+    "fact_reviews": {
+        "extractor",
+        "state",
+        "reason",
+        "proposal",
+        "span_from",
+        "span_to",
+        "decided_at",
+        "decided_by",
+    },
     "memory_signals": {"recalls", "last_recalled_at", "used", "irrelevant", "importance", "sentiment", "pinned"},
 }
 # Who erases: functions of memsvc_eraser alone, on rows of the user that the token proves; a whole user, in all tables.
@@ -47,6 +58,7 @@ ERASERS_UPDATES = {
     "sources": {"identifier", "title", "metadata"},
     "passages": {"part"},
     "recall_events": {"memories"},
+    "extractions": {"upto"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
 }
@@ -137,6 +149,7 @@ INNER = {
     "erase_user_rows",
     "forget_words",
     "forget_recalls",
+    "forget_readings",
     "bury",
     "lock_memories",
     "add_counts",
@@ -223,6 +236,16 @@ WRITING = {
     "verify_erasure",
     "kinds_of",
     "append_recall",
+    "turns_to_read",
+    "anything_to_read",
+    "begin_reading",
+    "word_runs",
+    "nodes_behind",
+    "relatives",
+    "passages_near",
+    "grounding",
+    "facts_to_compare",
+    "found_by_others_alone",
     "fold_recalls",
     "delete_recalls",
     "give_feedback",
@@ -234,7 +257,8 @@ EXECUTE = {
     "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
-        "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls", "bury",
+        "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls",
+        "forget_readings", "bury",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",
         "user_tables", "rows_of_user", "erase_user_rows",
     },

@@ -77,6 +77,9 @@ INSERTS = {
     "recall_events": "(user_id, recall_id, door, mode, memories) "
     "VALUES (%(user)s, uuidv7(), 'probe', 'eager', ARRAY[%(passage)s])",
     "memory_signals": "(user_id, memory_id, kind) VALUES (%(user)s, %(passage)s, 'passage')",
+    "extractions": "(user_id, source_id, extractor, backend) VALUES (%(user)s, %(source)s, 'probe', 'probe')",
+    "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
+    "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
 }
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
@@ -93,6 +96,8 @@ CHANGES = {
     "erasures": "UPDATE memsvc.erasures SET verified_at = clock_timestamp()",
     "recall_events": "UPDATE memsvc.recall_events SET folded_at = clock_timestamp()",
     "memory_signals": "UPDATE memsvc.memory_signals SET pinned = true",
+    "extractions": "UPDATE memsvc.extractions SET asked = true",
+    "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.
 OWNER_CHANGES = {

@@ -31,7 +31,7 @@ USER_TABLES = (
     "users", "nodes", "node_versions", "aliases", "sources", "passages", "tombstones", "corpora", "terms",
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
-    "recall_events", "memory_signals",
+    "recall_events", "memory_signals", "extractions", "fact_reviews",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -219,6 +219,12 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
         for recalled in ([stored[1][3]], [stored[0][3], stored[1][3]]):
             app.execute("SELECT memsvc.fold_recalls(%s, 10)", [user_id])
             app.execute("SELECT memsvc.append_recall(%s, uuidv7(), 'recall', 'eager', %s)", [user_id, recalled])
+        app.execute("SELECT memsvc.begin_reading(%s, %s, 'tests/1', 'tests')", [user_id, stored[0][2]])
+        app.execute(
+            "INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, proposal, digest) "
+            "VALUES (%s, %s, 'tests/1', 'doubtful', 'doubtful', '{\"type\": \"KNOWS\"}', sha256('knows'))",
+            [user_id, stored[0][3]],
+        )
         evidence = [{"passage_id": stored[0][3], "span_from": 4, "span_to": 9}]
         second = value(app, "SELECT uuidv7()")
         written = history_rows(

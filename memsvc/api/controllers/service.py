@@ -65,6 +65,7 @@ GAUGES = {
     "workers": observe.WORKERS,
     "oldest_pending_seconds": observe.JOBS_OLDEST_SECONDS,
     "embedding_lag_seconds": observe.EMBEDDING_LAG_SECONDS,
+    "extraction_lag_seconds": observe.EXTRACTION_LAG_SECONDS,
     "unfolded_deltas": observe.UNFOLDED_DELTAS,
 }
 """What shows each figure of the backlog."""

@@ -168,5 +168,6 @@ def process(command: Sequence[str], environment: Mapping[str, str] | None = None
 def relay_environment(admin_url: str, folder: Path, server: Server) -> dict[str, str]:
     """The variables of a ``memsvc relay`` of its own."""
     return {
-        "MEMSVC_DATABASE_URL": admin_url, "MEMSVC_DATA_DIR": str(folder), "MEMSVC_QUEUE_URL": server.url
+        "MEMSVC_DATABASE_URL": admin_url, "MEMSVC_DATA_DIR": str(folder), "MEMSVC_QUEUE_URL": server.url,
+        "MEMSVC_EXTRACTOR": "none",
     }  # fmt: skip

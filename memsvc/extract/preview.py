@@ -1,0 +1,159 @@
+"""What reading some text would write: a dry run, nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.errors import InvalidRequestError
+from memsvc.extract.extraction import Extractor, for_user
+from memsvc.extract.grounding import ground
+from memsvc.extract.proposals import Proposal
+from memsvc.extract.run import look
+from memsvc.extract.turns import ASSISTANT, NOTHING, SOMEBODY, TURNS_BEFORE, Turns, first_window
+from memsvc.extract.validation import proposal_of
+from memsvc.extract.window import Turn
+from memsvc.extract.write import Found, compared_with, prepare
+from memsvc.graph.operations import new_id
+from memsvc.sources.split import split_text
+
+MOST_MESSAGES, MOST_CHARS = 200, 200_000
+PASSAGE_TOKENS = 240
+"""As MEMSVC_PASSAGE_TOKENS has it where nobody set it."""
+Verdict = Literal["new", "known", "changes", "superseded", "doubtful", "refused"]
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A message that is only thought of."""
+
+    text: str
+    speaker: str = ""
+    role: str = "user"
+    said_at: datetime | None = None
+    """Aware; None: now."""
+    caption: str = ""
+
+
+class Previewed(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact that would be written, or why it would not."""
+
+    proposal: Proposal
+    """``node_id`` of its ends: the node that it would hang on; None: a new one."""
+    turn: int
+    """Which message says so, from 0; parts of a long one have its number."""
+    verdict: Verdict
+    """new; known: only evidence would be added; changes: something that is known would end or be replaced; superseded:
+    what is known was said later and says otherwise; doubtful: a person would be asked; refused."""
+    reason: str
+    """Why it is doubtful or refused; else empty."""
+
+
+class NewNode(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody or something that would be remembered."""
+
+    name: str
+    type: str
+    node_id: UUID | None
+    """Where it is known already."""
+    named: bool
+    aliases: tuple[str, ...]
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be written."""
+
+    extractor: str
+    facts: list[Previewed]
+    nodes: list[NewNode]
+
+
+async def preview(db: Database, owner: Owner, messages: Sequence[Said], extractor: Extractor) -> Preview:
+    """Read messages, in their order, without storing anything.
+
+    Args:
+        db: the database.
+        owner: whose memory they are compared with.
+        messages: 1 to 200, of up to 200,000 characters together; each window of them is read without the facts of the
+            one before.
+        extractor: who reads.
+
+    Raises:
+        InvalidRequestError: nothing, or too much, to be read.
+        ExtractorError: it could not be read.
+    """
+    length = sum(len(message.text) for message in messages)
+    if not 1 <= len(messages) <= MOST_MESSAGES or not any(message.text.strip() for message in messages):
+        raise InvalidRequestError(f"A dry run reads 1 to {MOST_MESSAGES} messages with text.", field="messages")
+    if length > MOST_CHARS:
+        raise InvalidRequestError(f"A dry run reads {MOST_CHARS:,} characters at most.", field="messages")
+    turns = [(place, turn) for place, message in enumerate(messages) for turn in _turns(message, owner.time_zone)]
+    made = Preview(extractor=extractor.name, facts=[], nodes=[])
+    reader = for_user(extractor, db, owner.user_id)
+    done = 0
+    while done < len(turns):
+        window = first_window([turn for _, turn in turns[done:]])
+        before = tuple(turn for _, turn in turns[max(0, done - TURNS_BEFORE) : done])
+        taken = Turns(turns=window, before=before, upto=NOTHING)
+        places = {turn.passage_id: place for place, turn in turns[done : done + len(window)]}
+        facts, nodes = await _preview_window(db, owner, reader, taken, places)
+        made.facts.extend(facts)
+        made.nodes.extend(nodes)
+        done += len(window)
+    return made
+
+
+def _turns(message: Said, zone: str) -> list[Turn]:
+    """A message as turns: parts of a long one are passages, as they would be if it were stored."""
+    said_at = message.said_at or datetime.now(ZoneInfo(zone))
+    if said_at.utcoffset() is None:
+        raise InvalidRequestError("said_at has no offset.", field="said_at")
+    role = "user" if message.role == "other" else message.role
+    speaker = message.speaker or (ASSISTANT if role == ASSISTANT else SOMEBODY if message.role == "other" else "")
+    return [
+        Turn(passage_id=new_id(), speaker=speaker, role=role, text=text, caption=message.caption, said_at=said_at)
+        for text in split_text(message.text, PASSAGE_TOKENS)
+    ]
+
+
+async def _preview_window(
+    db: Database, owner: Owner, reader: Extractor, turns: Turns, places: dict[UUID, int]
+) -> tuple[list[Previewed], list[NewNode]]:
+    async with db.transaction(owner.user_id) as connection:
+        grounded = await ground(connection, owner, turns)
+    found = Found(turns, grounded, await look(reader, grounded), reader.name, "")
+    async with db.transaction(owner.user_id) as connection:
+        planner = await prepare(connection, owner, None, found)
+        plan = planner.plan(await compared_with(connection, owner, None, found, planner), (), {})
+    facts: list[Previewed] = []
+    for place, fate in sorted(plan.fates.items()):
+        sound = found.checked.facts[place]
+        proposal = proposal_of(grounded.window, found.checked.entities, sound.fact)
+        ends = [planner.nodes[key] for key in (sound.fact.subject, sound.fact.object)]
+        subject, object_ = (
+            msgspec.structs.replace(end, node_id=node.node_id if node.known is not None else None, type=node.type)
+            for end, node in zip((proposal.subject, proposal.object), ends, strict=True)
+        )
+        shown = msgspec.structs.replace(proposal, subject=subject, object=object_)
+        facts.append(Previewed(proposal=shown, turn=places[sound.turn.passage_id], verdict=fate, reason=""))
+    for left in (*found.checked.left, *plan.left):
+        verdict: Verdict = "doubtful" if left.reason == "doubtful" else "refused"
+        place = places[left.turn.passage_id]
+        facts.append(Previewed(proposal=left.proposal, turn=place, verdict=verdict, reason=left.reason))
+    nodes = [
+        NewNode(
+            name=node.known.label if node.known is not None else found.checked.entities[key].name,
+            type=node.type,
+            node_id=node.node_id if node.known is not None else None,
+            named=found.checked.entities[key].named,
+            aliases=found.checked.entities[key].aliases,
+        )
+        for key, node in plan.nodes.items()
+    ]
+    return facts, nodes

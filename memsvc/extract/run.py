@@ -1,0 +1,237 @@
+"""Reads sources window by window: the steps of the job ``extract``, and the question for it at the end of ``process``.
+
+The extractor works outside of transactions; what it found of a window is then written in one, together with how far it
+has read. So a process that is killed anywhere has done each window once or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+from uuid import UUID
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import (
+    ConfigurationError,
+    ContendedError,
+    ExtractorMissingError,
+    MemsvcError,
+    PassageUnknownError,
+    UserUnknownError,
+)
+from memsvc.extract import registry
+from memsvc.extract.extraction import Extractor, ProposedType, for_user
+from memsvc.extract.grounding import Grounded, ground
+from memsvc.extract.turns import Turns, next_turns
+from memsvc.extract.validation import Checked, check
+from memsvc.extract.write import Found, Written, write_window
+from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
+from memsvc.observe import EXTRACT_SECONDS, FACTS_FOUND, TURNS_READ
+from memsvc.queue.jobs import announce_jobs
+from memsvc.queue.run import SLICE_S, Steps
+from memsvc.settings import Settings
+
+MOST_MOVES = 5
+"""How often a window may be taken away under our eyes, by another reader or by an erasure, before the job waits."""
+Counter = Callable[[int], None]
+log = structlog.get_logger()
+
+
+class Read(NamedTuple):
+    """What was done."""
+
+    turns: int
+    facts: int
+    refused: int
+    more: bool
+    """There is more to be read, and the time was up."""
+
+
+class Extractors:
+    """The extractors of this process, each loaded once, when it is first asked for; off the event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Prepare; nothing is loaded yet."""
+        self._settings = settings
+        self._loaded: dict[str, Extractor] = {}
+        self._lock = asyncio.Lock()
+        self._warned = False
+
+    @property
+    def backend(self) -> str | None:
+        """The name of the configured one in the registry; None: nothing is read."""
+        name = registry.chosen(self._settings)
+        return None if name == registry.NONE else name
+
+    async def get(self, backend: str | None = None) -> Extractor:
+        """The extractor of this name; None: the configured one.
+
+        Raises:
+            ExtractorMissingError: it is not installed, or reading is switched off.
+            ConfigurationError: a setting that it needs is missing.
+        """
+        name = backend or self.backend
+        if name is None:
+            raise ExtractorMissingError("No extractor is configured: MEMSVC_EXTRACTOR is none.")
+        async with self._lock:
+            if name not in self._loaded:
+                self._loaded[name] = await asyncio.to_thread(registry.load, name, self._settings)
+            return self._loaded[name]
+
+    async def configured(self) -> Extractor | None:
+        """The configured one; None: there is none, or it is not here, which is said once."""
+        if self.backend is None:
+            return None
+        try:
+            return await self.get()
+        except (ExtractorMissingError, ConfigurationError) as error:
+            if not self._warned:
+                log.warning("no facts are read", code=error.code, error=error.message)
+                self._warned = True
+            return None
+
+
+async def owner_of(connection: AsyncConnection, user_id: UUID) -> Owner:
+    """What reading needs to know about a user.
+
+    Raises:
+        UserUnknownError: there is no such user any more.
+    """
+    row = (await connection.execute(query("extraction_owner"), {"user_id": user_id})).one_or_none()
+    if row is None:
+        raise UserUnknownError("This user does not exist any more.")
+    return Owner(user_id, row.name, row.time_zone, row.language)
+
+
+def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _turns: None) -> Steps:
+    """Steps that read facts: ``extract`` reads a source, ``process`` asks for that where something is to be read.
+
+    Those of ``process`` go behind its others, for vectors ground what is read.
+    """
+    if extractors is None:
+        return {}
+
+    async def ask(db: Database, user_id: UUID, source_id: UUID) -> bool:
+        extractor = await extractors.configured()
+        if extractor is not None:
+            values = {"user_id": user_id, "source_id": source_id, "extractor": extractor.name}
+
+            async def asked(connection: AsyncConnection) -> bool:
+                return (await connection.execute(query("ask_reading"), values)).one_or_none() is not None
+
+            if await db.attempt(user_id, asked):
+                announce_jobs(db)
+        return False
+
+    async def read(db: Database, user_id: UUID, source_id: UUID) -> bool:
+        about = {"user_id": user_id, "source_id": source_id}
+        async with db.transaction(user_id) as connection:
+            owner = await owner_of(connection, user_id)
+            others = (await connection.execute(query("readers_asked"), about)).scalars().all()
+        until = time.monotonic() + SLICE_S
+        for backend in dict.fromkeys([*([extractors.backend] if extractors.backend else []), *others]):
+            extractor = await extractors.get(backend)
+            seconds = max(until - time.monotonic(), 0)
+            done = await read_source(
+                db, owner, source_id, extractor, backend=backend, seconds=seconds, progress=progress
+            )
+            if done.more:
+                return True
+
+            async def answered(connection: AsyncConnection, backend: str = backend) -> None:
+                await connection.execute(query("reading_answered"), {**about, "backend": backend})
+
+            await db.attempt(user_id, answered)
+        return False
+
+    return {**({"process": [ask]} if extractors.backend else {}), "extract": [read]}
+
+
+async def read_source(
+    db: Database,
+    owner: Owner,
+    source_id: UUID,
+    extractor: Extractor,
+    *,
+    backend: str,
+    seconds: float = math.inf,
+    progress: Counter = lambda _turns: None,
+) -> Read:
+    """Read what an extractor has not read of a source, and write what it says.
+
+    Args:
+        db: the database.
+        owner: whose.
+        source_id: the conversation.
+        extractor: who reads.
+        backend: its name in the registry, for the record.
+        seconds: no further window is begun after so long; the first one always is.
+        progress: called with the number of turns of each window that was read.
+
+    Raises:
+        ExtractorError, LlmError: it could not read a window; those before are done.
+        ContendedError: somebody else reads the same source, or erases it bit by bit.
+    """
+    reader = for_user(extractor, db, owner.user_id)
+    until = time.monotonic() + seconds
+    turns = facts = refused = moves = 0
+    while True:
+        async with db.transaction(owner.user_id) as connection:
+            following = await next_turns(connection, owner, source_id, extractor.name)
+            grounded = await ground(connection, owner, following) if following is not None else None
+        if following is None or grounded is None:
+            return Read(turns, facts, refused, more=False)
+        if turns and time.monotonic() >= until:
+            return Read(turns, facts, refused, more=True)
+        found = Found(following, grounded, await look(reader, grounded), extractor.name, backend)
+        written = await _written(db, owner, source_id, found)
+        if written is None:
+            moves += 1
+            if moves == MOST_MOVES:
+                raise ContendedError("Somebody else reads this source, or erases it.")
+            continue
+        await _propose(db, owner, found.checked.proposed, extractor.name)
+        _count(following, found.checked, written)
+        turns += len(following.turns)
+        facts += written.facts
+        refused += len(written.left)
+        progress(len(following.turns))
+
+
+async def look(extractor: Extractor, grounded: Grounded) -> Checked:
+    """What an extractor finds in a window, checked."""
+    began = time.monotonic()
+    extraction = await extractor.extract(grounded.window)
+    EXTRACT_SECONDS.observe(time.monotonic() - began)
+    return check(grounded.window, extraction)
+
+
+async def _written(db: Database, owner: Owner, source_id: UUID, found: Found) -> Written | None:
+    with suppress(PassageUnknownError):  # erased a moment ago
+        return await db.attempt(owner.user_id, lambda connection: write_window(connection, owner, source_id, found))
+    return None
+
+
+async def _propose(db: Database, owner: Owner, types: list[ProposedType], by: str) -> None:
+    """Propose types that the ontology lacks; those that it has, or that cannot be, are passed over."""
+    for one in types:
+        known = NodeTypeIn if one.kind == "node" else EdgeTypeIn
+        with suppress(MemsvcError):
+            await propose(db, owner, known(name=one.name, description=one.description), by=by)
+
+
+def _count(turns: Turns, checked: Checked, written: Written) -> None:
+    doubtful = sum(one.reason == "doubtful" for one in written.left)
+    TURNS_READ.inc(len(turns.turns))
+    FACTS_FOUND.labels("written").inc(written.facts)
+    FACTS_FOUND.labels("doubtful").inc(doubtful)
+    FACTS_FOUND.labels("refused").inc(len(written.left) - doubtful + checked.dropped)

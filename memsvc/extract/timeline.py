@@ -1,0 +1,370 @@
+"""Facts over time: what a new fact does to those that are known. Pure: operations of ``memsvc.graph.operations``.
+
+The rules stand in docs/adr/0019-facts-from-text.md. In short: what is known already gets the evidence and stays as it
+is; a begin that nobody tells is unknown, but for types with one value at a time, where it is the time said; what was
+said later is never undone by what was said before it, in whatever order the two are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from memsvc.extract.extraction import Change
+from memsvc.graph.operations import Close, Edge, Evidence, Operation, Retract, Thread
+
+OPPOSITES = {"LIKES": "DISLIKES", "DISLIKES": "LIKES"}
+SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
+Fate = Literal["new", "known", "changes", "superseded"]
+"""new; known: it was known, evidence was added; changes: something known ended or was replaced; superseded: what is
+known was said later and says otherwise, so nothing was written."""
+
+
+class KnownFact(msgspec.Struct, frozen=True, kw_only=True):
+    """An open version, as ``memsvc.facts_to_compare`` gives it; unbounded times are None."""
+
+    version_id: UUID
+    edge_id: UUID
+    from_node: UUID
+    type: str
+    to_node: UUID
+    stored_from: UUID
+    stored_to: UUID
+    key: str
+    fact: str
+    data: dict[str, Any]
+    weight: float
+    confidence: float
+    asserted_by: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+    last_said: datetime
+    supported: bool
+    """Passages speak for it; what was entered by hand gets no evidence, or it would go with the message."""
+    here: UUID | None
+    """The last passage of the same source that does."""
+
+    def holds_at(self, moment: datetime) -> bool:
+        """Whether it is said to hold then."""
+        return (self.valid_from is None or self.valid_from <= moment) and (
+            self.valid_to is None or moment < self.valid_to
+        )
+
+
+class NewFact(msgspec.Struct, kw_only=True):
+    """A fact that is to be written; its ends are nodes by now."""
+
+    place: int
+    """Of the fact, in the caller's list."""
+    from_node: UUID
+    type: str
+    to_node: UUID
+    sentence: str
+    said_at: datetime
+    evidence: Evidence
+    change: Change = "holds"
+    since: datetime | None = None
+    until: datetime | None = None
+    confidence: float = 1.0
+    data: dict[str, Any] = {}
+    functional: bool = False
+
+
+class _Draft(msgspec.Struct, kw_only=True):
+    """An edge that is to be asserted."""
+
+    fact: NewFact
+    begin: datetime | None
+    end: datetime | None
+    data: dict[str, Any]
+    evidence: list[Evidence]
+    places: list[int]
+    told: bool
+    """Its begin was told, not taken from the time said."""
+
+
+class Timeline:
+    """Takes new facts in the order in which they were said, and gives the operations for all of them."""
+
+    def __init__(self, known: Sequence[KnownFact]) -> None:
+        """Begin with what is known."""
+        self._known = list(known)
+        self._drafts: list[_Draft] = []
+        self._before: list[tuple[Operation, int]] = []
+        """What ends or is taken back, and evidence for what is known; with the fact that says so."""
+        self.fates: dict[int, Fate] = {}
+        """What becomes of each fact, by its place."""
+
+    def add(self, fact: NewFact) -> None:
+        """Take a fact."""
+        if fact.change == "ended":
+            self.fates[fact.place] = self._end(fact)
+        else:
+            since = self._correct(fact) if fact.change == "corrects" else None
+            changed = fact.change == "corrects" and self._replaced(fact)
+            fate = self._hold(msgspec.structs.replace(fact, since=fact.since or since))
+            self.fates[fact.place] = "changes" if changed and fate == "new" else fate
+
+    def operations(self) -> list[tuple[Operation, int]]:
+        """Operations in their order, each with the place of the fact that it is for."""
+        asserted: list[tuple[Operation, int]] = [
+            (
+                Edge(
+                    from_node=draft.fact.from_node, type=draft.fact.type, to_node=draft.fact.to_node,
+                    fact=draft.fact.sentence, data=draft.data, confidence=draft.fact.confidence,
+                    valid_from=draft.begin, valid_to=draft.end, evidence=tuple(draft.evidence),
+                ),
+                draft.places[0],
+            )
+            for draft in self._drafts
+        ]  # fmt: skip
+        return self._before + asserted
+
+    # What is known ------------------------------------------------------------------------------------------------
+
+    def _same(self, fact: NewFact) -> list[KnownFact]:
+        return [
+            known
+            for known in self._known
+            if (known.from_node, known.type, known.to_node) == (fact.from_node, fact.type, fact.to_node)
+        ]
+
+    def _turned(self, fact: NewFact) -> list[KnownFact]:
+        """The same, said the other way round."""
+        return [
+            known
+            for known in self._known
+            if fact.type in SYMMETRIC
+            and (known.from_node, known.type, known.to_node) == (fact.to_node, fact.type, fact.from_node)
+        ]
+
+    def _rivals(self, fact: NewFact) -> list[KnownFact]:
+        """Those that cannot hold at the same time."""
+        opposite = OPPOSITES.get(fact.type)
+        return [
+            known
+            for known in self._known
+            if known.from_node == fact.from_node
+            and (
+                (fact.functional and known.type == fact.type and known.to_node != fact.to_node)
+                or (known.type == opposite and known.to_node == fact.to_node)
+            )
+        ]
+
+    def _draft_of(self, fact: NewFact, type_: str | None = None) -> _Draft | None:
+        wanted = (fact.from_node, type_ or fact.type, fact.to_node)
+        for draft in self._drafts:
+            if (draft.fact.from_node, draft.fact.type, draft.fact.to_node) == wanted:
+                return draft
+        return None
+
+    # What is said -------------------------------------------------------------------------------------------------
+
+    def _hold(self, fact: NewFact) -> Fate:
+        draft = self._draft_of(fact)
+        if draft is not None and (draft.end is None or fact.since is None or fact.since < draft.end):
+            return self._again(draft, fact)
+        moment = fact.since or fact.said_at
+        same = self._same(fact)
+        holding = next((known for known in same if known.holds_at(moment)), None)
+        if holding is not None and fact.until is None:
+            return self._confirm(holding, fact)
+        turned = next((known for known in self._turned(fact) if known.holds_at(moment)), None)
+        if turned is not None and not fact.data.get("relation"):
+            return self._confirm(turned, fact)
+        return self._assert(fact, same)
+
+    @staticmethod
+    def _again(draft: _Draft, fact: NewFact) -> Fate:
+        """The same window said so already."""
+        draft.evidence.append(fact.evidence)
+        draft.places.append(fact.place)
+        draft.data = {**fact.data, **draft.data}
+        if fact.since is not None and not draft.told:
+            draft.begin, draft.told = fact.since, True
+        if fact.until is not None and draft.end is None:
+            draft.end = fact.until
+        return "known"
+
+    def _confirm(self, known: KnownFact, fact: NewFact) -> Fate:
+        """It is known: more evidence, and what else is said of it; its begin, where nobody knew it."""
+        if not known.supported:
+            return "known"
+        begin = known.valid_from
+        if fact.since is not None and begin is None:
+            taken = Retract(thread=Thread(edge=known.edge_id), valid_to=fact.since, evidence=(fact.evidence,))
+            self._before.append((taken, fact.place))
+            begin = fact.since
+        self._before.append((
+            Edge(
+                from_node=known.stored_from, type=known.type, to_node=known.stored_to, key=known.key, fact=known.fact,
+                data={**fact.data, **known.data}, weight=known.weight, confidence=known.confidence,
+                valid_from=begin, valid_to=known.valid_to, evidence=(fact.evidence,),
+            ),
+            fact.place,
+        ))  # fmt: skip
+        return "known"
+
+    def _assert(self, fact: NewFact, same: Sequence[KnownFact]) -> Fate:
+        """It is not known at its time."""
+        rivals = self._rivals(fact)
+        begin = self._begin(fact, same, rivals)
+        opposite = self._draft_of(fact, OPPOSITES.get(fact.type, ""))
+        if opposite is not None:
+            begin = begin or fact.said_at
+            if opposite.begin is None or opposite.begin < begin:
+                opposite.end = begin
+        if any(_newer(rival, fact) and _holds_from(rival, begin) for rival in rivals):
+            return "superseded"
+        end = self._bound(fact, begin, [*same, *(rival for rival in rivals if _stays(rival, fact))])
+        if begin is not None and end is not None and end <= begin:
+            return "superseded"
+        data = dict(fact.data)
+        wrong = [rival for rival in rivals if not _stays(rival, fact) and _lies_in(rival, begin, end)]
+        if wrong:
+            data["contradicts"] = str(wrong[-1].version_id)
+        changed = [rival for rival in rivals if self._give_way(rival, fact, begin, end)]
+        self._drafts.append(
+            _Draft(
+                fact=fact, begin=begin, end=end, data=data, evidence=[fact.evidence], places=[fact.place],
+                told=fact.since is not None,
+            )
+        )  # fmt: skip
+        return "changes" if changed else "new"
+
+    @staticmethod
+    def _bound(fact: NewFact, begin: datetime | None, following: Sequence[KnownFact]) -> datetime | None:
+        """Until when it holds: as told, and at most until something else does."""
+        end = fact.until
+        for known in following:
+            if known.valid_from is not None and (begin is None or known.valid_from > begin):
+                end = _earlier(end, known.valid_from)
+        return end
+
+    @staticmethod
+    def _begin(fact: NewFact, same: Sequence[KnownFact], rivals: Sequence[KnownFact]) -> datetime | None:
+        """From when on it holds: as told; else unknown, where nothing speaks against that."""
+        if fact.since is not None:
+            return fact.since
+        if fact.until is not None:
+            return None
+        over = any(known.valid_to is not None and known.valid_to <= fact.said_at for known in same)
+        against = any(rival.holds_at(fact.said_at) for rival in rivals)
+        return fact.said_at if fact.functional or over or against else None
+
+    def _give_way(self, rival: KnownFact, fact: NewFact, begin: datetime | None, end: datetime | None) -> bool:
+        """End what cannot hold at the same time; True: it did until now. A functional type's line does so by itself."""
+        if begin is None or not rival.holds_at(begin):
+            return False
+        on_line = fact.functional and rival.type == fact.type and rival.stored_from == fact.from_node
+        if not on_line:
+            span = (begin, _earlier(end, rival.valid_to))
+            self._before.append((_ending(rival, span, fact.evidence), fact.place))
+        return True
+
+    def _end(self, fact: NewFact) -> Fate:
+        """It is over."""
+        moment = fact.until or fact.said_at
+        draft = self._draft_of(fact)
+        if draft is not None:
+            draft.evidence.append(fact.evidence)
+            draft.places.append(fact.place)
+            if draft.begin is not None and draft.begin >= moment:
+                draft.begin = fact.since
+            draft.end = moment
+            return "changes"
+        same = self._same(fact) or self._turned(fact)
+        holding = [known for known in same if known.holds_at(moment)]
+        if any(known.last_said > fact.said_at for known in holding):
+            return "superseded"
+        for known in holding:
+            self._before.append((_ending(known, (moment, known.valid_to), fact.evidence), fact.place))
+        if holding:
+            return "changes"
+        over = next((known for known in same if known.valid_to is not None and known.valid_to <= moment), None)
+        if over is not None:
+            return self._confirm(over, msgspec.structs.replace(fact, since=None))
+        begun = [known.valid_from for known in same if known.valid_from is not None and known.valid_from >= moment]
+        if begun:
+            return "superseded"
+        self._drafts.append(
+            _Draft(
+                fact=fact, begin=fact.since, end=moment, data=dict(fact.data), evidence=[fact.evidence],
+                places=[fact.place], told=fact.since is not None,
+            )
+        )  # fmt: skip
+        return "new"
+
+    def _replaced(self, fact: NewFact) -> bool:
+        return any(place == fact.place and isinstance(operation, Retract) for operation, place in self._before)
+
+    def _correct(self, fact: NewFact) -> datetime | None:
+        """Take back what this conversation said last of the same relation; from when on that was to hold."""
+        drafts = [
+            draft
+            for draft in self._drafts
+            if (draft.fact.from_node, draft.fact.type) == (fact.from_node, fact.type)
+            and draft.fact.to_node != fact.to_node
+        ]
+        if drafts:
+            self._drafts.remove(drafts[-1])
+            self.fates.update(dict.fromkeys(drafts[-1].places, "superseded"))
+            return drafts[-1].begin
+        wrong = [
+            known
+            for known in self._known
+            if (known.from_node, known.type) == (fact.from_node, fact.type)
+            and known.to_node != fact.to_node
+            and known.here is not None
+            and known.last_said <= fact.said_at
+        ]
+        if not wrong:
+            return None
+        last = max(wrong, key=lambda known: (known.last_said, str(known.here)))
+        taken = Retract(
+            thread=Thread(edge=last.edge_id), valid_from=last.valid_from, valid_to=last.valid_to,
+            evidence=(fact.evidence,),
+        )  # fmt: skip
+        self._before.append((taken, fact.place))
+        self._known.remove(last)
+        return last.valid_from
+
+
+def _newer(known: KnownFact, fact: NewFact) -> bool:
+    """Whether what is known was said after what is said."""
+    return known.last_said > fact.said_at
+
+
+def _stays(known: KnownFact, fact: NewFact) -> bool:
+    """Whether a rival that begins later is left alone: it was said later, or speaks of what lies ahead."""
+    return _newer(known, fact) or (known.valid_from is not None and known.valid_from > fact.said_at)
+
+
+def _lies_in(known: KnownFact, begin: datetime | None, end: datetime | None) -> bool:
+    """Whether what is known begins within a time, so that it is denied from its beginning."""
+    return (
+        begin is not None
+        and known.valid_from is not None
+        and known.valid_from >= begin
+        and (end is None or known.valid_from < end)
+    )
+
+
+def _holds_from(known: KnownFact, begin: datetime | None) -> bool:
+    return known.holds_at(begin) if begin is not None else known.valid_from is None
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min(one, other) if one is not None and other is not None else one or other
+
+
+def _ending(known: KnownFact, span: tuple[datetime, datetime | None], evidence: Evidence) -> Operation:
+    """What ends a version: a close where nothing follows, else only its own time is taken away."""
+    thread = Thread(edge=known.edge_id)
+    if span[1] is None and (known.valid_from is None or known.valid_from < span[0]):
+        return Close(thread=thread, at=span[0], evidence=(evidence,))
+    return Retract(thread=thread, valid_from=span[0], valid_to=span[1], evidence=(evidence,))

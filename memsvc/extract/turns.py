@@ -1,0 +1,78 @@
+"""Turns of a source that are to be read next, from ``passages``: one window at a time, with what stands before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.clock import on_clock
+from memsvc.db.files import query
+from memsvc.extract.window import Turn
+
+MOST_TURNS = 12
+MOST_CHARS = 6_000
+"""A window ends where the next turn would take it past one of these; a single turn may be longer."""
+TURNS_BEFORE = 6
+NOTHING = UUID(int=0)
+"""How far somebody has read who has read nothing."""
+ASSISTANT, SOMEBODY = "assistant", "somebody"
+"""What speakers without a name are called."""
+
+
+class Turns(msgspec.Struct, frozen=True, kw_only=True):
+    """A window's turns."""
+
+    turns: tuple[Turn, ...]
+    before: tuple[Turn, ...]
+    upto: UUID
+    """How far the source had been read when they were taken."""
+
+    @property
+    def passages(self) -> list[UUID]:
+        """Ids of those that are to be read."""
+        return [turn.passage_id for turn in self.turns]
+
+
+def turn_of(row: Any) -> Turn:
+    """A passage as a turn. Roles that are nobody's but a person's are ``user``; speakers without a name get one."""
+    role = "user" if row.role == "other" else row.role
+    speaker = row.speaker or (ASSISTANT if role == ASSISTANT else SOMEBODY if row.role == "other" else "")
+    return Turn(
+        passage_id=row.passage_id,
+        speaker=speaker,
+        role=role,
+        text=row.text,
+        caption=row.caption or "",
+        said_at=on_clock(row.said_at, row.said_offset),
+        language=row.language,
+    )
+
+
+def first_window(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """As many turns from the first one on as fit a window."""
+    length = 0
+    for place, turn in enumerate(turns[:MOST_TURNS]):
+        length += len(turn.text)
+        if place and length > MOST_CHARS:
+            return tuple(turns[:place])
+    return tuple(turns[:MOST_TURNS])
+
+
+async def next_turns(connection: AsyncConnection, owner: Owner, source_id: UUID, extractor: str) -> Turns | None:
+    """The turns that an extractor reads next of a source; None: there are none."""
+    values = {
+        "user_id": owner.user_id, "source_id": source_id, "extractor": extractor, "before": TURNS_BEFORE,
+        "limit": MOST_TURNS,
+    }  # fmt: skip
+    rows = (await connection.execute(query("turns_to_read"), values)).all()
+    turns = first_window([turn_of(row) for row in rows if not row.read])
+    if not turns:
+        return None
+    before = [row for row in rows if row.read]
+    upto = (await connection.execute(query("read_upto"), values)).scalar_one_or_none()
+    return Turns(turns=turns, before=tuple(turn_of(row) for row in before), upto=upto or NOTHING)
