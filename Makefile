@@ -1,4 +1,4 @@
-# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall), SETS (bench-grid), SIZES (bench-latency), ARGS (passed on).
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall, bench-extracted), SETS (bench-grid), SIZES (bench-latency), ARGS (passed on).
 PYTHON ?= python3
 VENV ?= .venv
 SET ?= locomo
@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph bench-duplicates clean
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph bench-duplicates bench-extract bench-extracted clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -75,6 +75,12 @@ bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, beside
 
 bench-duplicates: $(BIN)/.installed ## Sleep's search for duplicates among 100,000 nodes: seconds, memory, what it finds
 	@$(BIN)/python -m bench.duplicates $(ARGS)
+
+bench-extract: $(BIN)/.installed ## Facts read out of conversations, beside gold labels; speed; share of LoCoMo (ARGS=--kept: the unseen ones)
+	@$(BIN)/python -m bench.extract $(ARGS)
+
+bench-extracted: $(BIN)/.installed ## Reading a set for facts, and what the facts do to recall (SET=locomo)
+	@$(BIN)/python -m bench.extracted --set $(SET) $(ARGS)
 
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

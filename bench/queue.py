@@ -93,6 +93,7 @@ def worker(bench: Bench) -> Iterator[subprocess.Popen[bytes]]:
         "MEMSVC_DATA_DIR": str(bench.settings.data_dir),
         "MEMSVC_DATABASE_URL": bench.admin_url,
         "MEMSVC_EMBEDDING_MODEL": "",
+        "MEMSVC_EXTRACTOR": "none",
         "MEMSVC_LOG_LEVEL": "warning",
     }
     process = subprocess.Popen(

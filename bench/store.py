@@ -43,9 +43,14 @@ def worker(bench: Bench, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
 
     Args:
         bench: its database.
-        **settings: further MEMSVC_ variables, in lower case.
+        **settings: further MEMSVC_ variables, in lower case; without an extractor nothing is read for facts.
     """
-    mine = {"data_dir": str(bench.settings.data_dir), "database_url": bench.admin_url, "log_level": "warning"}
+    mine = {
+        "data_dir": str(bench.settings.data_dir),
+        "database_url": bench.admin_url,
+        "log_level": "warning",
+        "extractor": "none",
+    }
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMSVC_")}
     environment |= {f"MEMSVC_{name.upper()}": value for name, value in {**mine, **settings}.items()}
     process = subprocess.Popen(

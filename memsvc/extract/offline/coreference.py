@@ -9,9 +9,9 @@ from spacy.tokens import Token
 
 from memsvc.extract.offline.cast import Cast
 
-HER = frozenset("she her hers herself".split())
-HIM = frozenset("he him his himself".split())
-THING = frozenset("it its itself that this".split())
+HER = frozenset(["she", "her", "hers", "herself"])
+HIM = frozenset(["he", "him", "his", "himself"])
+THING = frozenset(["it", "its", "itself", "that", "this"])
 THERE = frozenset({"there", "here"})
 FAR = 3
 """Turns back that are searched."""

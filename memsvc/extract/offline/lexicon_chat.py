@@ -67,7 +67,9 @@ PAST = _words(
     " launched released published founded opened closed shut submitted handed cleaned tidied washed mowed unpacked"
     " packed assembled 've've treated scored tore dumped ditched unsubscribed upgraded traded swapped caught"
 )
-PRESENT = _words("love hate enjoy miss hope prefer wish adore dislike loathe despise want need can't cannot own suppose")
+PRESENT = _words(
+    "love hate enjoy miss hope prefer wish adore dislike loathe despise want need can't cannot own suppose"
+)
 AUXILIARIES = _words("am haven't don't won't can't couldn't didn't wouldn't hadn't shouldn't mightn't")
 IMPERATIVE = re.compile(
     r"(?:don't|do not) (?:\w+ )?(?:worry|tell|forget|be|get|ask|say|do|you|start|even|let|judge|laugh|make|mind|think"

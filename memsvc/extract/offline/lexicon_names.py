@@ -217,7 +217,19 @@ PLACE_SUFFIXES = (
     "holm", "wick", "worth", "hafen", "hof", "bury", "borough", "mouth", "field", "minster", "chester", "ów", "ovo",
     "owice", "stan", "bach", "kirchen", "ingen", "näs", "köping", "bridge", "haven", "kirk", "gate", "maine", "bahnhof",
 )  # fmt: skip
-ORGANIZATION_SUFFIXES = ("corp", "soft", "tech", "works", "bank", "labs", "verein", "schule", "werke", "gesellschaft", "haus")
+ORGANIZATION_SUFFIXES = (
+    "corp",
+    "soft",
+    "tech",
+    "works",
+    "bank",
+    "labs",
+    "verein",
+    "schule",
+    "werke",
+    "gesellschaft",
+    "haus",
+)
 EXTENDING = {
     word: kind
     for kind, words in {

@@ -22,31 +22,254 @@ LABELS = {
     "PERSON": "Person", "ORG": "Organization", "GPE": "Place", "LOC": "Place", "FAC": "Place", "PRODUCT": "Object",
     "EVENT": "Event", "WORK_OF_ART": "Media", "LANGUAGE": "Concept", "LAW": "Document", "NORP": "Concept",
 }  # fmt: skip
-INNER = frozenset("of the de da di del della von van der den la le du dos das y e & and 's in at for zu na mBád".split())
+INNER = frozenset(
+    [
+        "of",
+        "the",
+        "de",
+        "da",
+        "di",
+        "del",
+        "della",
+        "von",
+        "van",
+        "der",
+        "den",
+        "la",
+        "le",
+        "du",
+        "dos",
+        "das",
+        "y",
+        "e",
+        "&",
+        "and",
+        "'s",
+        "in",
+        "at",
+        "for",
+        "zu",
+        "na",
+        "mBád",
+    ]
+)
 """Stand inside names, between capitalised words."""
 CERTAIN, STRONG, FAIR, WEAK = 10.0, 4.0, 2.0, 1.0
 FRONT, REACH = 4, 9
 """Tokens of an answer among which what was asked for stands."""
 PERSON_VERBS = frozenset(
-    "say tell ask think know love like hate want live work study marry call text phone email laugh cry smile cook bake"
-    " teach learn visit invite help move retire graduate propose sing dance swim agree believe forget remember suggest"
-    " promise insist joke argue apologise apologize hope wish feel snore sleep eat drink wear bring borrow lend pick join"
-    " reckon swear mention explain show send drive come leave meet turn play run paint write quit get go have make do die".split()
+    [
+        "say",
+        "tell",
+        "ask",
+        "think",
+        "know",
+        "love",
+        "like",
+        "hate",
+        "want",
+        "live",
+        "work",
+        "study",
+        "marry",
+        "call",
+        "text",
+        "phone",
+        "email",
+        "laugh",
+        "cry",
+        "smile",
+        "cook",
+        "bake",
+        "teach",
+        "learn",
+        "visit",
+        "invite",
+        "help",
+        "move",
+        "retire",
+        "graduate",
+        "propose",
+        "sing",
+        "dance",
+        "swim",
+        "agree",
+        "believe",
+        "forget",
+        "remember",
+        "suggest",
+        "promise",
+        "insist",
+        "joke",
+        "argue",
+        "apologise",
+        "apologize",
+        "hope",
+        "wish",
+        "feel",
+        "snore",
+        "sleep",
+        "eat",
+        "drink",
+        "wear",
+        "bring",
+        "borrow",
+        "lend",
+        "pick",
+        "join",
+        "reckon",
+        "swear",
+        "mention",
+        "explain",
+        "show",
+        "send",
+        "drive",
+        "come",
+        "leave",
+        "meet",
+        "turn",
+        "play",
+        "run",
+        "paint",
+        "write",
+        "quit",
+        "get",
+        "go",
+        "have",
+        "make",
+        "do",
+        "die",
+    ]
 )
 MEETING = frozenset(
-    "meet call text phone email ask tell see visit marry date invite thank help hug kiss miss know love join ring message"
-    " adopt bring pick drop introduce teach trust".split()
+    [
+        "meet",
+        "call",
+        "text",
+        "phone",
+        "email",
+        "ask",
+        "tell",
+        "see",
+        "visit",
+        "marry",
+        "date",
+        "invite",
+        "thank",
+        "help",
+        "hug",
+        "kiss",
+        "miss",
+        "know",
+        "love",
+        "join",
+        "ring",
+        "message",
+        "adopt",
+        "bring",
+        "pick",
+        "drop",
+        "introduce",
+        "teach",
+        "trust",
+    ]
 )
-WORKING = frozenset("work intern volunteer study teach train apprentice enrol enroll job shift role position year degree phd masters course"
-                    " student professor lecturer term semester engineer nurse manager developer teacher colleague start gig".split())  # fmt: skip
-SHOUTING = frozenset("look shout laugh yell smile stare mad angry annoyed swear scream furious wave bark".split())
-JOINING = frozenset("join quit leave support found".split())
-READING = frozenset("read watch rewatch stream finish reread binge listen see hear".split())
-USING = frozenset("use install download try open run drive buy sell ride play wear charge fix repair learn code write".split())
-FROM = frozenset("work my the school church uni next accounts hr upstairs downstairs across down".split())
-PLACING = frozenset("in from near to around towards through outside across into off within via".split())
-MOVING = frozenset("live move go travel fly drive be come return relocate head stay visit arrive land bear grow settle trip flight journey"
-                   " train holiday weekend way transfer commute ride excursion".split())
+WORKING = frozenset(["work", "intern", "volunteer", "study", "teach", "train", "apprentice", "enrol", "enroll", "job", "shift", "role", "position", "year", "degree", "phd", "masters", "course", "student", "professor", "lecturer", "term", "semester", "engineer", "nurse", "manager", "developer", "teacher", "colleague", "start", "gig"])  # fmt: skip
+SHOUTING = frozenset(
+    [
+        "look",
+        "shout",
+        "laugh",
+        "yell",
+        "smile",
+        "stare",
+        "mad",
+        "angry",
+        "annoyed",
+        "swear",
+        "scream",
+        "furious",
+        "wave",
+        "bark",
+    ]
+)
+JOINING = frozenset(["join", "quit", "leave", "support", "found"])
+READING = frozenset(["read", "watch", "rewatch", "stream", "finish", "reread", "binge", "listen", "see", "hear"])
+USING = frozenset(
+    [
+        "use",
+        "install",
+        "download",
+        "try",
+        "open",
+        "run",
+        "drive",
+        "buy",
+        "sell",
+        "ride",
+        "play",
+        "wear",
+        "charge",
+        "fix",
+        "repair",
+        "learn",
+        "code",
+        "write",
+    ]
+)
+FROM = frozenset(
+    [
+        "work",
+        "my",
+        "the",
+        "school",
+        "church",
+        "uni",
+        "next",
+        "accounts",
+        "hr",
+        "upstairs",
+        "downstairs",
+        "across",
+        "down",
+    ]
+)
+PLACING = frozenset(
+    ["in", "from", "near", "to", "around", "towards", "through", "outside", "across", "into", "off", "within", "via"]
+)
+MOVING = frozenset(
+    [
+        "live",
+        "move",
+        "go",
+        "travel",
+        "fly",
+        "drive",
+        "be",
+        "come",
+        "return",
+        "relocate",
+        "head",
+        "stay",
+        "visit",
+        "arrive",
+        "land",
+        "bear",
+        "grow",
+        "settle",
+        "trip",
+        "flight",
+        "journey",
+        "train",
+        "holiday",
+        "weekend",
+        "way",
+        "transfer",
+        "commute",
+        "ride",
+        "excursion",
+    ]
+)
 
 
 @dataclass(slots=True)
@@ -80,7 +303,11 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]], aske
             names.append(Name(start, end, doc[start:end].text, Counter({kind: CERTAIN})))
             taken[start:end] = [True] * (end - start)
     for start, end in capital_runs(doc, taken):
-        if end < len(doc) and doc[end].lower_ in lexicon.EXTENDING and doc[end - 1].dep_ in {"compound", "amod", "nmod", "poss"}:
+        if (
+            end < len(doc)
+            and doc[end].lower_ in lexicon.EXTENDING
+            and doc[end - 1].dep_ in {"compound", "amod", "nmod", "poss"}
+        ):
             end += 1
         names.append(Name(start, end, doc[start:end].text))
         taken[start:end] = [True] * (end - start)
@@ -106,7 +333,11 @@ def joined(doc: Doc, names: list[Name]) -> None:
     heads = {name.head: name for name in names}
     for name in names:
         for other in doc[name.head].conjuncts:
-            kind = kind_of_noun(other) if other.i not in heads else next(iter(dict(heads[other.i].votes.most_common(1))), "")
+            kind = (
+                kind_of_noun(other)
+                if other.i not in heads
+                else next(iter(dict(heads[other.i].votes.most_common(1))), "")
+            )
             if kind in {"Person", "Place"}:
                 name.votes[kind] += WEAK
 
@@ -128,21 +359,28 @@ def beside(span: Span, add: Counter[str]) -> None:
     if at > 0 and doc[at].text in {",", ":", "-", "("} and not doc[at].is_sent_start:
         for back in range(at - 1, max(span.sent.start, at - REACH) - 1, -1):
             token = doc[back]
-            if token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"} or (
+            if (token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"}) or (
                 token.pos_ == "PROPN" and back == at - 1 and token.dep_ != "pobj"
             ):
                 break
             if token.pos_ == "NOUN":
                 kind = kind_of_noun(token)
-                if kind and any(child.dep_ in {"det", "poss", "nummod", "compound", "amod"} for child in token.children):
+                if kind and any(
+                    child.dep_ in {"det", "poss", "nummod", "compound", "amod"} for child in token.children
+                ):
                     add[kind] += FAIR + WEAK
                     break
     if span.end + 2 < len(doc) and doc[span.end].text == "," and doc[span.end + 1].tag_ in {"DT", "PRP$"}:
-        noun = next((token for token in doc[span.end + 2 : span.end + 7] if token.pos_ == "NOUN" and token.dep_ != "compound"), None)
+        noun = next(
+            (token for token in doc[span.end + 2 : span.end + 7] if token.pos_ == "NOUN" and token.dep_ != "compound"),
+            None,
+        )
         if noun is not None and (kind := kind_of_noun(noun)):
             add[kind] += FAIR
     near = doc[span.end : span.end + 12]
-    if span.root.dep_ in {"nsubj", "ROOT", "npadvmod", "dobj", "appos"} and any(t.lower_ in {"he", "she", "him"} for t in near):
+    if span.root.dep_ in {"nsubj", "ROOT", "npadvmod", "dobj", "appos"} and any(
+        t.lower_ in {"he", "she", "him"} for t in near
+    ):
         add["Person"] += WEAK
     if len(near) > 1 and near[0].pos_ == "PRON" and near[1].lower_ in {"called", "named"}:
         add["Object"] += STRONG
@@ -155,7 +393,10 @@ def answering(question: str) -> Counter[str]:
         return Counter({"Place": STRONG})
     if re.search(r"\bwho(?:'s|m|se)?\b", low):
         return Counter({"Person": STRONG})
-    if match := re.search(r"\b(?:name|called|which|what) (?:is |of |the |your |his |her |kind of )*(\w+)|(\w+)(?:'s)? (?:name|called)\b", low):
+    if match := re.search(
+        r"\b(?:name|called|which|what) (?:is |of |the |your |his |her |kind of )*(\w+)|(\w+)(?:'s)? (?:name|called)\b",
+        low,
+    ):
         kind = kind_of_word(match[1] or match[2])
         return Counter({kind: FAIR}) if kind else Counter()
     return Counter()
@@ -181,9 +422,11 @@ def is_meant(token: Token, phrase: str) -> bool:
     """Whether a known name in lower case is meant as one, "will" and "rose" only where no article or verb is."""
     if is_common(token) or len(phrase) < 3:  # noqa: PLR2004
         return False
-    if phrase not in lexicon.ALSO_WORDS and not is_word(phrase.split()[0]):
+    if phrase not in lexicon.ALSO_WORDS and not is_word(phrase.split(maxsplit=1)[0]):
         return True
-    return token.tag_ == "NNP" or not any(child.dep_ in {"det", "amod", "poss", "nummod", "compound"} for child in token.children)
+    return token.tag_ == "NNP" or not any(
+        child.dep_ in {"det", "amod", "poss", "nummod", "compound"} for child in token.children
+    )
 
 
 def is_common(token: Token) -> bool:
@@ -263,7 +506,7 @@ def joins(doc: Doc, start: int, at: int) -> bool:
 
 def starts_name(token: Token) -> bool:
     """Whether a name may begin with a token."""
-    if not is_capital(token) or token.lower_ in lexicon.NOT_NAMES and not is_title(token):
+    if not is_capital(token) or (token.lower_ in lexicon.NOT_NAMES and not is_title(token)):
         return False
     if token.pos_ in {"PRON", "DET", "ADP", "CCONJ", "SCONJ", "AUX", "PART", "INTJ", "PUNCT"} and token.ent_type_ == "":
         return token.lower_ in lexicon.GIVEN
@@ -277,11 +520,13 @@ def starts_name(token: Token) -> bool:
         if not is_word(low) and token.pos_ in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
             return len(low) > 2  # noqa: PLR2004
         if token.tag_ == "NNP" and not token.is_stop:
-            return after is not None and (is_capital(after) and not after.is_sent_start or after.tag_ == "POS")
+            return after is not None and ((is_capital(after) and not after.is_sent_start) or after.tag_ == "POS")
         return False
     if token.pos_ in {"NOUN", "PROPN", "X"}:
         return True
-    return token.ent_type_ in LABELS or token.pos_ in {"ADJ", "VERB"} and not token.doc[token.sent.start : token.sent.end].text.isupper()
+    return token.ent_type_ in LABELS or (
+        token.pos_ in {"ADJ", "VERB"} and not token.doc[token.sent.start : token.sent.end].text.isupper()
+    )
 
 
 def is_shouted(token: Token) -> bool:
@@ -307,14 +552,20 @@ def lower_names(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
         low = token.lower_
         if taken[token.i] or not token.text[0].islower() or low in lexicon.ALSO_WORDS or len(low) < 3:  # noqa: PLR2004
             continue
-        if low in LOWER_WORDS or low in lexicon.NOT_NAMES or low in things.MEDIA or low in things.LANGUAGES or token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
+        if (
+            low in LOWER_WORDS
+            or low in lexicon.NOT_NAMES
+            or low in things.MEDIA
+            or low in things.LANGUAGES
+            or token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}
+        ):
             continue
         if low in lexicon.GIVEN or low in lexicon.PLACES or low in lexicon.ORGANIZATIONS:
             if token.pos_ != "VERB":
                 yield token.i, token.i + 1
-        elif low in lexicon.PRODUCTS and not is_word(low) and token.pos_ != "VERB":
-            yield token.i, token.i + 1
-        elif token.is_alpha and is_named_here(token) and (not is_word(low) or token.tag_ == "NNP"):
+        elif (low in lexicon.PRODUCTS and not is_word(low) and token.pos_ != "VERB") or (
+            token.is_alpha and is_named_here(token) and (not is_word(low) or token.tag_ == "NNP")
+        ):
             yield token.i, token.i + 1
 
 
@@ -328,7 +579,11 @@ def is_named_here(token: Token) -> bool:
         return True
     if before is None:
         return False
-    if before.lower_ == "to" and before.i and doc[before.i - 1].lower_ in {"off", "back", "going", "went", "trip", "moving", "moved"}:
+    if (
+        before.lower_ == "to"
+        and before.i
+        and doc[before.i - 1].lower_ in {"off", "back", "going", "went", "trip", "moving", "moved"}
+    ):
         return True
     if before.lower_ in {"in", "from", "near", "called", "named", "with"}:
         return token.dep_ in {"pobj", "oprd", "attr"}
@@ -341,9 +596,7 @@ def kin_before(before: Token) -> bool:
 
 
 LOWER_WORDS = frozenset(
-    "turkey china rich chad orange apple target subway boots shell meta stripe uber zoom signal reading nice bath split"
-    " essen hull cork derby phoenix mini costa spar jumbo coop shelter rotary java perth lima buffalo angel china rome"
-    " ed rob al per said del cher".split()
+    ["turkey", "china", "rich", "chad", "orange", "apple", "target", "subway", "boots", "shell", "meta", "stripe", "uber", "zoom", "signal", "reading", "nice", "bath", "split", "essen", "hull", "cork", "derby", "phoenix", "mini", "costa", "spar", "jumbo", "coop", "shelter", "rotary", "java", "perth", "lima", "buffalo", "angel", "china", "rome", "ed", "rob", "al", "per", "said", "del", "cher"]
 ) - {"perth", "lima", "rome"}  # fmt: skip
 
 
@@ -358,7 +611,11 @@ def vote(name: Name, span: Span) -> None:
         return
     if label in LABELS:
         doubtful = label == "PERSON" and first not in lexicon.GIVEN and is_word(first)
-        doubtful = doubtful or label in {"NORP", "LANGUAGE", "LAW"} or (label in {"ORG", "PRODUCT", "WORK_OF_ART"} and len(words) == 1)
+        doubtful = (
+            doubtful
+            or label in {"NORP", "LANGUAGE", "LAW"}
+            or (label in {"ORG", "PRODUCT", "WORK_OF_ART"} and len(words) == 1)
+        )
         doubtful = doubtful or (label == "GPE" and len(words) == 1 and phrase not in lexicon.PLACES)
         add[LABELS[label]] += WEAK / 2 if doubtful else WEAK
     for found, kind in (
@@ -425,7 +682,13 @@ def around(name: Name, span: Span, add: Counter[str]) -> None:  # noqa: C901, PL
     if before is not None and before.lower_ == "in" and root.dep_ != "pobj" and (after is None or after.tag_ != "POS"):
         add["Place"] += STRONG
     if before is not None and before.lower_ == "to" and before.i and root.dep_ != "pobj":
-        goes = doc[before.i - 1].lemma_.lower() in MOVING or doc[before.i - 1].lower_ in {"off", "back", "over", "down", "up"}
+        goes = doc[before.i - 1].lemma_.lower() in MOVING or doc[before.i - 1].lower_ in {
+            "off",
+            "back",
+            "over",
+            "down",
+            "up",
+        }
         add["Place"] += STRONG if goes else 0
     if before is not None and before.lower_ in PLACING and root.dep_ == "pobj":
         mover = root.head.head.lemma_.lower()
@@ -456,7 +719,9 @@ def around(name: Name, span: Span, add: Counter[str]) -> None:  # noqa: C901, PL
     if after is not None and after.tag_ == "POS" and after.i + 1 < len(doc):
         owned = root.head
         add["Person"] += STRONG if owned.lemma_.lower() in kin.KIN else FAIR
-    determiner = next((child.lower_ for child in root.children if child.dep_ in {"det", "poss"} and child.i < span.start), "")
+    determiner = next(
+        (child.lower_ for child in root.children if child.dep_ in {"det", "poss"} and child.i < span.start), ""
+    )
     if determiner in {"a", "an"}:
         add["Person"] -= STRONG
         add["Object"] += FAIR
@@ -504,7 +769,7 @@ def kind_of_noun(noun: Token) -> str:
     return kind_of_word(noun.lemma_.lower()) or kind_of_word(noun.lower_)
 
 
-def kind_of_word(word: str) -> str:  # noqa: PLR0911 - one class after the other
+def kind_of_word(word: str) -> str:
     """The node type of what a noun names; empty: no guess."""
     if word in kin.KIN | kin.SHE | kin.HE or word in things.ROLES or word in PERSONS or word in kin.PLURALS:
         return "Person"
@@ -525,8 +790,24 @@ def kind_of_word(word: str) -> str:  # noqa: PLR0911 - one class after the other
     return ""
 
 
-PERSONS = frozenset("man woman guy lady girl boy person he she bloke chap lad lass kid fella gentleman human dude someone"
-                    " somebody author singer artist newborn".split())  # fmt: skip
-TOWNS = frozenset("city town village country island suburb neighbourhood neighborhood region place hometown district street"
-                  " area beach mountain lake river state county province".split())  # fmt: skip
-TOOLS = frozenset("app tool software program phone language framework editor brand website site boat ship car model".split())
+PERSONS = frozenset(["man", "woman", "guy", "lady", "girl", "boy", "person", "he", "she", "bloke", "chap", "lad", "lass", "kid", "fella", "gentleman", "human", "dude", "someone", "somebody", "author", "singer", "artist", "newborn"])  # fmt: skip
+TOWNS = frozenset(["city", "town", "village", "country", "island", "suburb", "neighbourhood", "neighborhood", "region", "place", "hometown", "district", "street", "area", "beach", "mountain", "lake", "river", "state", "county", "province"])  # fmt: skip
+TOOLS = frozenset(
+    [
+        "app",
+        "tool",
+        "software",
+        "program",
+        "phone",
+        "language",
+        "framework",
+        "editor",
+        "brand",
+        "website",
+        "site",
+        "boat",
+        "ship",
+        "car",
+        "model",
+    ]
+)
