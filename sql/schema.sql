@@ -5459,6 +5459,9 @@ BEGIN
   ) AS m;
   -- By itself: under row security, an index is not used for an array that coalesce is a part of.
   met_facts := near || coalesce(told.versions, '{}');
+  IF met_facts = '{}' THEN
+    RETURN;
+  END IF;
 
   RETURN QUERY
   WITH asked AS MATERIALIZED (
@@ -5666,6 +5669,7 @@ COMMENT ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with t
 CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
     SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS $_$
 DECLARE
@@ -5687,9 +5691,8 @@ BEGIN
   ) AS c;
 
   IF size > worth_an_index AND NOT filtered THEN
-    SELECT c.reltuples INTO neighbours
-    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own
-    INNER JOIN pg_class AS c ON c.oid = own.tableoid;
+    SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
+    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own;
   END IF;
 
   IF neighbours <= size * (size::double precision / worth_an_index) THEN
@@ -5714,6 +5717,7 @@ BEGIN
     END IF;
   END IF;
 
+  PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how many vectors there are depends on the user
   RETURN QUERY
   SELECT n.passage_id, n.similarity
   FROM (
@@ -7823,6 +7827,7 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
     BEGIN ATOMIC
  WITH heard AS MATERIALIZED (
           SELECT m_1.matched_id,
