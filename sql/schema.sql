@@ -5268,6 +5268,7 @@ DECLARE
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
+  any_wanted tsquery;
   seen integer;
   sampled text[];
   met double precision[];
@@ -5287,12 +5288,13 @@ BEGIN
   IF wanted = '{}' THEN
     RETURN;
   END IF;
+  any_wanted := (SELECT string_agg(memsvc.as_tsquery(w.term)::text, ' | ')::tsquery FROM unnest(wanted) AS w (term));
   WITH newest AS MATERIALIZED (
     SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
   ),
   held AS (
     SELECT t.term, count(*) AS facts FROM newest AS n CROSS JOIN LATERAL unnest(tsvector_to_array(n.tsv)) AS t (term)
-    WHERE t.term = ANY (wanted) GROUP BY t.term
+    WHERE n.tsv @@ any_wanted AND t.term = ANY (wanted) GROUP BY t.term
   )
   SELECT (SELECT count(*) FROM newest), array_agg(h.term), array_agg((h.facts + 0.5) / sample) INTO seen, sampled, met
   FROM held AS h;
@@ -5361,7 +5363,9 @@ BEGIN
       ORDER BY f.version_id
     ) AS c;
   END IF;
-  IF seen < sample OR (rest AND cardinality(ids) < p_limit) THEN
+  IF seen < sample OR (rest AND cardinality(ids) < p_limit AND (sampled IS NOT NULL OR EXISTS (
+    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every
+  ))) THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
       SELECT v.version_id, v.tsv, v.length
