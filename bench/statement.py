@@ -42,7 +42,7 @@ def parameters(
 
 async def timed(db: Database, owner: Owner, asked: dict[str, Any]) -> tuple[Sequence[Row[Any]], float]:
     """Rows of the statement in a transaction that is bound to its user, and the milliseconds until all were there."""
-    async with db.transaction(owner.user_id) as connection:
+    async with db.transaction(owner.user_id, keep_plans=True) as connection:
         start = time.perf_counter()
         rows = (await connection.execute(named("recall"), asked)).all()
         return rows, (time.perf_counter() - start) * 1_000

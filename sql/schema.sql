@@ -5890,6 +5890,7 @@ DECLARE
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
+  any_wanted tsquery;
   seen integer;
   sampled text[];
   met double precision[];
@@ -5909,12 +5910,13 @@ BEGIN
   IF wanted = '{}' THEN
     RETURN;
   END IF;
+  any_wanted := (SELECT string_agg(memsvc.as_tsquery(w.term)::text, ' | ')::tsquery FROM unnest(wanted) AS w (term));
   WITH newest AS MATERIALIZED (
     SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
   ),
   held AS (
     SELECT t.term, count(*) AS facts FROM newest AS n CROSS JOIN LATERAL unnest(tsvector_to_array(n.tsv)) AS t (term)
-    WHERE t.term = ANY (wanted) GROUP BY t.term
+    WHERE n.tsv @@ any_wanted AND t.term = ANY (wanted) GROUP BY t.term
   )
   SELECT (SELECT count(*) FROM newest), array_agg(h.term), array_agg((h.facts + 0.5) / sample) INTO seen, sampled, met
   FROM held AS h;
@@ -5983,7 +5985,9 @@ BEGIN
       ORDER BY f.version_id
     ) AS c;
   END IF;
-  IF seen < sample OR (rest AND cardinality(ids) < p_limit) THEN
+  IF seen < sample OR (rest AND cardinality(ids) < p_limit AND (sampled IS NOT NULL OR EXISTS (
+    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every
+  ))) THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
       SELECT v.version_id, v.tsv, v.length
@@ -6081,6 +6085,9 @@ BEGIN
   ) AS m;
   -- By itself: under row security, an index is not used for an array that coalesce is a part of.
   met_facts := near || coalesce(told.versions, '{}');
+  IF met_facts = '{}' THEN
+    RETURN;
+  END IF;
 
   RETURN QUERY
   WITH asked AS MATERIALIZED (
@@ -6288,6 +6295,7 @@ COMMENT ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with t
 CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
     SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS $_$
 DECLARE
@@ -6309,9 +6317,8 @@ BEGIN
   ) AS c;
 
   IF size > worth_an_index AND NOT filtered THEN
-    SELECT c.reltuples INTO neighbours
-    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own
-    INNER JOIN pg_class AS c ON c.oid = own.tableoid;
+    SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
+    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own;
   END IF;
 
   IF neighbours <= size * (size::double precision / worth_an_index) THEN
@@ -6336,6 +6343,7 @@ BEGIN
     END IF;
   END IF;
 
+  PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how many vectors there are depends on the user
   RETURN QUERY
   SELECT n.passage_id, n.similarity
   FROM (
@@ -6538,6 +6546,12 @@ BEGIN
       SELECT r.* FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
     ) AS v
   ),
+  card AS MATERIALIZED (
+    SELECT c.node_id, c.canonical_id, c.label
+    FROM memsvc.node_cards(p_user_id, ARRAY(
+      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
+    ), p_as_of, p_known_at) AS c
+  ),
   fact AS MATERIALIZED (
     SELECT v.nth, v.version_id, v.edge_id, v.type, f.canonical_id AS from_node, f.label AS from_label,
       t.canonical_id AS to_node, t.label AS to_label, v.fact, v.asserted_by, v.valid_from, v.valid_to, v.recorded_from,
@@ -6552,12 +6566,8 @@ BEGIN
         ORDER BY p.said_at, p.passage_id LIMIT 1
       ) AS passage_id
     FROM version AS v
-    INNER JOIN memsvc.node_cards(p_user_id, ARRAY(
-      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
-    ), p_as_of, p_known_at) AS f ON f.node_id = v.from_node
-    INNER JOIN memsvc.node_cards(p_user_id, ARRAY(
-      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
-    ), p_as_of, p_known_at) AS t ON t.node_id = v.to_node
+    INNER JOIN card AS f ON f.node_id = v.from_node
+    INNER JOIN card AS t ON t.node_id = v.to_node
   )
   SELECT i.nth, CASE WHEN f.nth IS NULL THEN p.kind ELSE 'fact' END, i.id, p.passage_id, p.source_id,
     coalesce(s.identifier, ''), coalesce(p.session, ''), coalesce(p.ordinal, 0), coalesce(p.part, 0::smallint),
@@ -7549,10 +7559,14 @@ CREATE FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timest
 #variable_conflict use_column
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  merged boolean;
   canonical uuid[] := p_nodes;
   stored uuid[] := p_nodes;
 BEGIN
+  IF p_nodes = '{}' THEN
+    RETURN;
+  END IF;
+  merged := memsvc.any_merges(p_user_id, p_known_at);
   IF merged THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
@@ -9040,6 +9054,7 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
     BEGIN ATOMIC
  WITH heard AS MATERIALIZED (
           SELECT m_1.matched_id,
@@ -9465,12 +9480,12 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      ELSE (0)::double precision
                  END AS distance_points,
              (a."time" * GREATEST(memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '7 days'::interval), memsvc.time_fit(m.until, recall.p_begins, recall.p_ends, '7 days'::interval))) AS time_points,
-             (a."order" *
+             (a."order" * COALESCE(
                  CASE recall.p_order
-                     WHEN 'first'::text THEN percent_rank() OVER (ORDER BY m.since DESC)
-                     WHEN 'last'::text THEN percent_rank() OVER (ORDER BY m.since)
-                     ELSE (0)::double precision
-                 END) AS order_points,
+                     WHEN 'first'::text THEN o.from_last
+                     WHEN 'last'::text THEN o.from_first
+                     ELSE NULL::double precision
+                 END, (0)::double precision)) AS order_points,
              (a.recency * COALESCE(memsvc.recency((a.moment - m.since), '30 days'::interval), (0)::double precision)) AS recency_points,
                  CASE
                      WHEN (m.kind = 'fact'::text) THEN a.kind
@@ -9485,8 +9500,13 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              (a.familiarity * memsvc.familiarity(g.recalls)) AS familiarity_points,
              (a.usefulness * memsvc.usefulness(g.used, g.irrelevant)) AS usefulness_points,
              (a.sentiment * COALESCE(abs(g.sentiment), (0)::real)) AS sentiment_points
-            FROM ((memory m
+            FROM (((memory m
               CROSS JOIN asked a)
+              LEFT JOIN ( SELECT i.memory_id,
+                     percent_rank() OVER (ORDER BY i.since) AS from_first,
+                     percent_rank() OVER (ORDER BY i.since DESC) AS from_last
+                    FROM memory i
+                   WHERE (recall.p_order IS NOT NULL)) o ON ((o.memory_id = m.memory_id)))
               LEFT JOIN LATERAL ( SELECT s.recalls,
                      s.last_recalled_at,
                      s.used,
@@ -9498,6 +9518,37 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                    ORDER BY s.memory_id
                   LIMIT 1) g ON (true))
          ), ranked AS MATERIALIZED (
+          SELECT w.memory_id,
+             w.kind,
+             w.speaks,
+             w.similarity,
+             w.points,
+             row_number() OVER (ORDER BY w.points DESC, w.memory_id) AS rank
+            FROM ( SELECT v.memory_id,
+                     v.kind,
+                     v.speaks,
+                     v.similarity,
+                     ((((((((((((((((((v.words_points + v.nearby_points) + v.session_points) + v.vector_points) + v.nearby_vector_points) + v.session_vector_points) + v.speaker_points) + v.names_points) + v.distance_points) + v.time_points) + v.order_points) + v.recency_points) + v.kind_points) + v.staleness_points) + v.importance_points) + v.strength_points) + v.familiarity_points) + v.usefulness_points) + v.sentiment_points) AS points
+                    FROM weighed v) w
+         ), late AS MATERIALIZED (
+          SELECT l.passage_id,
+             l.late,
+             memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ()) AS z,
+             row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
+            FROM (asked a
+              CROSS JOIN LATERAL memsvc.late_scores(recall.p_user_id, recall.p_model_id, recall.p_tokens, ARRAY( SELECT r.memory_id
+                    FROM ranked r
+                   WHERE ((r.kind = 'passage'::text) AND (r.rank <= recall.p_late)))) l(passage_id, late))
+           WHERE ((recall.p_tokens IS NOT NULL) AND (a.late > (0)::double precision))
+         ), sure AS MATERIALIZED (
+          SELECT ((1)::double precision / ((1)::double precision + exp(((((5)::double precision - ((4.5)::double precision * max(r.similarity))) - ((2.3)::double precision * avg(l.late) FILTER (WHERE (l.rank <= 3)))) -
+                 CASE
+                     WHEN bool_or(r.speaks) THEN ((1.5)::double precision + ((5.2)::double precision * GREATEST(('-0.2'::numeric)::double precision, LEAST((0.2)::double precision, (max(l.late) FILTER (WHERE r.speaks) - COALESCE(max(l.late) FILTER (WHERE (NOT r.speaks)), (0.3)::double precision))))))
+                     ELSE (0)::double precision
+                 END)))) AS confidence
+            FROM (late l
+              JOIN ranked r ON ((r.memory_id = l.passage_id)))
+         ), found AS MATERIALIZED (
           SELECT w.memory_id,
              w.kind,
              w.since,
@@ -9539,162 +9590,12 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              w.familiarity_points,
              w.usefulness_points,
              w.sentiment_points,
-             w.points,
-             row_number() OVER (ORDER BY w.points DESC, w.memory_id) AS rank
-            FROM ( SELECT v.memory_id,
-                     v.kind,
-                     v.since,
-                     v.until,
-                     v.recorded,
-                     v.words_z,
-                     v.nearby_z,
-                     v.session_z,
-                     v.vector_z,
-                     v.nearby_vector_z,
-                     v.session_vector_z,
-                     v.speaks,
-                     v.node_id,
-                     v.reach,
-                     v.distance,
-                     v.words,
-                     v.words_rank,
-                     v.matched_terms,
-                     v.matched_form,
-                     v.similarity,
-                     v.vector_rank,
-                     v.by_other,
-                     v.words_points,
-                     v.nearby_points,
-                     v.session_points,
-                     v.vector_points,
-                     v.nearby_vector_points,
-                     v.session_vector_points,
-                     v.speaker_points,
-                     v.names_points,
-                     v.distance_points,
-                     v.time_points,
-                     v.order_points,
-                     v.recency_points,
-                     v.kind_points,
-                     v.staleness_points,
-                     v.importance_points,
-                     v.strength_points,
-                     v.familiarity_points,
-                     v.usefulness_points,
-                     v.sentiment_points,
-                     ((((((((((((((((((v.words_points + v.nearby_points) + v.session_points) + v.vector_points) + v.nearby_vector_points) + v.session_vector_points) + v.speaker_points) + v.names_points) + v.distance_points) + v.time_points) + v.order_points) + v.recency_points) + v.kind_points) + v.staleness_points) + v.importance_points) + v.strength_points) + v.familiarity_points) + v.usefulness_points) + v.sentiment_points) AS points
-                    FROM weighed v) w
-         ), late AS MATERIALIZED (
-          SELECT l.passage_id,
-             l.late,
-             memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ()) AS z,
-             row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
-            FROM (asked a
-              CROSS JOIN LATERAL memsvc.late_scores(recall.p_user_id, recall.p_model_id, recall.p_tokens, ARRAY( SELECT r.memory_id
-                    FROM ranked r
-                   WHERE ((r.kind = 'passage'::text) AND (r.rank <= recall.p_late)))) l(passage_id, late))
-           WHERE ((recall.p_tokens IS NOT NULL) AND (a.late > (0)::double precision))
-         ), sure AS MATERIALIZED (
-          SELECT ((1)::double precision / ((1)::double precision + exp(((((5)::double precision - ((4.5)::double precision * max(r.similarity))) - ((2.3)::double precision * avg(l.late) FILTER (WHERE (l.rank <= 3)))) -
-                 CASE
-                     WHEN bool_or(r.speaks) THEN ((1.5)::double precision + ((5.2)::double precision * GREATEST(('-0.2'::numeric)::double precision, LEAST((0.2)::double precision, (max(l.late) FILTER (WHERE r.speaks) - COALESCE(max(l.late) FILTER (WHERE (NOT r.speaks)), (0.3)::double precision))))))
-                     ELSE (0)::double precision
-                 END)))) AS confidence
-            FROM (late l
-              JOIN ranked r ON ((r.memory_id = l.passage_id)))
-         ), found AS MATERIALIZED (
-          SELECT o.memory_id,
-             o.kind,
-             o.since,
-             o.until,
-             o.recorded,
-             o.words_z,
-             o.nearby_z,
-             o.session_z,
-             o.vector_z,
-             o.nearby_vector_z,
-             o.session_vector_z,
-             o.speaks,
-             o.node_id,
-             o.reach,
-             o.distance,
-             o.words,
-             o.words_rank,
-             o.matched_terms,
-             o.matched_form,
-             o.similarity,
-             o.vector_rank,
-             o.by_other,
-             o.words_points,
-             o.nearby_points,
-             o.session_points,
-             o.vector_points,
-             o.nearby_vector_points,
-             o.session_vector_points,
-             o.speaker_points,
-             o.names_points,
-             o.distance_points,
-             o.time_points,
-             o.order_points,
-             o.recency_points,
-             o.kind_points,
-             o.staleness_points,
-             o.importance_points,
-             o.strength_points,
-             o.familiarity_points,
-             o.usefulness_points,
-             o.sentiment_points,
-             o.points,
-             o.rank,
-             o.ahead,
              o.late_points,
              o.score,
              o.late,
              o.late_rank,
              row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
-            FROM ( SELECT r.memory_id,
-                     r.kind,
-                     r.since,
-                     r.until,
-                     r.recorded,
-                     r.words_z,
-                     r.nearby_z,
-                     r.session_z,
-                     r.vector_z,
-                     r.nearby_vector_z,
-                     r.session_vector_z,
-                     r.speaks,
-                     r.node_id,
-                     r.reach,
-                     r.distance,
-                     r.words,
-                     r.words_rank,
-                     r.matched_terms,
-                     r.matched_form,
-                     r.similarity,
-                     r.vector_rank,
-                     r.by_other,
-                     r.words_points,
-                     r.nearby_points,
-                     r.session_points,
-                     r.vector_points,
-                     r.nearby_vector_points,
-                     r.session_vector_points,
-                     r.speaker_points,
-                     r.names_points,
-                     r.distance_points,
-                     r.time_points,
-                     r.order_points,
-                     r.recency_points,
-                     r.kind_points,
-                     r.staleness_points,
-                     r.importance_points,
-                     r.strength_points,
-                     r.familiarity_points,
-                     r.usefulness_points,
-                     r.sentiment_points,
-                     r.points,
-                     r.rank,
+            FROM (( SELECT r.memory_id,
                      (r.rank <= recall.p_late) AS ahead,
                      (a.late * COALESCE(l.z, (0)::double precision)) AS late_points,
                      (r.points + (a.late * COALESCE(l.z, (0)::double precision))) AS score,
@@ -9702,9 +9603,10 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      l.rank AS late_rank
                     FROM ((ranked r
                       CROSS JOIN asked a)
-                      LEFT JOIN late l ON ((l.passage_id = r.memory_id)))) o
-           ORDER BY (row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id))
-          LIMIT recall.p_limit
+                      LEFT JOIN late l ON ((l.passage_id = r.memory_id)))
+                   ORDER BY (r.rank <= recall.p_late) DESC, (r.points + (a.late * COALESCE(l.z, (0)::double precision))) DESC, r.memory_id
+                  LIMIT recall.p_limit) o
+              JOIN weighed w ON ((w.memory_id = o.memory_id)))
          ), counted AS (
           SELECT jsonb_build_object('candidates', count(*), 'words', count(*) FILTER (WHERE (m.words > (0)::double precision)), 'vector', count(m.vector_rank), 'late', ( SELECT count(*) AS count
                     FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE (m.kind = 'fact'::text)), 'time', count(*) FILTER (WHERE ((recall.p_begins <> '{}'::timestamp with time zone[]) AND (memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '00:00:01'::interval) = (1)::double precision)))) AS met

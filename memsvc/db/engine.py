@@ -37,7 +37,8 @@ from memsvc.settings import Settings
 # Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
 BIND = text(
     "SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed, "
-    "memsvc.user_is_here(:user_id) AS here"
+    "memsvc.user_is_here(:user_id) AS here, "
+    "CASE WHEN :keep_plans THEN set_config('plan_cache_mode', 'force_generic_plan', true) END"
 )
 
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
@@ -158,11 +159,15 @@ class Database:
         )
 
     @asynccontextmanager
-    async def transaction(self, user_id: UUID | None = None) -> AsyncIterator[AsyncConnection]:
+    async def transaction(
+        self, user_id: UUID | None = None, *, keep_plans: bool = False
+    ) -> AsyncIterator[AsyncConnection]:
         """One transaction, committed when the block ends well.
 
         Args:
             user_id: whose memories may be seen and written in it; None: nobody's.
+            keep_plans: a statement that the connection has prepared is not planned again. For statements that find
+                their rows by functions, which see to their own plans; others lose partial indexes by it. Needs a user.
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
@@ -172,7 +177,7 @@ class Database:
         with plainly():
             async with self.engine.begin() as connection:
                 if user_id is not None:
-                    await self.bind(connection, user_id)
+                    await self.bind(connection, user_id, keep_plans=keep_plans)
                 yield connection
 
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
@@ -264,19 +269,23 @@ class Database:
 
             yield heard
 
-    async def bind(self, connection: AsyncConnection, user_id: UUID, *, erasing: bool = False) -> None:
+    async def bind(
+        self, connection: AsyncConnection, user_id: UUID, *, erasing: bool = False, keep_plans: bool = False
+    ) -> None:
         """Act for this user until the end of the running transaction.
 
         Args:
             connection: in a transaction.
             user_id: for whom.
             erasing: also for one who is being erased, or was: for those who erase.
+            keep_plans: as ``transaction``.
 
         Raises:
             UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """
-        row = (await connection.execute(BIND, {"token": self.signer.token(user_id), "user_id": user_id})).one()
+        values = {"token": self.signer.token(user_id), "user_id": user_id, "keep_plans": keep_plans}
+        row = (await connection.execute(BIND, values)).one()
         if row.believed != user_id:
             raise unbelieved()
         if not row.here and not erasing:

@@ -209,7 +209,7 @@ async def recall(
         vectors = (None, None)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
     times = read_times(query, chosen.as_of or known_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
-    async with db.transaction(owner.user_id) as connection:
+    async with db.transaction(owner.user_id, keep_plans=True) as connection:
         values = parameters(
             owner,
             query,

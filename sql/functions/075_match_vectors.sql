@@ -31,6 +31,7 @@ CREATE OR REPLACE FUNCTION memsvc.match_vectors(
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 200
 SET search_path = memsvc, public, pg_temp
+SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off -- every way goes by an index; the table holds everybody's
 AS $$
 DECLARE
@@ -52,9 +53,8 @@ BEGIN
   ) AS c;
 
   IF size > worth_an_index AND NOT filtered THEN
-    SELECT c.reltuples INTO neighbours
-    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own
-    INNER JOIN pg_class AS c ON c.oid = own.tableoid;
+    SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
+    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own;
   END IF;
 
   IF neighbours <= size * (size::double precision / worth_an_index) THEN
@@ -79,6 +79,7 @@ BEGIN
     END IF;
   END IF;
 
+  PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how many vectors there are depends on the user
   RETURN QUERY
   SELECT n.passage_id, n.similarity
   FROM (

@@ -24,6 +24,7 @@ ROWS 150
 SET search_path = memsvc, public, pg_temp
 SET plan_cache_mode = force_generic_plan -- every look-up goes by key; planning took as long as running
 SET enable_seqscan = off
+SET enable_nestloop = off -- estimates know nothing of how many the arms find
 BEGIN ATOMIC
   WITH heard AS MATERIALIZED (
     SELECT m.*, row_number() OVER (ORDER BY m.score DESC, m.matched_id) AS rank

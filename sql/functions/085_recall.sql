@@ -219,11 +219,8 @@ BEGIN ATOMIC
         memsvc.time_fit(m.since, p_begins, p_ends, interval '7 days'),
         memsvc.time_fit(m.until, p_begins, p_ends, interval '7 days')
       ) AS time_points,
-      a."order" * CASE p_order
-        WHEN 'first' THEN percent_rank() OVER (ORDER BY m.since DESC)
-        WHEN 'last' THEN percent_rank() OVER (ORDER BY m.since)
-        ELSE 0
-      END AS order_points,
+      a."order" * coalesce(CASE p_order WHEN 'first' THEN o.from_last WHEN 'last' THEN o.from_first END, 0)
+        AS order_points,
       a.recency * coalesce(memsvc.recency(a.moment - m.since, interval '30 days'), 0) AS recency_points,
       CASE WHEN m.kind = 'fact' THEN a.kind ELSE 0 END AS kind_points,
       CASE WHEN m.kind = 'fact' THEN -a.staleness * memsvc.staleness(m.until, m.recorded, a.moment) ELSE 0 END
@@ -237,6 +234,11 @@ BEGIN ATOMIC
       a.sentiment * coalesce(abs(g.sentiment), 0) AS sentiment_points
     FROM memory AS m
     CROSS JOIN asked AS a
+    LEFT JOIN ( -- most queries ask for neither
+      SELECT i.memory_id, percent_rank() OVER (ORDER BY i.since) AS from_first,
+        percent_rank() OVER (ORDER BY i.since DESC) AS from_last
+      FROM memory AS i WHERE p_order IS NOT NULL
+    ) AS o ON o.memory_id = m.memory_id
     LEFT JOIN LATERAL (
       SELECT s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment
       FROM memsvc.memory_signals AS s
@@ -244,10 +246,12 @@ BEGIN ATOMIC
       ORDER BY s.memory_id LIMIT 1
     ) AS g ON true
   ),
+  -- What is ranked is sorted and joined, so it is kept narrow: the rest of the rows is fetched for what is found.
   ranked AS MATERIALIZED (
     SELECT w.*, row_number() OVER (ORDER BY w.points DESC, w.memory_id) AS rank
     FROM (
-      SELECT v.*, v.words_points + v.nearby_points + v.session_points + v.vector_points + v.nearby_vector_points
+      SELECT v.memory_id, v.kind, v.speaks, v.similarity,
+        v.words_points + v.nearby_points + v.session_points + v.vector_points + v.nearby_vector_points
         + v.session_vector_points + v.speaker_points + v.names_points + v.distance_points + v.time_points
         + v.order_points + v.recency_points + v.kind_points + v.staleness_points + v.importance_points
         + v.strength_points + v.familiarity_points + v.usefulness_points + v.sentiment_points AS points
@@ -272,16 +276,18 @@ BEGIN ATOMIC
     INNER JOIN ranked AS r ON r.memory_id = l.passage_id
   ),
   found AS MATERIALIZED (
-    SELECT o.*, row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
+    SELECT w.*, o.late_points, o.score, o.late, o.late_rank,
+      row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
     FROM (
-      SELECT r.*, r.rank <= p_late AS ahead, a.late * coalesce(l.z, 0) AS late_points,
+      SELECT r.memory_id, r.rank <= p_late AS ahead, a.late * coalesce(l.z, 0) AS late_points,
         r.points + a.late * coalesce(l.z, 0) AS score, l.late, l.rank AS late_rank
       FROM ranked AS r
       CROSS JOIN asked AS a
       LEFT JOIN late AS l ON l.passage_id = r.memory_id
+      ORDER BY ahead DESC, score DESC, r.memory_id
+      LIMIT p_limit
     ) AS o
-    ORDER BY place
-    LIMIT p_limit
+    INNER JOIN weighed AS w ON w.memory_id = o.memory_id
   ),
   counted AS (
     SELECT jsonb_build_object(

@@ -39,10 +39,14 @@ AS $$
 #variable_conflict use_column
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  merged boolean;
   canonical uuid[] := p_nodes;
   stored uuid[] := p_nodes;
 BEGIN
+  IF p_nodes = '{}' THEN
+    RETURN;
+  END IF;
+  merged := memsvc.any_merges(p_user_id, p_known_at);
   IF merged THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;

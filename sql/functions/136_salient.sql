@@ -26,6 +26,12 @@ BEGIN
       SELECT r.* FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
     ) AS v
   ),
+  card AS MATERIALIZED (
+    SELECT c.node_id, c.canonical_id, c.label
+    FROM memsvc.node_cards(p_user_id, ARRAY(
+      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
+    ), p_as_of, p_known_at) AS c
+  ),
   fact AS MATERIALIZED (
     SELECT v.nth, v.version_id, v.edge_id, v.type, f.canonical_id AS from_node, f.label AS from_label,
       t.canonical_id AS to_node, t.label AS to_label, v.fact, v.asserted_by, v.valid_from, v.valid_to, v.recorded_from,
@@ -40,12 +46,8 @@ BEGIN
         ORDER BY p.said_at, p.passage_id LIMIT 1
       ) AS passage_id
     FROM version AS v
-    INNER JOIN memsvc.node_cards(p_user_id, ARRAY(
-      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
-    ), p_as_of, p_known_at) AS f ON f.node_id = v.from_node
-    INNER JOIN memsvc.node_cards(p_user_id, ARRAY(
-      SELECT e.from_node FROM version AS e UNION SELECT e.to_node FROM version AS e
-    ), p_as_of, p_known_at) AS t ON t.node_id = v.to_node
+    INNER JOIN card AS f ON f.node_id = v.from_node
+    INNER JOIN card AS t ON t.node_id = v.to_node
   )
   SELECT i.nth, CASE WHEN f.nth IS NULL THEN p.kind ELSE 'fact' END, i.id, p.passage_id, p.source_id,
     coalesce(s.identifier, ''), coalesce(p.session, ''), coalesce(p.ordinal, 0), coalesce(p.part, 0::smallint),

@@ -122,6 +122,22 @@ async def test_a_token_counts_for_its_transaction_only(db: Database, cluster: Cl
         await pool.close()
 
 
+async def test_plans_are_kept_in_a_transaction_that_asks_for_it_only(
+    db: Database, cluster: Cluster, world: World
+) -> None:
+    pool = Database(
+        db.engine.url, Settings.model_validate({"identity_secret": world.signer.secret.decode()}), pool_size=1
+    )
+    mode = text("SHOW plan_cache_mode")
+    try:
+        async with pool.transaction(world.ada.user_id, keep_plans=True) as connection:
+            assert (await connection.execute(mode)).scalar_one() == "force_generic_plan"
+        async with pool.transaction(world.ada.user_id) as connection:
+            assert (await connection.execute(mode)).scalar_one() == "force_custom_plan"
+    finally:
+        await pool.close()
+
+
 @pytest.mark.parametrize("role", [APP, READER])
 def test_naming_another_user_without_the_secret_shows_nothing(role: str, logins: Logins, world: World) -> None:
     expiry = int(time.time()) + 3600

@@ -128,6 +128,16 @@ def test_the_word_arm_reads_its_inverted_index(plans: Plans, question: str) -> N
     assert "passages_pkey" in used, "recall does not fetch its passages by key"
 
 
+def test_what_one_arm_finds_is_not_compared_with_all_that_others_find(plans: Plans) -> None:
+    plans.act_for(plans.users[0])
+    recall_rows(plans.connection, plans.users[0], "common w3 n1 w9 w11 w400")
+    nodes = [node for plan in plans.seen for node in walk(plan)]
+    arms = {"heard", "near", "other", "mentioned", "known"}
+    assert any(node.get("CTE Name") == "heard" for node in nodes)
+    pairs = [node["Plans"] for node in nodes if node["Node Type"] == "Nested Loop"]
+    assert not [inner for pair in pairs for inner in pair if inner.get("CTE Name") in arms]
+
+
 def test_token_vectors_are_read_by_key(plans: Plans) -> None:
     user = plans.users[0]
     some = "SELECT array_agg(passage_id) FROM (SELECT passage_id FROM memsvc.passages WHERE user_id = %s LIMIT 50) AS p"

@@ -253,6 +253,15 @@ def test_a_hub_says_less_than_a_friend(memory: Memory) -> None:
     assert guests[1][2] < friends[1][2] / 2
 
 
+def test_an_old_fact_is_found_by_a_common_word_that_no_new_fact_has(memory: Memory) -> None:
+    guests = [f"Guest {n}" for n in range(70)]
+    memory.add(*guests)
+    for place in ("Hamburg", "Porto", "New York"):
+        memory.write(*(memory.fact(guest, "LIKES", place, f"{guest} likes it.") for guest in guests))
+    assert memory.facts("Porto") == ["Marcel lives in Porto."]  # one message in four has it, too
+    assert memory.facts("wheel") == []  # as this one, which no fact has
+
+
 def test_what_was_erased_is_neither_named_nor_found(memory: Memory) -> None:
     assert memory.named("And Beppo?") == [("Beppo", "Beppo")]
     memory.connection.execute(
