@@ -34,4 +34,4 @@ SELECT
 FROM memsvc.model_calls AS c
 WHERE c.user_id = :user_id AND c.at >= :since
 GROUP BY day, c.task, c.model
-ORDER BY day DESC, c.task, c.model;
+ORDER BY day DESC, c.task ASC, c.model ASC;
