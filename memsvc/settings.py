@@ -111,7 +111,7 @@ class Settings(BaseSettings):
     llm_url: str = Field(default="https://api.openai.com/v1", description="Base URL of its server.")
     llm_key: SecretStr | None = Field(default=None, description="Its key; empty: none is sent.")
     llm_model: str | None = Field(
-        default=None, max_length=200, description="Its name; empty: none is asked, and memsvc works without."
+        default=None, max_length=180, description="Its name; empty: none is asked, and memsvc works without."
     )
     llm_timeout_s: float = Field(default=60.0, gt=0, le=600, description="Longest wait for one answer.")
     llm_concurrency: int = Field(default=2, ge=1, le=64, description="Calls that a process has under way at once.")

@@ -1,1 +1,1 @@
-"""Models and what must be known about them: today only how long a text is for one."""
+"""Models: the language model, embedding models, and how long a text is for one."""

@@ -16,9 +16,11 @@ from memsvc.settings import Settings
 
 NAME = "language model"
 COST = "nothing new is read with it; texts stay, and jobs try again"
+CITIES = ("Lisbon", "Madrid", "Rome")
+"""A choice: a small model that is held to a grammar would write one long string until nobody waits any more."""
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"capital": {"type": "string"}},
+    "properties": {"capital": {"type": "string", "enum": list(CITIES)}},
     "required": ["capital"],
     "additionalProperties": False,
 }
@@ -44,10 +46,9 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _capital(found: dict[str, Any]) -> str:
-    if not isinstance(found.get("capital"), str):
-        raise UnfitError("the property capital is missing, or is no string")
-    capital: str = found["capital"]
-    return capital
+    if found.get("capital") not in CITIES:
+        raise UnfitError(f"the property capital is none of {', '.join(CITIES)}")
+    return str(found["capital"])
 
 
 async def try_model(settings: Settings) -> Tried:
@@ -62,7 +63,7 @@ async def try_model(settings: Settings) -> Tried:
         name="check",
         version="1",
         messages=[
-            Message("system", "You answer with JSON. The property capital holds the name of a city."),
+            Message("system", f"You answer with JSON. The property capital is one of {', '.join(CITIES)}."),
             Message("user", "Which city is the capital of Portugal?"),
         ],
         schema=SCHEMA,

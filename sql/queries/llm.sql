@@ -33,5 +33,5 @@ SELECT
   sum(c.tokens_out) AS tokens_out, CAST(sum(c.ms) AS bigint) AS ms, sum(c.cost) AS cost
 FROM memsvc.model_calls AS c
 WHERE c.user_id = :user_id AND c.at >= :since
-GROUP BY 1, 2, 3
-ORDER BY 1 DESC, 2, 3;
+GROUP BY day, c.task, c.model
+ORDER BY day DESC, c.task ASC, c.model ASC;

@@ -43,6 +43,7 @@ COMMANDS = [
     ("schedule",), ("schedule", "set"), ("schedule", "off"), ("schedule", "on"), ("schedule", "run"),
     ("models",), ("models", "list"), ("models", "build"), ("models", "pause"), ("models", "resume"),
     ("models", "switch"), ("models", "rollback"), ("models", "retire"), ("models", "embed"),
+    ("llm",), ("llm", "check"), ("llm", "calls"),
 ]  # fmt: skip
 PASSWORD = "pass-word-that-nobody-may-see"
 QUESTION = "Outside which station was the lock of Rosinante cut?"

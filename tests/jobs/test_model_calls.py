@@ -22,7 +22,7 @@ from memsvc.extract.prompts.facts import VERSION
 from memsvc.llm.calls import Sums, added_up, list_calls, spending
 from memsvc.settings import Settings
 from tests.fakes.chat_server import ChatServer, Dies, Say, Status, serving
-from tests.unit.test_llm_extractor import ENDS, answer, fact, turn, window
+from tests.windows import ENDS, answer, fact, turn, window
 
 SECRET = "I moved to Porto, and the treasure lies under the mill"
 GOOD = json.dumps(answer(*ENDS, facts=(fact(0, "LIVES_IN", 1),)))

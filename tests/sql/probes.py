@@ -112,6 +112,7 @@ OWNER_CHANGES = {
     "node_types": "UPDATE memsvc.node_types SET description = 'changed'",
     "edge_types": "UPDATE memsvc.edge_types SET description = 'changed'",
     "term_deltas": "DELETE FROM memsvc.term_deltas",
+    "model_calls": "DELETE FROM memsvc.model_calls",
 }
 
 
