@@ -64,7 +64,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float = 1.0
     """Above 0, at most 1; below ``validation.DOUBTFUL`` a person is asked."""
     data: dict[str, Any] = {}
-    """Further properties, as ``relation`` of FAMILY_OF."""
+    """Further properties, as ``relation`` of FAMILY_OF and KNOWS: what the object is to the subject."""
 
 
 class Signs(msgspec.Struct, frozen=True, kw_only=True):

@@ -185,13 +185,13 @@ def _facts(raw: Iterable[Any], entities: dict[int, Entity], window: Window, drop
 
 
 def _related(fact: Fact, entities: dict[int, Entity]) -> Fact:
-    """With the relation in its data, and the relative as the subject: Ines (sister) FAMILY_OF Mara."""
+    """With the relation in its data, which says what the object is to the subject: Mara FAMILY_OF Ines (sister)."""
     if fact.type not in SYMMETRIC:
         return fact
     for relative, whose in ((fact.subject, fact.object), (fact.object, fact.subject)):
         if entities[relative].of == whose and entities[relative].relation:
             data = {"relation": entities[relative].relation}
-            return msgspec.structs.replace(fact, subject=relative, object=whose, data=data)
+            return msgspec.structs.replace(fact, subject=whose, object=relative, data=data)
     return fact
 
 

@@ -70,7 +70,7 @@ async def test_one_call_reads_a_window(server: ChatServer, extractor: LlmExtract
                 since=march,
             ),
             Fact(
-                subject=2, type="FAMILY_OF", object=0, sentence="A B.", turn=1, quote="q", confidence=0.7,
+                subject=0, type="FAMILY_OF", object=2, sentence="A B.", turn=1, quote="q", confidence=0.7,
                 change="corrects", data={"relation": "sister"},
             ),
         ),

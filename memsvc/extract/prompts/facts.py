@@ -115,7 +115,7 @@ Entities
   ("blue van"), and named false. aliases: other proper names of it in the turns.
 - of, relation: for who or what counts from somebody ("my sister", "her dog"): that entity's key, and the bare word
   ("sister", "dog"). Otherwise null and "". If the name falls as well ("my sister Ines"), it is one entity: name "Ines".
-- FAMILY_OF and KNOWS: subject is the relative or acquaintance, object is whose: Ines (sister) FAMILY_OF Mara.
+- FAMILY_OF and KNOWS: the object is the relative or acquaintance, the subject is whose: Mara FAMILY_OF Ines (sister).
 - turn, quote: where it is first spoken of, and the words there.
 
 Signs, for each turn
@@ -167,7 +167,7 @@ EXAMPLES = (
                     "moved from Leipzig", "Mara lived in Leipzig.", (0, "LIVES_IN", 1), until="2024-03", change="ended"
                 ),
                 _fact("to Porto last march", "Mara lives in Porto.", (0, "LIVES_IN", 2), since="2024-03"),
-                _fact("my sister Ines", "Ines is Mara's sister.", (3, "FAMILY_OF", 0)),
+                _fact("my sister Ines", "Ines is Mara's sister.", (0, "FAMILY_OF", 3)),
                 _fact("my sister Ines lives here too", "Ines lives in Porto.", (3, "LIVES_IN", 2)),
             ],
             "signs": [{"turn": 0, "sentiment": 0.7, "importance": 8}],
