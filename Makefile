@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph clean
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph bench-identity clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -72,6 +72,9 @@ bench-queue: $(BIN)/.installed ## Speed of background work: asking, draining, la
 
 bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, beside igraph (installed into the user's cache)
 	@$(BIN)/python -m bench.graph $(ARGS)
+
+bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records told apart, beside plain strings
+	@$(BIN)/python -m bench.identity $(ARGS)
 
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
