@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph bench-duplicates bench-extract bench-extracted clean
+.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph \
+	bench-identity bench-duplicates bench-extract bench-extracted clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -81,6 +82,9 @@ bench-extract: $(BIN)/.installed ## Facts read out of conversations, beside gold
 
 bench-extracted: $(BIN)/.installed ## Reading a set for facts, and what the facts do to recall (SET=locomo)
 	@$(BIN)/python -m bench.extracted --set $(SET) $(ARGS)
+
+bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records told apart, beside plain strings
+	@$(BIN)/python -m bench.identity $(ARGS)
 
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

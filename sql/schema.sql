@@ -5191,8 +5191,8 @@ CREATE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) RETURNS TA
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
     BEGIN ATOMIC
  WITH same AS MATERIALIZED (
           SELECT s.canonical_id,
@@ -5225,7 +5225,8 @@ CREATE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) RETURNS TA
                      o.derived_from,
                      o.label_form
                     FROM memsvc.node_versions o
-                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                   WHERE ((o.user_id = identity_cards.p_user_id) AND (o.node_id = ANY (ARRAY[s.node_id])) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                   ORDER BY o.node_id
                   OFFSET 0) v)
          ), called AS MATERIALIZED (
           SELECT s.canonical_id,
@@ -5247,6 +5248,7 @@ CREATE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) RETURNS TA
                      o.derived_from
                     FROM memsvc.aliases o
                    WHERE ((o.user_id = identity_cards.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                   ORDER BY o.normal_form
                   OFFSET 0) a)
          ), naming AS (
           SELECT n_1.canonical_id,

@@ -31,7 +31,7 @@ def _side(side: Side) -> str:
 
 @duplicates.command("list")
 def list_pairs(
-    state: str = typer.Option("open", "--state", help="open, merged, rejected or split."),
+    status: str = typer.Option("open", "--status", help="open, merged, rejected or split."),
     limit: int = typer.Option(20, "--limit", min=1, max=1_000, help="At most so many pairs."),
     cursor: str | None = typer.Option(None, "--cursor", help="next_cursor of the page before."),
     user: str | None = UserRef,
@@ -47,9 +47,9 @@ def list_pairs(
         from memsvc.identity.review import State, pairs
 
         try:
-            wanted = msgspec.convert(state, State)
+            wanted = msgspec.convert(status, State)
         except msgspec.ValidationError as error:
-            raise InvalidRequestError("--state is open, merged, rejected or split.", field="state") from error
+            raise InvalidRequestError("--status is open, merged, rejected or split.", field="status") from error
         return await pairs(db, owner, state=wanted, cursor=cursor, limit=limit)
 
     found = for_owner(user, app, act)
@@ -63,7 +63,7 @@ def list_pairs(
     if found.next_cursor:
         note(f"There are more: --cursor {found.next_cursor}")
     if not found.items:
-        note(f"No pair is {state}.")
+        note(f"No pair is {status}.")
 
 
 @duplicates.command("accept")

@@ -57,9 +57,12 @@ INCOMPATIBLE = -10.0
 NEAR_TYPES = frozenset(
     map(
         frozenset,
-        [("Place", "Organization"), ("Organization", "Project"), ("Object", "Media"), ("Concept", "Object"),
-         ("Concept", "Project"), ("Document", "Media"), ("Note", "Document"), ("Event", "Project"),
-         ("Concept", "Event"), ("Object", "Project"), ("Organization", "Object"), ("Place", "Object")],
+        [
+            ("Place", "Organization"), ("Place", "Object"), ("Organization", "Project"), ("Organization", "Object"),
+            ("Object", "Media"), ("Object", "Concept"), ("Object", "Project"), ("Concept", "Project"),
+            ("Concept", "Media"), ("Concept", "Event"), ("Event", "Project"), ("Document", "Media"),
+            ("Document", "Note"),
+        ],
     )
 )  # fmt: skip
 """Types between which people and extractors waver."""

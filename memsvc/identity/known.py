@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.identity.cards import Card
+from memsvc.identity.judging import NEAR_TYPES
 from memsvc.identity.mentions import How, Mention, Resolved, Rival
 from memsvc.identity.names import PERSON, Agreement, agree, latin, parse
 from memsvc.identity.relations import same
@@ -34,15 +35,6 @@ RIVALRY: dict[Agreement, float] = {
     Agreement.PART: 0.3, Agreement.ALIKE: 0.2,
 }  # fmt: skip
 """How likely a node is the one meant that was not taken, by how its name agrees."""
-WAVERING: AbstractSet[frozenset[str]] = frozenset(
-    map(
-        frozenset,
-        [("Place", "Organization"), ("Object", "Concept"), ("Object", "Media"), ("Object", "Project"),
-         ("Organization", "Project"), ("Concept", "Project"), ("Document", "Media"), ("Event", "Project"),
-         ("Organization", "Object"), ("Concept", "Media"), ("Event", "Concept"), ("Place", "Object")],
-    )
-)  # fmt: skip
-"""Types of which an extractor may say now one, now the other."""
 MOST_RIVALS = 5
 
 
@@ -75,7 +67,7 @@ class _Fit(msgspec.Struct, frozen=True):
 
 def type_fits(mention: str, node: str) -> bool:
     """Whether what is mentioned as of one type can be a node of the other."""
-    return mention == node or frozenset((mention, node)) in WAVERING
+    return mention == node or frozenset((mention, node)) in NEAR_TYPES
 
 
 def choose(mention: Mention, holders: Sequence[Holder], company: AbstractSet[UUID] = frozenset()) -> Resolved:

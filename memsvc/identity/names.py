@@ -122,8 +122,11 @@ def _things(a: Name, b: Name) -> Agreement:
         return Agreement.EQUAL
     if sorted(a.words) == sorted(b.words):
         return Agreement.ORDER
+    numbers, others = ({word for word in name.words if word.isdigit()} for name in (a, b))
+    if numbers and others and numbers != others:
+        return Agreement.NONE
     one, two = " ".join(a.words), " ".join(b.words)
-    if is_typo(one, two) and not any(word.isdigit() for word in set(a.words) ^ set(b.words)):
+    if is_typo(one, two) and numbers == others:
         return Agreement.TYPO
     short, long = sorted((a.words, b.words), key=len)
     if long[: len(short)] == short:

@@ -110,9 +110,9 @@ async def split(db: Database, owner: Owner, node: UUID, sources: Collection[UUID
             change = await write_in(connection, owner, [Unmerge(node=one) for one in parted], asserted_by=actor)
             for one in parted:
                 await decide(connection, owner, (known.nodes[0], one), "split", by=actor)
-            stays, goes = (
-                (known.nodes[0], parted[0]) if known.spoken[parted[0]] <= wanted else (parted[0], known.nodes[0])
-            )
+            stays, goes = known.nodes[0], parted[0]
+            if not known.spoken[goes] <= wanted:
+                stays, goes = goes, stays
             return Split(node_id=stays, other_id=goes, unmerged=True, change_id=change.change_id, facts=0, names=0)
         other, operations, facts, names = _moves(known, wanted)
         change = await write_in(connection, owner, operations, asserted_by=actor)

@@ -1,12 +1,13 @@
 -- What a judge of identity needs to know about nodes.
 
--- Cards of nodes, one for each that stands for some of p_nodes: what all its stored nodes are called, its current facts,
--- properties with one value, and the sources that speak of it. names: labels and aliases of any valid time as they are
--- known now, each normal form once, the standing node's label first; words by which people speak of themselves are no
--- names. named: whether the label is a proper name (data.named is not false); where it is not, aliases still are.
--- fact_types, fact_sides (out, in), fact_nodes (the other end, resolved), relations (data.relation or empty): current
--- facts, at most 200 of each stored node and side, at the same places. attributes: strings and numbers of data, those
--- of the standing node first. sources: at most 50, the last first; last_at: when one of them spoke of it last.
+-- Cards of nodes, one for each that stands for some of p_nodes: what all its stored nodes are called, its current
+-- facts, properties with one value, and the sources that speak of it. names: labels and aliases of any valid time as
+-- they are known now, each normal form once, the standing node's label first; words by which people speak of
+-- themselves are no names. named: whether the label is a proper name (data.named is not false); where it is not,
+-- aliases still are. fact_types, fact_sides (out, in), fact_nodes (the other end, resolved), relations (data.relation
+-- or empty): current facts, at most 200 of each stored node and side, at the same places. ORDER BY names indexes, as
+-- in 125_history_read.sql. attributes: strings and numbers of data, those of the standing node first. sources: at most
+-- 50, the last first; last_at: when one of them spoke of it last.
 CREATE OR REPLACE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[])
 RETURNS TABLE (
   node_id uuid, type text, names text[], named boolean, fact_types text[], fact_sides text[], fact_nodes uuid[],
@@ -16,8 +17,8 @@ LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
+SET enable_sort = off
+SET enable_incremental_sort = off
 BEGIN ATOMIC
   WITH same AS MATERIALIZED (
     SELECT s.canonical_id, s.node_id FROM memsvc.same_nodes(p_user_id, p_nodes) AS s
@@ -31,8 +32,8 @@ BEGIN ATOMIC
     FROM same AS s
     CROSS JOIN LATERAL (
       SELECT o.* FROM memsvc.node_versions AS o
-      WHERE o.user_id = p_user_id AND o.node_id = s.node_id AND o.recorded_to = 'infinity'
-      OFFSET 0
+      WHERE o.user_id = p_user_id AND o.node_id = ANY (ARRAY[s.node_id]) AND o.recorded_to = 'infinity'
+      ORDER BY o.node_id OFFSET 0
     ) AS v
   ),
   called AS MATERIALIZED (
@@ -40,7 +41,8 @@ BEGIN ATOMIC
     FROM same AS s
     CROSS JOIN LATERAL (
       SELECT o.* FROM memsvc.aliases AS o
-      WHERE o.user_id = p_user_id AND o.node_id = s.node_id AND o.recorded_to = 'infinity' OFFSET 0
+      WHERE o.user_id = p_user_id AND o.node_id = s.node_id AND o.recorded_to = 'infinity'
+      ORDER BY o.normal_form OFFSET 0
     ) AS a
   ),
   naming AS (

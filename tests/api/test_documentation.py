@@ -12,11 +12,14 @@ import pytest
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.graph.operations import Evidence, Node
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn
 from tests.api.graphs import homes
 from tests.api.test_feedback import given
 from tests.api.test_messages_and_recall import said
+from tests.sql.test_resolving import made
+from tests.sql.test_resolving import said as in_conversation
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -122,7 +125,12 @@ async def example_ids(ada: httpx.AsyncClient, db: Database, owner: Owner, settin
     await ada.post("/v1/ontology/node-types", json={"name": "Documented", "description": "In examples."})
     await said(ada, "an oak", "the oak")
     recall_id, [first, second] = await given(db, owner, settings, "oak")
+    source, passage = await in_conversation(db, owner, settings, "office", "Tom came.")
+    _, elsewhere = await in_conversation(db, owner, settings, "boat", "Tom went.")
+    evidence = [Evidence(passage_id=passage), Evidence(passage_id=elsewhere)]
+    [tom] = await made(db, owner, Node(type="Person", label="Tom", evidence=evidence))
     return {
+        "{split}": str(tom), "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44": str(source),
         "{recall_id}": recall_id, "01a201b6-4ab1-7969-ac06-ffbb0c5e7975": first,
         "01a201b6-4abd-7c15-9f1d-6b0a1d2f8e44": second,
         "01a2007c-7ed4-7af6-abd2-0a5dd06857e7": notes[0], "01a2007c-7eda-79b5-9796-f9665ec27871": notes[1],
@@ -147,6 +155,8 @@ async def test_every_documented_example_of_a_request_is_accepted(
             if not path.startswith(("/v1/notes", "/v1/links")):
                 example |= {name: there for name, there in filled.items() if name in example}
             told = example_ids | {"{kind}": "tidy", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
+            if path.endswith("/split"):
+                told["{node_id}"] = told["{split}"]
             body, place = json.dumps(example), path
             for sign, meant in told.items():
                 body, place = body.replace(sign, meant), place.replace(sign, meant)

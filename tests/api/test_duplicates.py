@@ -38,7 +38,7 @@ async def test_a_rejected_pair_cannot_be_accepted(ada: httpx.AsyncClient, db: Da
     assert (await ada.post(f"/v1/duplicates/{one}/{two}/reject")).json()["state"] == "rejected"
     answer = await ada.post(f"/v1/duplicates/{one}/{two}/accept")
     assert (answer.status_code, answer.json()["code"]) == (409, "pair_decided")
-    kept = (await ada.get("/v1/duplicates", params={"state": "rejected"})).json()
+    kept = (await ada.get("/v1/duplicates", params={"status": "rejected"})).json()
     assert [item["decided_by"] for item in kept["items"]] == ["user"]
 
 
@@ -52,5 +52,5 @@ async def test_bad_requests_are_refused(ada: httpx.AsyncClient, db: Database, ow
     ):  # fmt: skip
         answer = await client.post(f"/v1/duplicates/{call}", json=body)
         assert answer.status_code == status, (call, answer.text)
-    assert (await ada.get("/v1/duplicates", params={"state": "other"})).status_code == 400
+    assert (await ada.get("/v1/duplicates", params={"status": "other"})).status_code == 400
     assert (await ada.get("/v1/duplicates", params={"cursor": "x"})).status_code == 400

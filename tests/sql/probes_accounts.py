@@ -193,7 +193,7 @@ def due_schedules_tell_ids_of_all_users_and_nothing_else(doors: Doors, world: Wo
         due = "UPDATE memsvc.schedules SET next_at = now() - interval '1 hour'"
         for tenant in (world.bob, world.ada):  # so that two users have a schedule that is due
             connection.execute("SELECT set_config('memsvc.identity', %s, true)", [world.token(tenant)])
-            assert connection.execute(due.encode()).rowcount == 1
+            assert connection.execute(due.encode()).rowcount == 2
         answer = connection.execute("SELECT * FROM memsvc.due_schedules(100000)")
         assert [column.name for column in answer.description or ()] == ["user_id", "kind"]
         assert {row[0] for row in answer} >= {world.ada.user_id, world.bob.user_id}

@@ -104,3 +104,19 @@ def test_the_diff_of_the_world_goes_by_begins_and_ends(graph: tuple[Plans, UUID]
     for table in ("aliases", "edge_versions"):
         assert plans.indexes(table), table
         assert "Seq Scan" not in plans.indexes(table), table
+
+
+def test_mentions_and_cards_are_read_by_key_and_trigrams(graph: tuple[Plans, UUID]) -> None:
+    plans, user = graph
+    plans.act_for(user)
+    asked = [["exact", "Node Numero 4242"], ["similar", "Node Numero 4242"], ["variant", "Alias 42"], ["word", "4242"]]
+    call = (
+        "SELECT DISTINCT m.kind FROM memsvc.mention_candidates(%s, ARRAY[1, 1, 1, 1], %s, %s, '{}', '{}', '{}') AS m "
+        "CROSS JOIN LATERAL memsvc.identity_cards(%s, ARRAY[m.node_id]) AS c"
+    )
+    kinds, names = ([one[place] for one in asked] for place in (0, 1))
+    found = plans.connection.execute(call.encode(), [user, kinds, names, user]).fetchall()
+    assert {row[0] for row in found} == {"exact", "similar", "variant", "part"}
+    for table in ("node_versions", "aliases", "edge_versions", "source_links", "merges"):
+        assert "Seq Scan" not in plans.indexes(table), table
+    assert {"node_versions_trigrams", "node_versions_current"} <= plans.indexes("node_versions").keys()

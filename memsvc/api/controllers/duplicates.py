@@ -17,11 +17,7 @@ from memsvc.db.paging import MAX_PAGE, Page
 from memsvc.identity.review import Decision, Pair, State, accept, pairs, reject
 from memsvc.identity.splitting import Split, split
 
-A_NODE, ANOTHER, A_SOURCE = (
-    "01a2007c-7ed4-7af6-abd2-0a5dd06857e7",
-    "01a2007c-7eda-79b5-9796-f9665ec27871",
-    "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44",
-)
+A_SOURCE = "01a2007c-7edb-7c15-9f1d-6b0a1d2f8e44"
 One = Annotated[UUID, PathParameter(description="One of the two, as the list names it.")]
 Other = Annotated[UUID, PathParameter(description="The other.")]
 
@@ -37,7 +33,7 @@ class DuplicatesController(Controller):
     """Duplicates."""
 
     path = "/duplicates"
-    tags = ("nodes",)
+    tags = ("graph",)
 
     @get(
         operation_id="listDuplicates",
@@ -51,12 +47,12 @@ class DuplicatesController(Controller):
     async def list(
         self,
         reader: NamedDependency[Caller],
-        state: Annotated[State, QueryParameter(description="open, merged, rejected or split.")] = "open",
+        status: Annotated[State, QueryParameter(description="open, merged, rejected or split.")] = "open",
         cursor: Annotated[str | None, QueryParameter(description="next_cursor of the page before.")] = None,
         limit: Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="Page size.")] = 50,
     ) -> Page[Pair]:
         """A page."""
-        return await pairs(reader.db, reader.owner, state=state, cursor=cursor, limit=limit)
+        return await pairs(reader.db, reader.owner, state=status, cursor=cursor, limit=limit)
 
     @post(
         "/{node_id:uuid}/{other_id:uuid}/accept",
