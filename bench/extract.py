@@ -126,7 +126,7 @@ def judge(asked: Plan, bench: Bench | None, outcome: Outcome) -> None:
     name, conversations = asked.extractor, [one for part in asked.sets for one in load(part)]
     reading = really(bench, name, conversations, outcome) if bench else directly(name, conversations)
     figures(name, judged(conversations, asyncio.run(reading), show=asked.show), outcome)
-    if asked.speed:
+    if asked.speed and name != registry.LLM:  # nobody's books would hold its calls
         measured = pace(",".join(asked.sets), name)
         outcome.figures[f"{name}.messages_per_s"] = measured.by_wall
         outcome.figures[f"{name}.messages_per_processor_s"] = measured.by_processor

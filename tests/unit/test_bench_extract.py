@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -9,11 +10,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from bench.gold import Conversation, Labels, Said
+from bench.direct import read_directly
+from bench.gold import SETS, Conversation, Labels, Said, load
 from bench.harness import Outcome
 from bench.matching import Claim, Found, Tally, Thing, assign, compare
 from bench.naming import same_name
+from bench.observations import Observation
 from bench.scoring import figures
+from bench.shares import reached
+from tests.fakes.extractors import SayingExtractor
 
 
 @pytest.mark.parametrize(
@@ -80,15 +85,18 @@ def fact(number: int, start: str, kind: str, end: str, **more: Any) -> dict[str,
     return {"id": f"f{number}", "from": start, "type": kind, "to": end, **usual, **more}
 
 
-def talk(facts: Sequence[dict[str, Any]], not_facts: Sequence[dict[str, str]] = ()) -> Conversation:
-    """A conversation of one turn."""
-    turn = Said("talk", "S1", datetime.fromisoformat("2025-09-06T23:30:00+02:00"), "S1:1", "Ana", "user", "…")
+def talk(
+    facts: Sequence[dict[str, Any]], not_facts: Sequence[dict[str, str]] = (), texts: Sequence[str] = ("…",)
+) -> Conversation:
+    """A conversation of one person's turns."""
+    at = datetime.fromisoformat("2025-09-06T23:30:00+02:00")
+    turns = [Said("talk", "S1", at, f"S1:{number}", "Ana", "user", text) for number, text in enumerate(texts, 1)]
     entities = [
         {"id": key, "type": kind, "names": names, "turns": ["S1:1"], "required": required}
         for key, kind, names, required in ENTITIES
     ]
     labels = {"entities": entities, "facts": list(facts), "not_facts": list(not_facts)}
-    return Conversation("talk", [turn], msgspec.convert(labels, Labels))
+    return Conversation("talk", turns, msgspec.convert(labels, Labels))
 
 
 def found(*claims: Claim, **things: Thing) -> Found:
@@ -189,6 +197,52 @@ def test_entities_of_fair_types_are_right_and_somebody_twice_is_wrong() -> None:
     )  # fmt: skip
     assert (tally.entities_right, tally.entities_neutral, tally.entities_wrong) == (4, 1, 3)
     assert tally.entities_split == 1
+
+
+def test_an_extractor_is_read_directly_window_by_window() -> None:
+    texts = [
+        "I LIVES_IN Porto.",
+        "I OWNS van.",
+        *["Hm."] * 12,
+        "I LIVES_IN Lyon.",
+        "no longer I OWNS van.",
+        "maybe I LIKES tea.",
+    ]
+    gold = talk(
+        [
+            fact(1, "ana", "LIVES_IN", "porto", until="2025-09-06"),
+            fact(2, "ana", "OWNS", "van", until="past"),
+            fact(3, "ana", "LIVES_IN", "lyon", replaces="f1"),
+        ],
+        texts=texts,
+    )
+    extractor = SayingExtractor()
+    read = asyncio.run(read_directly(extractor, gold))
+    assert [len(window.turns) for window in extractor.windows] == [12, 5]
+    assert [len(window.before) for window in extractor.windows] == [0, 6]
+    assert [one.label for one in extractor.windows[1].candidates] == ["Ana", "Porto", "van"]
+    tally = compare(gold, read)
+    assert counts(tally) == (3, 0, 0, 3), "what is doubtful is not said"
+    assert (tally.dates_right, tally.ended_right, tally.changes_closed) == (1, 1, 1)
+    assert (read.quotes, read.verified) == (5, 5)
+
+
+def test_an_observation_is_reached_by_a_fact_of_its_turn_with_its_person() -> None:
+    read = found(Claim("ana", "LIKES", "porto", turns=("D1:1",)))
+    assert reached(read, Observation("c", "Ana likes Porto.", "Ana", ["D1:1", "D1:2"]))
+    assert not reached(read, Observation("c", "Ana likes Porto.", "Ana", ["D1:2"]))
+    assert not reached(read, Observation("c", "Ana likes Porto.", "Porto", ["D1:1"])), "a place is nobody"
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if name != "kept"])
+def test_gold_is_whole(name: str) -> None:
+    for one in load(name):
+        entities, texts = {entity.id for entity in one.labels.entities}, {turn.turn_id: turn.text for turn in one.turns}
+        facts = {label.id for label in one.labels.facts}
+        for label in one.labels.facts:
+            assert {label.start, label.end} <= entities, (one.name, label.id)
+            assert label.quote in texts[label.turn], (one.name, label.id)
+            assert label.replaces is None or label.replaces in facts, (one.name, label.id)
 
 
 def test_figures_come_with_their_interval(capsys: pytest.CaptureFixture[str]) -> None:
