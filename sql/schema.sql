@@ -3667,7 +3667,7 @@ ALTER FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as
 
 COMMENT ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) IS 'Facts about nodes and all that are the same, at a valid and a recorded time.';
 
-CREATE FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) RETURNS TABLE(version_id uuid, edge_id uuid, from_node uuid, type text, to_node uuid, stored_from uuid, stored_to uuid, key text, fact text, data jsonb, weight real, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, last_said timestamp with time zone, supported boolean, here uuid)
+CREATE FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) RETURNS TABLE(version_id uuid, edge_id uuid, from_node uuid, type text, to_node uuid, stored_from uuid, stored_to uuid, key text, fact text, data jsonb, weight real, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, said timestamp with time zone[], supported boolean, here uuid)
     LANGUAGE plpgsql STABLE ROWS 20
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -3703,16 +3703,16 @@ BEGIN
   )
   SELECT f.version_id, f.edge_id, f.start, f.type, e.canonical_id, f.from_node, f.to_node, g.key, f.fact, f.data,
     f.weight, f.confidence, f.asserted_by, nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'),
-    coalesce(k.last_said, f.recorded_from), coalesce(k.supported, false), k.here
+    coalesce(k.said, ARRAY[f.recorded_from]), coalesce(k.supported, false), k.here
   FROM found AS f
   INNER JOIN ends AS e ON e.node_id = f.to_node
   INNER JOIN edges AS g ON g.user_id = p_user_id AND g.edge_id = f.edge_id
   LEFT JOIN LATERAL (
     SELECT true AS supported,
-      coalesce(max(p.said_at) FILTER (WHERE NOT (l.passage_id = ANY (p_passages) AND l.asserted_by IN (
+      coalesce(array_agg(DISTINCT p.said_at) FILTER (WHERE NOT (l.passage_id = ANY (p_passages) AND l.asserted_by IN (
         SELECT x.extractor FROM extractions AS x
         WHERE x.user_id = p_user_id AND x.source_id = p_source_id AND x.extractor <> p_extractor
-      ))), to_timestamp(0)) AS last_said,
+      ))), '{}') AS said,
       (array_agg(p.passage_id ORDER BY p.passage_id DESC) FILTER (WHERE p.source_id = p_source_id))[1] AS here
     FROM source_links AS l
     INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = l.passage_id
@@ -3726,7 +3726,7 @@ $$;
 
 ALTER FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) IS 'Open versions that new facts meet, with when each was said last.';
+COMMENT ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) IS 'Open versions that new facts meet, with when each was said.';
 
 CREATE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
     LANGUAGE plpgsql
@@ -7979,7 +7979,7 @@ COMMENT ON COLUMN memsvc.fact_reviews.proposal IS 'The fact: its ends, type, sen
 
 COMMENT ON COLUMN memsvc.fact_reviews.digest IS 'Of ends and type: the same fact of the same passage is kept once, and not proposed again once it is rejected.';
 
-COMMENT ON COLUMN memsvc.fact_reviews.span_from IS 'First character of the quote in the passage; null: it is not there.';
+COMMENT ON COLUMN memsvc.fact_reviews.span_from IS 'First character of the quote; null: it is not there.';
 
 COMMENT ON COLUMN memsvc.fact_reviews.span_to IS 'The character behind it.';
 
@@ -10740,7 +10740,7 @@ COMMENT ON COLUMN memsvc.extractions.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.extractions.source_id IS 'What is read.';
 
-COMMENT ON COLUMN memsvc.extractions.extractor IS 'Who reads, with a version; what it asserts is asserted by this name.';
+COMMENT ON COLUMN memsvc.extractions.extractor IS 'Who reads, with a version; so what it found is signed.';
 
 COMMENT ON COLUMN memsvc.extractions.backend IS 'Under which name workers load it.';
 

@@ -174,7 +174,7 @@ async def accept(db: Database, owner: Owner, review_id: UUID, *, by: str, edit: 
         row = await _begin(connection, owner, review_id)
         proposal = edited(msgspec.convert(row.proposal, Proposal), edit) if edit else _proposal(row)
         change = await _write(connection, owner, row, proposal)
-        review = await _decide(connection, owner, review_id, "edited" if edit else "accepted", actor, proposal)
+        review = await _decide(connection, owner, review_id, ("edited" if edit else "accepted", actor), proposal)
         return Decided(review=review, change=change)
 
     return await db.attempt(owner.user_id, work)
@@ -190,7 +190,7 @@ async def reject(db: Database, owner: Owner, review_id: UUID, *, by: str) -> Dec
 
     async def work(connection: AsyncConnection) -> Decided:
         row = await _begin(connection, owner, review_id)
-        review = await _decide(connection, owner, review_id, "rejected", actor, _proposal(row))
+        review = await _decide(connection, owner, review_id, ("rejected", actor), _proposal(row))
         return Decided(review=review, change=None)
 
     return await db.attempt(owner.user_id, work)
@@ -241,10 +241,11 @@ async def _begin(connection: AsyncConnection, owner: Owner, review_id: UUID) -> 
 
 
 async def _decide(
-    connection: AsyncConnection, owner: Owner, review_id: UUID, decision: State, by: str, proposal: Proposal
+    connection: AsyncConnection, owner: Owner, review_id: UUID, decision: tuple[State, str], proposal: Proposal
 ) -> Review:
+    """Note a decision: the new state, and whose it is."""
     values = {
-        "user_id": owner.user_id, "review_id": review_id, "decision": decision, "by": by,
+        "user_id": owner.user_id, "review_id": review_id, "decision": decision[0], "by": decision[1],
         "proposal": msgspec.json.encode(proposal).decode(),
     }  # fmt: skip
     await connection.execute(query("decide_review"), values)

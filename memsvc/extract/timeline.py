@@ -8,7 +8,7 @@ said later is never undone by what was said before it, in whatever order the two
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -17,6 +17,7 @@ import msgspec
 from memsvc.extract.extraction import Change
 from memsvc.graph.operations import Close, Edge, Evidence, Operation, Retract, Thread
 
+LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 OPPOSITES = {"LIKES": "DISLIKES", "DISLIKES": "LIKES"}
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 Fate = Literal["new", "known", "changes", "superseded"]
@@ -42,11 +43,22 @@ class KnownFact(msgspec.Struct, frozen=True, kw_only=True):
     asserted_by: str
     valid_from: datetime | None
     valid_to: datetime | None
-    last_said: datetime
+    said: list[datetime]
+    """When passages said so, in order; when it was recorded, where there are none."""
     supported: bool
     """Passages speak for it; what was entered by hand gets no evidence, or it would go with the message."""
     here: UUID | None
     """The last passage of the same source that does."""
+
+    @property
+    def last_said(self) -> datetime:
+        """When it was said last."""
+        return self.said[-1] if self.said else LONG_AGO
+
+    def said_after(self, moment: datetime) -> datetime | None:
+        """When it was said next, if it was said before that moment, too: it was interrupted, not denied."""
+        following = [said for said in self.said if said > moment]
+        return following[0] if following and len(following) < len(self.said) else None
 
     def holds_at(self, moment: datetime) -> bool:
         """Whether it is said to hold then."""
@@ -156,19 +168,22 @@ class Timeline:
         ]
 
     def _draft_of(self, fact: NewFact, type_: str | None = None) -> _Draft | None:
+        """What the same window says of the same; the last of it, where another value came between."""
         wanted = (fact.from_node, type_ or fact.type, fact.to_node)
-        for draft in self._drafts:
+        for draft in reversed(self._drafts):
             if (draft.fact.from_node, draft.fact.type, draft.fact.to_node) == wanted:
                 return draft
+            if fact.functional and (draft.fact.from_node, draft.fact.type) == (fact.from_node, fact.type):
+                return None
         return None
 
     # What is said -------------------------------------------------------------------------------------------------
 
     def _hold(self, fact: NewFact) -> Fate:
         draft = self._draft_of(fact)
-        if draft is not None and (draft.end is None or fact.since is None or fact.since < draft.end):
-            return self._again(draft, fact)
         moment = fact.since or fact.said_at
+        if draft is not None and (draft.end is None or moment < draft.end):
+            return self._again(draft, fact)
         same = self._same(fact)
         holding = next((known for known in same if known.holds_at(moment)), None)
         if holding is not None and fact.until is None:
@@ -213,14 +228,18 @@ class Timeline:
         """It is not known at its time."""
         rivals = self._rivals(fact)
         begin = self._begin(fact, same, rivals)
-        opposite = self._draft_of(fact, OPPOSITES.get(fact.type, ""))
+        opposite = self._draft_of(fact, OPPOSITES[fact.type]) if fact.type in OPPOSITES else None
         if opposite is not None:
             begin = begin or fact.said_at
             if opposite.begin is None or opposite.begin < begin:
                 opposite.end = begin
-        if any(_newer(rival, fact) and _holds_from(rival, begin) for rival in rivals):
-            return "superseded"
         end = self._bound(fact, begin, [*same, *(rival for rival in rivals if _stays(rival, fact))])
+        for rival in rivals:
+            if _newer(rival, fact) and _holds_from(rival, begin):
+                following = rival.said_after(fact.said_at)
+                if following is None:
+                    return "superseded"
+                end = _earlier(end, following)
         if begin is not None and end is not None and end <= begin:
             return "superseded"
         data = dict(fact.data)
@@ -245,14 +264,17 @@ class Timeline:
                 end = _earlier(end, known.valid_from)
         return end
 
-    @staticmethod
-    def _begin(fact: NewFact, same: Sequence[KnownFact], rivals: Sequence[KnownFact]) -> datetime | None:
+    def _begin(self, fact: NewFact, same: Sequence[KnownFact], rivals: Sequence[KnownFact]) -> datetime | None:
         """From when on it holds: as told; else unknown, where nothing speaks against that."""
         if fact.since is not None:
             return fact.since
         if fact.until is not None:
             return None
-        over = any(known.valid_to is not None and known.valid_to <= fact.said_at for known in same)
+        ends = [known.valid_to for known in same]
+        draft = self._draft_of(fact)
+        if draft is not None:
+            ends.append(draft.end)
+        over = any(end is not None and end <= fact.said_at for end in ends)
         against = any(rival.holds_at(fact.said_at) for rival in rivals)
         return fact.said_at if fact.functional or over or against else None
 

@@ -1,15 +1,15 @@
 -- What new facts are compared with before they are written, and what nobody finds any more.
 
 -- Open versions that new facts meet: of the same start and type, and the same end where one is given (null: any; the
--- 200 learnt last). Ends are those nodes that stand for the stored ones. last_said: when that was said last, by passages
--- as others than extractors of this source read them again now, else when it was recorded; supported: passages speak for
--- it; here: the last passage of this source that does. Unbounded times are null.
+-- 200 learnt last). Ends are those nodes that stand for the stored ones. said: when passages said so, in order, without
+-- what only other extractors read in those that are read again now (p_passages); without passages, when it was recorded.
+-- supported: passages speak for it; here: the last one of this source that does. Unbounded times are null.
 CREATE OR REPLACE FUNCTION memsvc.facts_to_compare(
   p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text
 ) RETURNS TABLE (
   version_id uuid, edge_id uuid, from_node uuid, type text, to_node uuid, stored_from uuid, stored_to uuid, key text,
   fact text, data jsonb, weight real, confidence real, asserted_by text, valid_from timestamptz, valid_to timestamptz,
-  last_said timestamptz, supported boolean, here uuid
+  said timestamptz[], supported boolean, here uuid
 )
 LANGUAGE plpgsql STABLE ROWS 20
 SET search_path = memsvc, pg_temp
@@ -46,16 +46,16 @@ BEGIN
   )
   SELECT f.version_id, f.edge_id, f.start, f.type, e.canonical_id, f.from_node, f.to_node, g.key, f.fact, f.data,
     f.weight, f.confidence, f.asserted_by, nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'),
-    coalesce(k.last_said, f.recorded_from), coalesce(k.supported, false), k.here
+    coalesce(k.said, ARRAY[f.recorded_from]), coalesce(k.supported, false), k.here
   FROM found AS f
   INNER JOIN ends AS e ON e.node_id = f.to_node
   INNER JOIN edges AS g ON g.user_id = p_user_id AND g.edge_id = f.edge_id
   LEFT JOIN LATERAL (
     SELECT true AS supported,
-      coalesce(max(p.said_at) FILTER (WHERE NOT (l.passage_id = ANY (p_passages) AND l.asserted_by IN (
+      coalesce(array_agg(DISTINCT p.said_at) FILTER (WHERE NOT (l.passage_id = ANY (p_passages) AND l.asserted_by IN (
         SELECT x.extractor FROM extractions AS x
         WHERE x.user_id = p_user_id AND x.source_id = p_source_id AND x.extractor <> p_extractor
-      ))), to_timestamp(0)) AS last_said,
+      ))), '{}') AS said,
       (array_agg(p.passage_id ORDER BY p.passage_id DESC) FILTER (WHERE p.source_id = p_source_id))[1] AS here
     FROM source_links AS l
     INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = l.passage_id
@@ -67,7 +67,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.facts_to_compare(uuid, uuid, uuid[], text[], uuid[], uuid[], text) IS
-  'Open versions that new facts meet, with when each was said last.';
+  'Open versions that new facts meet, with when each was said.';
 
 -- What only other extractors found in what one has read again: open versions of facts, names and nodes that some of
 -- p_passages speak for, all of whose evidence is theirs and lies in the part of the source up to p_upto. A node stays while

@@ -16,12 +16,17 @@ from pydantic import SecretStr
 from memsvc.access.users import app_id
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import EmbedderMissingError
+from memsvc.extract import registry
 from memsvc.llm.embedders import Embedder
 from memsvc.llm.embedders.residents import Residents
 from tests.fakes.embedders import NoisyEmbedder
+from tests.fakes.extractors import SayingExtractor
+from tests.fakes.resolving import resolve
 from tests.jobs.changing import SIZES, Place, Shelf, process
+from tests.jobs.reading import Desk
 
 if TYPE_CHECKING:
+    from memsvc.access.users import Owner
     from memsvc.settings import Settings
     from tests.conftest import Cluster
 
@@ -99,3 +104,14 @@ def models(settings: Settings, shelf: Shelf) -> Iterator[Residents]:
 @pytest.fixture
 def place(admin: psycopg.Connection, models: Residents, shelf: Shelf) -> Place:
     return Place(admin, models, shelf, f"{admin.info.dsn} password={admin.info.password}")
+
+
+@pytest.fixture
+def desk(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> Desk:
+    """A user, and two extractors that workers can load."""
+    made = {"saying": SayingExtractor(), "better": SayingExtractor("saying/2")}
+    monkeypatch.setattr(registry, "load", lambda name, _settings: made[name])
+    monkeypatch.setattr("memsvc.identity.resolving.resolve", resolve)
+    return Desk(db, owner, settings, admin, made["saying"], made["better"])

@@ -1,0 +1,209 @@
+"""What new facts do to known ones: they confirm, close, correct or leave them, in whatever order they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import pytest
+
+from memsvc.access.erase import erase
+from memsvc.errors import EndpointForbiddenError, ReviewDecidedError, ReviewUnknownError
+from memsvc.extract.asking import ask_all
+from memsvc.extract.preview import Said, preview
+from memsvc.extract.review import Edit, accept, get_review, list_reviews, reject
+from memsvc.graph.operations import new_id
+from tests.jobs.reading import Desk, Fact
+
+Saying = tuple[str, str]
+"""A year, and what is said at its beginning."""
+HISTORIES: dict[str, tuple[Sequence[Saying], list[Fact]]] = {
+    "a new value closes the old one": (
+        [("2022", "I LIVES_IN Faro."), ("2024", "I LIVES_IN Porto.")],
+        [("I LIVES_IN Faro.", "2022", "2024"), ("I LIVES_IN Porto.", "2024", None)],
+    ),
+    "since when, if the text says so": (
+        [("2022", "I LIVES_IN Faro."), ("2025", "I LIVES_IN Porto since 2024.")],
+        [("I LIVES_IN Faro.", "2022", "2024"), ("I LIVES_IN Porto since 2024.", "2024", None)],
+    ),
+    "said again: more evidence, nothing else": (
+        [("2022", "I LIVES_IN Faro."), ("2023", "I LIVES_IN Faro."), ("2024", "I LIVES_IN Porto.")],
+        [("I LIVES_IN Faro.", "2022", "2024"), ("I LIVES_IN Porto.", "2024", None)],
+    ),
+    "there and back": (
+        [("2022", "I LIVES_IN Faro."), ("2023", "I LIVES_IN Porto."), ("2024", "I LIVES_IN Faro.")],
+        [
+            ("I LIVES_IN Faro.", "2022", "2023"), ("I LIVES_IN Porto.", "2023", "2024"),
+            ("I LIVES_IN Faro.", "2024", None),
+        ],
+    ),
+    "over": (
+        [("2022", "I OWNS Rex."), ("2024", "no longer I OWNS Rex.")],
+        [("I OWNS Rex.", None, "2024")],
+    ),
+    "over since a time that is told": (
+        [("2022", "I WORKS_AT Lidl."), ("2025", "no longer I WORKS_AT Lidl until 2024.")],
+        [("I WORKS_AT Lidl.", "2022", "2024")],
+    ),
+    "over, and then again": (
+        [("2022", "I OWNS Rex."), ("2023", "no longer I OWNS Rex."), ("2024", "I OWNS Rex.")],
+        [("I OWNS Rex.", None, "2023"), ("I OWNS Rex.", "2024", None)],
+    ),
+    "several at a time": (
+        [("2022", "I OWNS Rex."), ("2023", "I OWNS Tom.")],
+        [("I OWNS Rex.", None, None), ("I OWNS Tom.", None, None)],
+    ),
+    "a changed mind": (
+        [("2022", "I LIKES Tea."), ("2024", "I DISLIKES Tea.")],
+        [("I LIKES Tea.", None, "2024"), ("I DISLIKES Tea.", "2024", None)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+async def test_facts_over_time(desk: Desk, name: str) -> None:
+    said, expected = HISTORIES[name]
+    for year, text in said:
+        await desk.say(text, said=f"{year}-01-01T00:00:00Z")
+    await desk.read()
+    assert desk.history() == expected
+    assert desk.links() >= len([text for _, text in said if not text.startswith("no longer")])
+
+
+@pytest.mark.parametrize("name", ["a new value closes the old one", "there and back", "several at a time"])
+async def test_what_is_read_late_undoes_nothing_newer(desk: Desk, name: str) -> None:
+    """Each order of the same conversations, read one by one, ends in a history with the same present."""
+    said, expected = HISTORIES[name]
+    present = [fact for fact in expected if fact[2] is None]
+    for order in permutations(said):
+        for year, text in order:
+            await desk.say(text, conversation=str(new_id()), said=f"{year}-01-01T00:00:00Z")
+            await desk.read()
+        assert [fact for fact in desk.history() if fact[2] is None] == present, order
+        for (source,) in desk.rows("SELECT source_id FROM memsvc.sources WHERE user_id = %s"):
+            await erase(desk.db, desk.owner, "source", source, requested_by="user")
+        assert desk.history() == []
+
+
+async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:
+    await desk.say("I LIVES_IN Faro.", said="2024-01-01T00:00:00Z")
+    await desk.read()
+    await desk.say("I LIVES_IN Lagos.", conversation="other", said="2023-01-01T00:00:00Z")
+    await desk.say("no, I LIVES_IN Porto.", said="2024-01-01T00:05:00Z")
+    await desk.read()
+    assert [fact for fact in desk.history() if fact[2] is None] == [("I LIVES_IN Porto.", "2024", None)]
+    assert "I LIVES_IN Faro." not in [fact[0] for fact in desk.history()]
+    # Also within one window.
+    await desk.say("I KNOWS Ana.", "no, I KNOWS Eva.", conversation="third")
+    await desk.read()
+    assert [fact for fact in desk.facts() if "KNOWS" in fact] == ["I KNOWS Eva."]
+
+
+async def test_a_contradiction_is_marked(desk: Desk) -> None:
+    await desk.say("I LIVES_IN Faro since 2020.", said="2024-01-01T00:00:00Z")
+    await desk.read()
+    await desk.say("I LIVES_IN Porto since 2020.", said="2024-02-01T00:00:00Z")
+    await desk.read()
+    [denied] = desk.rows(
+        "SELECT data ->> 'contradicts' IS NOT NULL FROM memsvc.edge_versions "
+        "WHERE user_id = %s AND recorded_to = 'infinity'"
+    )
+    assert denied == (True,)
+
+
+async def test_what_was_entered_by_hand_does_not_go_with_a_message(desk: Desk) -> None:
+    """The owner's own node was made with the user: a message that speaks of Ada is no reason to erase it with that."""
+    source = await desk.say("Ada KNOWS Rui. I KNOWS Ana.")
+    await desk.read()
+    receipt = await erase(desk.db, desk.owner, "source", source, requested_by="user")
+    assert receipt.counts["edges"] == 2
+    assert desk.labels() == ["Ada"]
+    assert desk.rows("SELECT count(*) FROM memsvc.extractions WHERE user_id = %s") == [(0,)]
+
+
+async def test_a_message_that_is_erased_leaves_no_gap_in_reading(desk: Desk) -> None:
+    await desk.say("Ana KNOWS Rui.", "maybe Ana LIKES tea.")
+    await desk.read()
+    [last] = desk.rows("SELECT upto FROM memsvc.extractions WHERE user_id = %s")
+    receipt = await erase(desk.db, desk.owner, "message", last[0], requested_by="user")
+    assert receipt.counts["fact_reviews"] == 1
+    assert receipt.leftovers == {}
+    await desk.say("Ana KNOWS Eva.")
+    await desk.read()
+    assert desk.facts() == ["Ana KNOWS Eva.", "Ana KNOWS Rui."]
+    assert [len(window.turns) for window in desk.extractor.windows] == [2, 1]
+
+
+# Review ---------------------------------------------------------------------------------------------------------------
+
+
+async def test_doubtful_facts_wait_for_a_person(desk: Desk) -> None:
+    await desk.say("Ana KNOWS Rui.", "maybe Ana LIKES tea.", "maybe Eva LIVES_IN Faro.")
+    await desk.read()
+    assert desk.facts() == ["Ana KNOWS Rui."]
+    where, likes = await list_reviews(desk.db, desk.owner)
+    assert (likes.reason, likes.proposal.sentence, likes.text) == ("doubtful", "Ana LIKES tea.", "maybe Ana LIKES tea.")
+    done = await accept(desk.db, desk.owner, likes.review_id, by="user")
+    assert (done.review.state, done.review.decided_by) == ("accepted", "user")
+    edited = await accept(
+        desk.db, desk.owner, where.review_id, by="user",
+        edit=Edit(object="Porto", sentence="Eva lives in Porto."),
+    )  # fmt: skip
+    assert edited.review.state == "edited"
+    assert desk.facts() == ["Ana KNOWS Rui.", "Ana LIKES tea.", "Eva lives in Porto."]
+    by = desk.rows("SELECT DISTINCT asserted_by FROM memsvc.edge_versions WHERE user_id = %s ORDER BY 1")
+    assert by == [("saying/1",), ("user",)]
+    with pytest.raises(ReviewDecidedError):
+        await reject(desk.db, desk.owner, likes.review_id, by="user")
+    with pytest.raises(ReviewUnknownError):
+        await get_review(desk.db, desk.owner, new_id())
+
+
+async def test_what_a_person_rejected_is_never_asked_again(desk: Desk) -> None:
+    await desk.say("maybe Ana LIKES tea.")
+    await desk.read()
+    [review] = await list_reviews(desk.db, desk.owner)
+    await reject(desk.db, desk.owner, review.review_id, by="user")
+    await ask_all(desk.db, desk.owner, desk.better, "better")
+    await desk.read()
+    assert await list_reviews(desk.db, desk.owner) == []
+    [rejected] = await list_reviews(desk.db, desk.owner, state="rejected")
+    assert rejected.extractor == "saying/1"
+    assert desk.facts() == []
+
+
+async def test_what_is_refused_is_kept_with_its_reason(desk: Desk) -> None:
+    await desk.say("Ana LIVES_IN Faro.", role="assistant")
+    await desk.say("```\nAna LIVES_IN Faro.\n```", "Ana FLIES Kites.", "Tim KNOWS Ana. I FEELS Joy until 1800.")
+    await desk.read()
+    refused = await list_reviews(desk.db, desk.owner, state="refused")
+    assert {(one.proposal.sentence, one.reason) for one in refused} == {
+        ("Ana LIVES_IN Faro.", "role"),
+        ("Ana LIVES_IN Faro.", "boilerplate"),
+        ("Ana FLIES Kites.", "type"),
+        ("I FEELS Joy until 1800.", "date"),
+    }
+    assert desk.facts() == ["Tim KNOWS Ana."]
+    wrong = next(one for one in refused if one.reason == "type")
+    with pytest.raises(EndpointForbiddenError):
+        await accept(desk.db, desk.owner, wrong.review_id, by="user", edit=Edit(type="LIVES_IN"))
+    assert (await get_review(desk.db, desk.owner, wrong.review_id)).state == "refused"
+
+
+# Dry run --------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_dry_run_tells_what_would_be_written_and_stores_nothing(desk: Desk) -> None:
+    await desk.say("Ana LIVES_IN Faro.", said="2024-01-01T00:00:00Z")
+    await desk.read()
+    before = desk.history(), desk.labels(), len(await desk.jobs())
+    said = [Said(text="Ana LIVES_IN Porto. maybe Ana LIKES tea."), Said(text="I KNOWS Ana.", speaker="Ada")]
+    shown = await preview(desk.db, desk.owner, said, desk.extractor)
+    assert {(fact.proposal.sentence, fact.turn, fact.verdict) for fact in shown.facts} == {
+        ("Ana LIVES_IN Porto.", 0, "changes"),
+        ("Ana LIKES tea.", 0, "doubtful"),
+        ("I KNOWS Ana.", 1, "new"),
+    }
+    known = {node.name: node.node_id is not None for node in shown.nodes}
+    assert known == {"Ana": True, "Porto": False, "Ada": True}
+    assert (desk.history(), desk.labels(), len(await desk.jobs())) == before
