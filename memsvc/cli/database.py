@@ -59,6 +59,7 @@ def doctor(as_json: bool = AsJson) -> None:
     from memsvc.db.capabilities import Check, active_model, check_machine, check_server
     from memsvc.db.locate import located
     from memsvc.errors import MemsvcError
+    from memsvc.extract.capability import check_extractor
     from memsvc.llm.capability import check_llm
     from memsvc.llm.embedders.capability import check_embedders
     from memsvc.recall.rerank import check_reranker
@@ -74,7 +75,8 @@ def doctor(as_json: bool = AsJson) -> None:
                 active = active_model(admin_url, chosen)
         except MemsvcError as error:
             checks.append(Check("server", "missing", f"{error.message} {error.advice}"))
-    checks += [*check_embedders(chosen, active), *check_reranker(chosen), *check_llm(chosen)]
+    checks += [*check_embedders(chosen, active), *check_reranker(chosen)]
+    checks += [*check_extractor(chosen), *check_llm(chosen)]
     broken = [check for check in checks if check.state == "missing"]
     if as_json:
         print_json({"ok": not broken, "checks": checks})

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from memsvc.cli.app import app
 from memsvc.db.files import folder
@@ -31,9 +32,8 @@ COMMANDS = [
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
-    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",), ("graph",),
+    ("graph",), ("forget",),
     ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
-    ("forget",),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
     ("export",), ("import",),
     ("db",), ("db", "upgrade"), ("db", "rotate-secret"),
@@ -85,8 +85,10 @@ def test_help_appears_at_once_and_imports_nothing_heavy(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_says_what_it_does(rig: Rig, command: tuple[str, ...]) -> None:
-    said = rig.ok(*command, "--help")
+def test_every_command_says_what_it_does(command: tuple[str, ...]) -> None:
+    asked = CliRunner(env={"COLUMNS": "120"}).invoke(app, [*command, "--help"])  # a hundred processes prove no more
+    assert asked.exit_code == 0
+    said = asked.stdout
     described = said.split("\n\n")[1].strip() if "\n\n" in said else ""
     assert re.search(r"[A-Z].{10,}\.", described, re.DOTALL), said
     undescribed = re.findall(r"^  (?:-\w, )?--[a-z-]+(?: [A-Z<\[]\S*)?$", said, re.MULTILINE)
@@ -106,15 +108,25 @@ def test_the_list_of_commands_is_complete() -> None:
 
 def test_the_version_is_printed(rig: Rig) -> None:
     assert re.fullmatch(r"memsvc \d+\.\d+\.\d+\n", rig.ok("--version"))
+    assert rig.ok("ingest", "--help") == CliRunner(env={"COLUMNS": "120"}).invoke(app, ["ingest", "--help"]).stdout
     assert rig.ok("-h") == rig.ok("--help")
 
 
 # The main job
 
 
-def test_the_demo_shows_three_answers_and_changes_nothing_the_second_time(rig: Rig) -> None:
+def test_the_demo_shows_facts_and_three_answers_and_changes_nothing_the_second_time(rig: Rig) -> None:
     first = rig.ok("demo")
     assert "208 messages stored" in first
+    picture, _, asked = first.partition("208 passages have vectors")
+    assert asked
+    assert re.search(r"^\d+ facts read out of 208 messages by names, grammar and rules", picture, re.MULTILINE)
+    for heading, shown in (("People: ", "Ines"), ("Places: ", "Porto")):
+        assert shown in picture.partition(heading)[2].partition("\n")[0]
+    told, _, changed = picture.partition("Facts, and who said so")[2].partition("What changed")
+    assert len(re.findall(r"^  \w.+“.+” \(\w+, \d+ \w{3} \d{4}\)$", told, re.MULTILINE)) >= 8
+    assert re.search(r"^  \w.+ \d{4} – now +“.+”$", changed, re.MULTILINE)
+    assert max(map(len, picture.splitlines())) <= 200
     assert len(re.findall(r"^\? .+\?", first, re.MULTILINE)) == 3
     for answer in ("Altona station", "Bernhard Pohl", "Saturday, 5 September 2026", "Saturday, 13 June 2026"):
         assert answer in first
@@ -125,7 +137,7 @@ def test_the_demo_shows_three_answers_and_changes_nothing_the_second_time(rig: R
     assert "0 messages stored, 208 were there already" in second
 
     def answers(text: str) -> list[str]:
-        return re.findall(r"^\[m:.*|^  why.*", text, re.MULTILINE)
+        return re.findall(r"^\[m:.*|^  why.*|^  .+“.+”.*", text, re.MULTILINE)
 
     assert answers(second) == answers(first)
 
@@ -147,8 +159,10 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     shown = rig.ok("recall", "--app", "sample", QUESTION, "-k", "2")
     assert (shown.count("    why: "), "Altona station" in shown) == (2, True)
 
+    words = {"embedding_model": ""}  # where vectors say nothing about it, no model is loaded for each command
+
     def memories(*arguments: str) -> list[dict[str, str]]:
-        found: list[dict[str, str]] = json.loads(rig.ok(*recall, *arguments))["memories"]
+        found: list[dict[str, str]] = json.loads(rig.ok(*recall, *arguments, **words))["memories"]
         return found
 
     only = memories("Rui", "--conversation", "Bike tour Porto to Santiago", "--traces")
@@ -170,10 +184,10 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     best = next(item for item in context["sections"][0]["items"] if "Altona station" in item["text"])
     assert re.search(r"> 2025-11-01 16:20 .*\n .*Altona station", rig.ok("show", "--app", "sample", best["id"]))
     last = ("--conversation", "Bike tour Porto to Santiago", "--recent-turns", "2", "--format", "messages")
-    assert json.loads(rig.ok(*packing, "Rui", *last))[0]["role"] == "system"
-    refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere")
-    refused(rig, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday")
-    refused(rig, 2, "between 50 and", *packing, "Rui", "--budget", "3")
+    assert json.loads(rig.ok(*packing, "Rui", *last, **words))[0]["role"] == "system"
+    refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere", **words)
+    refused(rig, 2, "'yesterday' is not a time", *recall, "Rui", "--from", "yesterday", **words)
+    refused(rig, 2, "between 50 and", *packing, "Rui", "--budget", "3", **words)
     refused(rig, 3, "no memory 'm:0'", "show", "--app", "sample", "m:0")
 
     top = json.loads(rig.ok("top-of-mind", "--app", "sample", "--json", "-k", "3"))
@@ -182,7 +196,7 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     given = ("feedback", top[0]["memory_id"], "--used", top[0]["memory_id"])
     refused(rig, 3, "There is no recall", *given, "--app", "sample")
     refused(rig, 3, "no memory id", *given, "--irrelevant", "that", "--app", "sample")
-    answer = json.loads(rig.ok(*recall, QUESTION))
+    answer = json.loads(rig.ok(*recall, QUESTION, **words))
     used = ("--used", answer["memories"][0]["memory_id"], "--app", "sample", "--json")
     assert json.loads(rig.ok("feedback", answer["recall_id"], *used))["changed"] == 1
 
@@ -228,6 +242,37 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     done = rig.run(*recall, "--rerank", **gone)
     assert (done.returncode, "Asked without: reranker" in done.stderr) == (0, True)
     assert "heron" in done.stdout
+
+
+def test_text_is_read_for_facts_and_doubtful_ones_wait(rig: Rig, tmp_path: Path) -> None:
+    at, offline, none = ("--app", "reading"), {"extractor": "offline"}, {"embedding_model": ""}
+    rig.ok("user", "add", "--name", "Ada", *at)
+    said = "My sister Ines moved to Porto in March."
+    dry = json.loads(rig.ok("extract", said, "--dry-run", "--said-at", "2026-05-02", "--json", *at, **offline))
+    [moved] = [fact["proposal"] for fact in dry["facts"] if fact["proposal"]["type"] == "LIVES_IN"]
+    assert (moved["subject"]["name"], moved["object"]["name"], moved["since"][:7]) == ("Ines", "Porto", "2026-03")
+    assert moved["quote"] in said
+    assert rig.ok("facts", "--about", "Ada", *at).count("\n") == 1, "nothing is stored"
+
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text(json.dumps({"id": "1", "speaker": "Ada", "text": said, "said_at": "2026-05-02"}) + "\n")
+    rig.ok("ingest", str(chat), *at, **none)
+    assert "who" in rig.ok("extract", str(chat), "--dry-run", *at, **offline)
+    assert re.match(r"offline/\d+ has read 1 messages of 1 conv", rig.ok("extract", "--all", *at, **offline, **none))
+    [told] = json.loads(rig.ok("extract", "status", "--json", *at))
+    assert (told["identifier"], told["turns"], told["left"], told["job_state"]) == ("chat", 1, 0, None)
+    assert f"“{said}”" in rig.ok("node", "Ines", *at)
+    assert isinstance(json.loads(rig.ok("review", "list", "--state", "all", "--json", *at)), list)
+
+    unknown = "01a2007c-7eda-7cfc-8e66-461d27fa4b50"
+    refused(rig, 3, "no fact under review", "review", "accept", unknown, *at)
+    refused(rig, 3, "no review id", "review", "reject", "1", *at)
+    refused(rig, 2, "Name what is to be changed", "review", "edit", unknown, *at)
+    refused(rig, 2, "--dry-run", "extract", said, *at)
+    refused(rig, 2, "name one", "extract", "--all", "--dry-run", *at)
+    refused(rig, 2, "Say one of", "extract", *at)
+    refused(rig, 3, "no conversation 'nowhere'", "extract", "--conversation", "nowhere", *at, **offline)
+    refused(rig, 78, "No extractor is configured(.|\n)*memsvc.nlp", "extract", said, "--dry-run", *at)
 
 
 def test_any_question_has_an_answer(rig: Rig) -> None:

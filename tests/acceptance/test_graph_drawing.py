@@ -36,7 +36,7 @@ async def told(rig: Rig) -> AsyncIterator[Rig]:
         rig.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--zone", "Europe/Berlin", "--external-id", "marcel")
         rig.ok("user", "add", "--name", "Eve", "--external-id", "eve")
         rig.environment["MEMSVC_USER"] = "marcel"
-        rig.ok("ingest", str(folder("examples") / "conversation.jsonl"))
+        rig.ok("ingest", str(folder("examples") / "conversation.jsonl"), embedding_model="")
         messages = dict(admin.execute("SELECT client_id, passage_id FROM memsvc.passages WHERE part = 0").fetchall())
         settings = Settings.model_validate({"data_dir": rig.data, "database_url": rig.admin_url()})
         db = Database(role_url(rig.admin_url(), "memsvc_app", settings.secret("app_password")), settings)

@@ -14,11 +14,19 @@ import httpx
 import psycopg
 import pytest
 
+from tests.acceptance.conftest import private_folder
 from tests.acceptance.killpoints import Rig, assert_books_right, assert_no_job_waits, delays, wait_until
 
 pytestmark = pytest.mark.acceptance
 TURNS = 1_500
 SMALL_BATCHES = {"max_batch": "100"}
+
+
+@pytest.fixture(scope="module")
+def rig(prepared: Path) -> Iterator[Rig]:
+    """A private memsvc without a model: what is killed here writes texts and statistics; test_chaos kills vectors."""
+    with private_folder(prepared) as data, Rig(data, embedding_model="") as made:
+        yield made
 
 
 def talk(name: str, turns: int) -> tuple[list[dict[str, str]], dict[str, dict[str, str]]]:

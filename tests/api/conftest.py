@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,7 +17,10 @@ from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, app_id
 from memsvc.api.app import create_app
 from memsvc.db.engine import Database
+from memsvc.extract import registry
+from memsvc.extract.run import Extractors
 from memsvc.settings import Settings
+from tests.fakes.extractors import SayingExtractor
 
 Connect = Callable[..., Awaitable[httpx.AsyncClient]]
 
@@ -55,6 +59,18 @@ async def api(db: Database, settings: Settings) -> AsyncIterator[Litestar]:
     """The application."""
     async with running(create_app(settings, db)) as app:
         yield app
+
+
+@pytest.fixture
+def reading(api: Litestar, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """Lets the application read with the extractor of tests/fakes; settings of a worker that does so too."""
+    made = SayingExtractor()
+    monkeypatch.setattr(registry, "load", lambda _name, _settings: made)
+    chosen = settings.model_copy(update={"extractor": "saying"})
+    service = api.state["service"]
+    api.state["service"] = replace(service, extractors=Extractors(chosen))
+    yield chosen
+    api.state["service"] = service
 
 
 @pytest.fixture

@@ -112,9 +112,9 @@ class ExtractController(Controller):
             ExtractIn,
             BodyKwarg(
                 examples=[
-                    Example(summary="Dry run", value={"text": "My sister Ines moved to Porto in March."}),
-                    Example(summary="A conversation", value={"conversation": "kitchen-plans"}),
-                    Example(summary="All since", value={"since": "2026-01-01", "extractor": "offline"}),
+                    Example(summary="All that was not read yet", value={}),
+                    Example(summary="Said since then", value={"since": "2026-01-01", "extractor": "offline"}),
+                    Example(summary="dry_run=true", value={"text": "My sister Ines moved to Porto in March."}),
                 ]
             ),
         ],

@@ -77,15 +77,15 @@ class ReviewsController(Controller):
     async def list(
         self,
         reader: NamedDependency[Caller],
-        state: Annotated[
-            State | Literal["all"], QueryParameter(description="Only those in it; all: in any.")
+        in_state: Annotated[
+            State | Literal["all"], QueryParameter(name="state", description="Only those in it; all: in any.")
         ] = "doubtful",
         source: Annotated[UUID | None, QueryParameter(description="Only out of this conversation, by its id.")] = None,
         cursor: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
         limit: PageSize = 50,
     ) -> Page[Review]:
         """One page of them."""
-        wanted: State | None = None if state == "all" else state
+        wanted: State | None = None if in_state == "all" else in_state
         found = await list_reviews(reader.db, reader.owner, state=wanted, source=source, after=cursor, limit=limit)
         return Page(items=found, next_cursor=str(found[-1].review_id) if len(found) == limit else None)
 
