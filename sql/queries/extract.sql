@@ -235,7 +235,8 @@ WHERE e.user_id = :user_id AND e.extractor = :extractor;
 -- name: list_reviews
 -- Newest first; review_id is time-ordered and serves as the cursor.
 SELECT
-  r.review_id, r.state, r.reason, r.proposal, r.passage_id, p.source_id, p.speaker, p.role, p.text, p.caption, r.span_from,
+  r.review_id, r.state, r.reason, r.proposal, r.passage_id, p.source_id, p.speaker, p.role, p.text, p.caption,
+  r.span_from,
   r.span_to, p.said_at, p.said_offset, p.language, r.extractor, r.found_at, r.decided_at, r.decided_by
 FROM memsvc.fact_reviews AS r
 INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = r.passage_id
