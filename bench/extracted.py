@@ -23,7 +23,8 @@ from bench.stored import failures, found_by, model_calls, work
 from bench.variants import VARIANTS, Variant
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.extract import asking, registry
+from memsvc.extract import registry
+from memsvc.extract.asking import ask_all
 from memsvc.llm.embedders.residents import Residents
 
 BEFORE: dict[str, Variant] = {"off": VARIANTS["default"]}
@@ -42,7 +43,7 @@ async def read_for_facts(world: World, extractor: str, outcome: Outcome) -> None
     reader = registry.load(extractor, world.bench.settings)
     owners = {owner.user_id: owner for owner in world.owners.values()}
     for owner in owners.values():
-        await asking.ask_all(world.db, owner, reader, extractor)
+        await ask_all(world.db, owner, reader, extractor)
     seconds = work(world.bench, extractor, world.data.turns())
     found = {conversation: found_by(world.bench, owner) for conversation, owner in world.owners.items()}
     calls = model_calls(world.bench, list(owners))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -83,14 +83,13 @@ async def remember(db: Database, bench: Bench, conversations: Sequence[Conversat
     return owners
 
 
-def work(bench: Bench, extractor: str, messages: int, *, done: Callable[[int], None] = lambda _turns: None) -> float:
+def work(bench: Bench, extractor: str, messages: int) -> float:
     """Let a worker do all that waits, reading by an extractor included; the seconds until the last job is over.
 
     Args:
         bench: the database.
         extractor: a name of ``memsvc.extract.registry``; a language model's settings come from the environment.
         messages: about so many will be read; for the progress bar alone.
-        done: called with the number of turns that were read.
 
     Raises:
         ConfigurationError: a job failed, or nothing moves any more: figures would mean nothing.
@@ -104,7 +103,6 @@ def work(bench: Bench, extractor: str, messages: int, *, done: Callable[[int], N
         while True:
             pending, turns = admin.execute(NOTHING_MORE).fetchone() or (0, 0)
             shown(turns - read)
-            done(turns - read)
             read = turns
             if not pending:
                 break
