@@ -64,7 +64,7 @@ class Extractors:
         self._settings = settings
         self._loaded: dict[str, Extractor] = {}
         self._lock = asyncio.Lock()
-        self._warned = False
+        self._away = False
 
     @property
     def backend(self) -> str | None:
@@ -88,15 +88,14 @@ class Extractors:
             return self._loaded[name]
 
     async def configured(self) -> Extractor | None:
-        """The configured one; None: there is none, or it is not here, which is said once."""
-        if self.backend is None:
+        """The configured one; None: there is none, or it is not here, which is said once and not tried again."""
+        if self.backend is None or self._away:
             return None
         try:
             return await self.get()
         except (ExtractorMissingError, ConfigurationError) as error:
-            if not self._warned:
-                log.warning("no facts are read", code=error.code, error=error.message)
-                self._warned = True
+            log.warning("no facts are read", code=error.code, error=error.message)
+            self._away = True
             return None
 
 
