@@ -12,9 +12,9 @@ WITH spoken AS (
 SELECT n.type, n.label, count(*) AS facts
 FROM spoken AS s
 INNER JOIN memsvc.nodes_current AS n ON n.user_id = :user_id AND n.node_id = s.node_id
-WHERE n.type = ANY (CAST(:types AS text [])) AND NOT (n.data @> '{"self": true}' OR n.data @> '{"named": false}')
+WHERE n.type = any(CAST(:types AS text [])) AND NOT (n.data @> '{"self": true}' OR n.data @> '{"named": false}')
 GROUP BY n.node_id, n.type, n.label
-ORDER BY n.type, facts DESC, n.label, n.node_id;
+ORDER BY n.type ASC, facts DESC, n.label ASC, n.node_id ASC;
 
 -- name: picture_facts
 -- Facts that hold, a few of each type, the surest first, named ends before described ones; each with its first quote.
@@ -23,12 +23,14 @@ WITH ranked AS (
     f.version_id, f.fact, f.since, array_position(CAST(:types AS text []), f.predicate) AS place,
     row_number() OVER (
       PARTITION BY f.predicate
-      ORDER BY s.data @> '{"named": false}' OR o.data @> '{"named": false}', f.confidence DESC, f.learnt_at, f.version_id
+      ORDER BY
+        s.data @> '{"named": false}' OR o.data @> '{"named": false}' ASC, f.confidence DESC, f.learnt_at ASC,
+        f.version_id ASC
     ) AS nth
   FROM memsvc.facts_history AS f
   INNER JOIN memsvc.nodes_current AS s ON s.user_id = :user_id AND s.node_id = f.subject_id
   INNER JOIN memsvc.nodes_current AS o ON o.user_id = :user_id AND o.node_id = f.object_id
-  WHERE f.user_id = :user_id AND f.state = 'holds' AND f.predicate = ANY (CAST(:types AS text []))
+  WHERE f.user_id = :user_id AND f.state = 'holds' AND f.predicate = any(CAST(:types AS text []))
 )
 SELECT r.fact, r.since, q.speaker, q.quote, q.said_at
 FROM ranked AS r

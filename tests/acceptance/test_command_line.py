@@ -261,7 +261,10 @@ def test_text_is_read_for_facts_and_doubtful_ones_wait(rig: Rig, tmp_path: Path)
     assert re.match(r"offline/\d+ has read 1 messages of 1 conv", rig.ok("extract", "--all", *at, **offline, **none))
     [told] = json.loads(rig.ok("extract", "status", "--json", *at))
     assert (told["identifier"], told["turns"], told["left"], told["job_state"]) == ("chat", 1, 0, None)
-    assert f"“{said}”" in rig.ok("node", "Ines", *at)
+    [lives] = [
+        fact for fact in json.loads(rig.ok("node", "Ines", "--json", *at))["facts"] if fact["type"] == "LIVES_IN"
+    ]
+    assert [source["quote"] for source in lives["sources"]] == [moved["quote"]]
     assert isinstance(json.loads(rig.ok("review", "list", "--state", "all", "--json", *at)), list)
 
     unknown = "01a2007c-7eda-7cfc-8e66-461d27fa4b50"
