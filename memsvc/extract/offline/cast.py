@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memsvc.extract.extraction import Entity
 from memsvc.extract.window import Candidate, Window
 
-FIRM = 4.0
+FIRM = 16
 """By so many votes a name's type is certain enough."""
 
 
@@ -140,7 +140,9 @@ class Cast:
         if len(known) == 1:
             entry = self.candidate(known[0].number)
         else:
-            entry = self.add(name, kind, named=False, of=whose, relation=relation, gender=gender, plural=plural, sure=True)
+            entry = self.add(
+                name, kind, named=False, of=whose, relation=relation, gender=gender, plural=plural, sure=True
+            )
         entry.of, entry.relation = whose, relation
         entry.gender = entry.gender or gender
         self.by_relation[whose, relation] = entry.key

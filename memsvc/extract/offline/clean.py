@@ -99,7 +99,7 @@ def clean(text: str) -> Cleaned:
 def is_title(quoted: str) -> bool:
     """Whether what stands between quotation marks names a work rather than being somebody's words."""
     words = [word for word in re.findall(r"[^\W\d_][\w'’-]*", quoted) if word.lower() not in chat.SMALL]
-    return bool(words) and sum(word[0].isupper() for word in words) >= 0.75 * len(words)  # noqa: PLR2004
+    return bool(words) and sum(word[0].isupper() for word in words) >= 0.75 * len(words)
 
 
 def ends_sentence(match: re.Match[str]) -> bool:
@@ -133,9 +133,11 @@ def with_subject(match: re.Match[str]) -> str | None:
     """The match with "I" before a verb that lacks its subject."""
     word, rest = match["word"].lower(), match["rest"]
     subject = ""
-    if word in chat.PAST or (word in chat.PRESENT and not chat.IMPERATIVE.match(word + rest)):
-        subject = "I "
-    elif word in chat.AUXILIARIES:
+    if (
+        word in chat.PAST
+        or (word in chat.PRESENT and not chat.IMPERATIVE.match(word + rest))
+        or word in chat.AUXILIARIES
+    ):
         subject = "I "
     elif word in chat.GERUNDS and not chat.FINITE.search(rest):
         subject = "I am "

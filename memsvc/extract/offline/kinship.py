@@ -9,8 +9,8 @@ from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.coreference import Mention
-from memsvc.extract.offline.names import kind_of_noun, kind_of_word
 from memsvc.extract.offline.reading import Bond
+from memsvc.extract.offline.votes import kind_of_noun, kind_of_word
 
 if TYPE_CHECKING:
     from memsvc.extract.offline.turns import TurnReading
@@ -183,7 +183,12 @@ def holder(reading: TurnReading, token: Token, relation: str) -> int | None:
     before = token.doc[token.i - 1].lower_ if token.i else ""
     if before in {"that", "this", "a", "the", "no", "every"}:
         return None
-    if alone and not determiners and token.lower_ in kin.BARE and not (token.i and token.doc[token.i - 1].dep_ == "poss"):
+    if (
+        alone
+        and not determiners
+        and token.lower_ in kin.BARE
+        and not (token.i and token.doc[token.i - 1].dep_ == "poss")
+    ):
         return reading.speaker
     return None
 
@@ -213,7 +218,9 @@ def names_beside(reading: TurnReading, token: Token) -> Iterator[int]:
         starts.append(doc[token.i + 1])
     if token.i + 2 < len(doc) and doc[token.i + 1].text == "," and doc[token.i + 2].i in named:
         end = next(at for at in range(token.i + 2, len(doc) + 1) if at not in named)
-        if (end >= len(doc) or doc[end].lower_ not in {"and", "or", "&"}) and any(c.dep_ == "poss" for c in token.children):
+        if (end >= len(doc) or doc[end].lower_ not in {"and", "or", "&"}) and any(
+            c.dep_ == "poss" for c in token.children
+        ):
             starts.append(doc[token.i + 2])
     if token.dep_ == "attr" and token.head.lemma_ == "be":
         starts += [child for child in token.head.children if child.dep_ == "nsubj"]
@@ -251,17 +258,34 @@ def name_asked_for(reading: TurnReading, token: Token) -> Iterator[int]:
 
 
 def name_by_statement(reading: TurnReading, token: Token) -> None:
-    """"her name is Ana", "my sister is called Ana", "a dog named Bo"."""
+    """ "her name is Ana", "my sister is called Ana", "a dog named Bo"."""
     cast = reading.cast
     holder_token: Token | None = None
     name: Token | None = None
     if token.lower_ == "name" and token.head.lemma_ == "be":
         holder_token = next((child for child in token.children if child.dep_ == "poss"), None)
-        name = next((child for child in token.head.children if child.dep_ in {"attr", "nsubj"} and child.i in reading.named), None)
+        name = next(
+            (child for child in token.head.children if child.dep_ in {"attr", "nsubj"} and child.i in reading.named),
+            None,
+        )
     elif token.lemma_ in NAMING:
-        name = next((child for child in token.children if child.dep_ in {"oprd", "attr", "dobj"} and child.i in reading.named), None)
-        holder_token = token.head if token.dep_ == "acl" else next(
-            (child for dep in ("nsubjpass", "dobj", "nsubj") for child in token.children if child.dep_ == dep and child is not name), None)
+        name = next(
+            (child for child in token.children if child.dep_ in {"oprd", "attr", "dobj"} and child.i in reading.named),
+            None,
+        )
+        holder_token = (
+            token.head
+            if token.dep_ == "acl"
+            else next(
+                (
+                    child
+                    for dep in ("nsubjpass", "dobj", "nsubj")
+                    for child in token.children
+                    if child.dep_ == dep and child is not name
+                ),
+                None,
+            )
+        )
     if name is None or holder_token is None or holder_token.i == name.i:
         return
     entry = cast[reading.named[name.i]]
@@ -269,7 +293,11 @@ def name_by_statement(reading: TurnReading, token: Token) -> None:
         if holder_token.lower_ in {"my", "me"} and reading.speaker is not None and entry.known is None:
             cast.merge(entry.key, reading.speaker)
         return
-    key = animal_before(reading, holder_token) if holder_token.lower_ in {"his", "her", "its", "it", "he", "she"} else None
+    key = (
+        animal_before(reading, holder_token)
+        if holder_token.lower_ in {"his", "her", "its", "it", "he", "she"}
+        else None
+    )
     if key is None:
         key = reading.entity(holder_token)
     if key is not None and not cast[key].named:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 
-ENGLISH = frozenset(
-    "the a an and or but so if of to in on at for with from by as is are was were be been am do does did have has had"
-    " will would can could should not no yes i i'm i've i'd you he she it we they me my your his her our their this that"
-    " these those there here what when where who how why just very really too now then about out up all some one don't"
-    " it's that's got get go going went like love want need think know new my he's she's we're can't didn't".split()
+from memsvc.extract.offline.lexicon_things import words
+
+ENGLISH = words("""
+    the a an and or but so if of to in on at for with from by as is are was were be been am do does did have has had
+    will would can could should not no yes i i'm i've i'd you he she it we they me my your his her our their this
+    that these those there here what when where who how why just very really too now then about out up all some one
+    don't it's that's got get go going went like love want need think know new my he's she's we're can't didn't
+""")
+OTHER = (
+    words("""
+    der die das und ist nicht ich du wir ihr ein eine mit auf für auch aber noch schon bin hab habe war mir mich dir
+    le la les des est pas je tu nous vous une avec pour sur dans mais aussi suis j'ai c'est et que qui au du el los
+    las es no yo una con por para pero también muy soy estoy que y del mi tu su lo il gli non sono che di per anche
+    ma ho sei è della een het van niet ik je wij op maar ook och att det som på med för jag inte är en har vi og
+    ikke jeg på til nie się na jest to że z w do i mam jestem não uma com por mas eu você está
+""")
+    - ENGLISH
 )
-OTHER = frozenset(
-    "der die das und ist nicht ich du wir ihr ein eine mit auf für auch aber noch schon bin hab habe war mir mich dir"
-    " le la les des est pas je tu nous vous une avec pour sur dans mais aussi suis j'ai c'est et que qui au du"
-    " el los las es no yo una con por para pero también muy soy estoy que y del mi tu su lo"
-    " il gli non sono che di per anche ma ho sei è della"
-    " een het van niet ik je wij op maar ook och att det som på med för jag inte är en har vi og ikke jeg på til"
-    " nie się na jest to że z w do i mam jestem não uma com por mas eu você está".split()
-) - ENGLISH
 MIN_LATIN = 0.6
 
 

@@ -54,36 +54,40 @@ ADVERBS = (
     "officially", "accidentally", "definitely", "probably", "maybe", "almost", "nearly", "secretly", "kind of",
     "sort of", "so", "only just", "then", "once", "genuinely", "proper", "properly", "simply", "barely",
 )  # fmt: skip
-PAST = _words(
-    "got went had bought sold moved started finished made met saw took gave left lost found quit tried visited joined"
-    " adopted baked cooked built wrote read ran ate drank slept woke came drove flew rode walked cycled swam hiked"
-    " climbed played watched listened booked ordered paid spent saved won passed failed graduated retired married"
-    " divorced broke hurt sprained fell signed applied interviewed accepted turned decided picked grabbed painted sewed"
-    " knitted planted grew repaired fixed replaced installed downloaded switched used worked lived studied taught"
-    " learned learnt enrolled registered attended celebrated hosted invited organised organized planned cancelled"
-    " canceled postponed missed loved hated liked enjoyed felt thought knew wanted needed hoped wished forgot remembered"
-    " told said asked called phoned texted emailed sent brought borrowed lent rented leased became stayed returned"
-    " travelled traveled landed arrived dropped stopped gave began was didn't hadn't wasn't couldn't wouldn't"
-    " launched released published founded opened closed shut submitted handed cleaned tidied washed mowed unpacked"
-    " packed assembled 've've treated scored tore dumped ditched unsubscribed upgraded traded swapped caught"
-)
-PRESENT = _words("love hate enjoy miss hope prefer wish adore dislike loathe despise want need can't cannot own suppose")
+PAST = _words("""
+    got went had bought sold moved started finished made met saw took gave left lost found quit tried visited joined
+    adopted baked cooked built wrote read ran ate drank slept woke came drove flew rode walked cycled swam hiked
+    climbed played watched listened booked ordered paid spent saved won passed failed graduated retired married
+    divorced broke hurt sprained fell signed applied interviewed accepted turned decided picked grabbed painted
+    sewed knitted planted grew repaired fixed replaced installed downloaded switched used worked lived studied
+    taught learned learnt enrolled registered attended celebrated hosted invited organised organized planned
+    cancelled canceled postponed missed loved hated liked enjoyed felt thought knew wanted needed hoped wished
+    forgot remembered told said asked called phoned texted emailed sent brought borrowed lent rented leased became
+    stayed returned travelled traveled landed arrived dropped stopped gave began was didn't hadn't wasn't couldn't
+    wouldn't launched released published founded opened closed shut submitted handed cleaned tidied washed mowed
+    unpacked packed assembled 've've treated scored tore dumped ditched unsubscribed upgraded traded swapped caught
+""")
+PRESENT = _words("""
+    love hate enjoy miss hope prefer wish adore dislike loathe despise want need can't cannot own suppose
+""")
 AUXILIARIES = _words("am haven't don't won't can't couldn't didn't wouldn't hadn't shouldn't mightn't")
 IMPERATIVE = re.compile(
     r"(?:don't|do not) (?:\w+ )?(?:worry|tell|forget|be|get|ask|say|do|you|start|even|let|judge|laugh|make|mind|think"
     r"|bother|know why)\b|miss [A-Z]|love(?:,|$)|need(?: any| a hand)?\?|want (?:me|to) |hope (?:so|not)|wish me",
 )
-GERUNDS = _words(
-    "working living going thinking planning looking learning feeling moving trying studying heading hoping visiting"
-    " staying getting having making starting training teaching saving waiting flying driving reading writing watching"
-    " playing building cooking baking painting knitting selling buying renting considering loving enjoying missing"
-    " running practising practicing volunteering doing taking preparing celebrating packing sitting travelling"
-    " traveling dreaming struggling recovering coming leaving cycling walking using switching expecting seeing dating"
-)
-STATES = _words("back off stuck home married engaged pregnant single divorced retired vegan vegetarian allergic addicted"
-                " obsessed tired exhausted happy sad excited nervous proud scared worried stressed glad sick ill bored"
-                " knackered gutted devastated thrilled delighted lonely homesick furious relieved afraid terrified busy"
-                " unemployed self-employed originally based")  # fmt: skip
+GERUNDS = _words("""
+    working living going thinking planning looking learning feeling moving trying studying heading hoping visiting
+    staying getting having making starting training teaching saving waiting flying driving reading writing watching
+    playing building cooking baking painting knitting selling buying renting considering loving enjoying missing
+    running practising practicing volunteering doing taking preparing celebrating packing sitting travelling
+    traveling dreaming struggling recovering coming leaving cycling walking using switching expecting seeing dating
+""")
+STATES = _words("""
+    back off stuck home married engaged pregnant single divorced retired vegan vegetarian allergic addicted obsessed
+    tired exhausted happy sad excited nervous proud scared worried stressed glad sick ill bored knackered gutted
+    devastated thrilled delighted lonely homesick furious relieved afraid terrified busy unemployed self-employed
+    originally based
+""")
 STATE_FOLLOWED = re.compile(
     r"(?: (?:at|in|from|to|on|about|of|with|for|since|that|now|again|here|there|home|today|by|because|as|after)\b"
     r"|\s*$|,)", re.IGNORECASE)  # fmt: skip

@@ -8,22 +8,24 @@ from dataclasses import dataclass
 from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_things as things
-from memsvc.extract.offline.names import kind_of_noun
+from memsvc.extract.offline.lexicon_things import words
+from memsvc.extract.offline.votes import kind_of_noun
 
 MAX_WORDS = 5
-EVALUATING = frozenset(
-    "new old own last next first second third other another same whole big small little great nice lovely good bad best"
-    " worst favourite favorite beautiful gorgeous amazing awesome fantastic cool tiny huge bloody damn fucking stupid"
-    " few many much more most several certain different various such current former late early entire actual real proper"
-    " only very short long weekly daily monthly yearly annual second-hand used brand-new fresh cheap expensive decent"
-    " main final latest recent original young perfect crazy funny silly poor dear pretty delicious tasty yummy awful"
-    " terrible horrible wonderful incredible weird strange random ancient shiny trusty beloved adorable cute sweet"
-    " wee massive enormous absolute total complete full half extra additional usual regular normal general".split()
-)
-MEASURES = frozenset(
-    "cup bottle pair bit kind lot couple piece glass slice sort type bunch bag box pint plate bowl set series couple number"
-    " ton load dozen batch packet tin jar pack tonne kilo litre liter pound loads lots tons plenty".split()
-)
+EVALUATING = words("""
+    new old own last next first second third other another same whole big small little great nice lovely good bad
+    best worst favourite favorite beautiful gorgeous amazing awesome fantastic cool tiny huge bloody damn fucking
+    stupid few many much more most several certain different various such current former late early entire actual
+    real proper only very short long weekly daily monthly yearly annual second-hand used brand-new fresh cheap
+    expensive decent main final latest recent original young perfect crazy funny silly poor dear pretty delicious
+    tasty yummy awful terrible horrible wonderful incredible weird strange random ancient shiny trusty beloved
+    adorable cute sweet wee massive enormous absolute total complete full half extra additional usual regular normal
+    general
+""")
+MEASURES = words("""
+    cup bottle pair bit kind lot couple piece glass slice sort type bunch bag box pint plate bowl set series couple
+    number ton load dozen batch packet tin jar pack tonne kilo litre liter pound loads lots tons plenty
+""")
 FALLBACK = {"animal": "Object"}
 
 
@@ -53,19 +55,27 @@ def phrase_of(token: Token) -> Phrase | None:
         return None
     words = [head]
     for child in sorted(head.lefts, key=lambda left: -left.i):
-        if child.i != words[-1].i - 1 and not all(between.is_punct and between.text == "-" for between in head.doc[child.i + 1 : words[-1].i]):
+        if child.i != words[-1].i - 1 and not all(
+            between.is_punct and between.text == "-" for between in head.doc[child.i + 1 : words[-1].i]
+        ):
             if child.dep_ not in {"compound", "amod", "nmod"}:
                 continue
         if child.dep_ in {"compound", "nmod"} or (
             child.dep_ == "amod" and child.lower_ not in EVALUATING and child.pos_ in {"ADJ", "NOUN", "VERB", "PROPN"}
         ):
-            words += [inner for inner in sorted(child.subtree, key=lambda t: -t.i) if inner.dep_ in {"compound", "punct", "amod", "nmod", "npadvmod"} and (inner.lower_ not in EVALUATING)]
+            words += [
+                inner
+                for inner in sorted(child.subtree, key=lambda t: -t.i)
+                if inner.dep_ in {"compound", "punct", "amod", "nmod", "npadvmod"} and (inner.lower_ not in EVALUATING)
+            ]
     words = sorted({word.i: word for word in words}.values(), key=lambda word: word.i)[-MAX_WORDS:]
     name = "".join(word.text + (" " if word.whitespace_ else "") for word in words).strip(" -,\"'")
     if not any(sign.isalpha() for sign in name):
         return None
     definite = any(child.lower_ in {"the", "this", "that"} or child.dep_ == "poss" for child in head.children)
-    return Phrase(head, name if any(w.pos_ == "PROPN" for w in words) else name.lower(), words[0].i, head.i + 1, definite)
+    return Phrase(
+        head, name if any(w.pos_ == "PROPN" for w in words) else name.lower(), words[0].i, head.i + 1, definite
+    )
 
 
 def kind_of(phrase: Phrase, types: Sequence[str]) -> str:

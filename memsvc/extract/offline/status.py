@@ -6,44 +6,63 @@ import re
 
 from spacy.tokens import Span, Token
 
+from memsvc.extract.offline.lexicon_things import words
 from memsvc.extract.offline.reading import Status
 
 WISHED = frozenset({"like", "love", "prefer", "hate", "rather", "adore", "appreciate"})
 """Behind "would" these are wishes, and the wish is so."""
-GUESSED = frozenset("would could should might may ought".split())
-UNSURE = frozenset("maybe perhaps possibly probably supposedly allegedly hopefully apparently almost nearly".split())
-CONDITIONS = frozenset("if unless whether suppose supposing provided lest once until till".split())
-HYPOTHESES = frozenset("imagine suppose pretend wonder doubt wish hope dream consider contemplate hypothesise".split())
-WANTING = frozenset(
-    "want hope wish wait plan intend aim try attempt like love prefer hate need have ought dream fancy mean long yearn"
-    " consider think dread refuse fail decline forget ask beg tell expect prepare hesitate threaten promise offer"
-    " learn decide agree struggle deserve crave afraid supposed able ready keen eager willing tempted about thinking"
-    " advise recommend suggest encourage persuade allow let avoid remember save choose vow resolve swear".split()
-)
+GUESSED = words("would could should might may ought")
+UNSURE = words("""
+    maybe perhaps possibly probably supposedly allegedly hopefully apparently almost nearly
+""")
+CONDITIONS = words("if unless whether suppose supposing provided lest once until till")
+HYPOTHESES = words("""
+    imagine suppose pretend wonder doubt wish hope dream consider contemplate hypothesise
+""")
+WANTING = words("""
+    want hope wish wait plan intend aim try attempt like love prefer hate need have ought dream fancy mean long
+    yearn consider think dread refuse fail decline forget ask beg tell expect prepare hesitate threaten promise
+    offer learn decide agree struggle deserve crave afraid supposed able ready keen eager willing tempted about
+    thinking advise recommend suggest encourage persuade allow let avoid remember save choose vow resolve swear
+""")
 """What stands behind these as an infinitive is not so yet."""
-DONE = frozenset("decide agree learn remember choose manage get start begin continue keep happen love like hate able".split())
+DONE = words("""
+    decide agree learn remember choose manage get start begin continue keep happen love like hate able
+""")
 """Behind these it is so, in the past or where they say so."""
-ENDING = frozenset("stop quit cease".split())
-BELIEVING = frozenset("think believe guess reckon figure assume suspect bet feel imagine suppose".split())
-DENIED = frozenset("no none nobody nothing never neither nowhere hardly barely rarely seldom scarcely".split())
+ENDING = words("stop quit cease")
+BELIEVING = words("think believe guess reckon figure assume suspect bet feel imagine suppose")
+DENIED = words("no none nobody nothing never neither nowhere hardly barely rarely seldom scarcely")
 IRONY = re.compile(
-    r"\b(?:just kidding|jk|kidding|joking|as if\b(?! \w+ (?:was|were|had))|yeah right|not really though|in my dreams|sarcasm|/s|i wish)\b", re.IGNORECASE
+    r"\b(?:just kidding|jk|kidding|joking|as if\b(?! \w+ (?:was|were|had))|yeah right|not really though|in my dreams|sarcasm|/s|i wish)\b",
+    re.IGNORECASE,
 )
 PAST_FRAME = re.compile(
     r"\b(?:back (?:when|in the day|then)|when i was (?:a |\d|young|little|small|in|at)|as a (?:kid|child|teenager|boy"
     r"|girl|student)|in my (?:teens|twenties|thirties|youth|childhood)|in those days|growing up|years ago|formerly"
-    r"|previously|once upon)\b", re.IGNORECASE
+    r"|previously|once upon)\b",
+    re.IGNORECASE,
 )
 OVER = re.compile(r"\b(?:any ?more|any longer|no longer|used to)\b", re.IGNORECASE)
 SUPPOSED = re.compile(r"\b(?:supposed to|meant to|about to have|nearly|almost)\b", re.IGNORECASE)
-QUESTION_TAG = re.compile(r",\s*(?:right|no|yes|eh|huh|ok|okay|isn't it|innit|you know|don't you|haven't you)\s*\?\s*$", re.IGNORECASE)
-STATING = frozenset({"be", "have", "live", "work", "know", "own", "belong", "speak", "study", "teach", "attend", "play"})
-WH = frozenset("what who whom whose which where when why how".split())
+QUESTION_TAG = re.compile(
+    r",\s*(?:right|no|yes|eh|huh|ok|okay|isn't it|innit|you know|don't you|haven't you)\s*\?\s*$", re.IGNORECASE
+)
+STATING = frozenset(
+    {"be", "have", "live", "work", "know", "own", "belong", "speak", "study", "teach", "attend", "play"}
+)
+WH = words("what who whom whose which where when why how")
 
 
 def status_of(verb: Token) -> Status:
     """Whether what this verb or predicate says is so. See ``Reading.status``."""
-    if verb.pos_ in {"NOUN", "PROPN", "ADJ", "ADV", "NUM", "ADP"} and verb.dep_ in {"attr", "acomp", "prep", "advmod", "oprd"}:
+    if verb.pos_ in {"NOUN", "PROPN", "ADJ", "ADV", "NUM", "ADP"} and verb.dep_ in {
+        "attr",
+        "acomp",
+        "prep",
+        "advmod",
+        "oprd",
+    }:
         if verb.head.pos_ in {"AUX", "VERB"}:
             verb = verb.head
     sentence = verb.sent
@@ -66,7 +85,7 @@ def climb(verb: Token, asked: Token) -> Status:
     return above if own is Status.SO else own
 
 
-def judged(verb: Token) -> Status:  # noqa: C901, PLR0911 - one question after the other
+def judged(verb: Token) -> Status:
     """What stands around a verb itself."""
     words = {child.lower_ for child in verb.children if child.dep_ not in {"ccomp", "advcl", "relcl", "conj", "xcomp"}}
     clause = clause_text(verb)
@@ -96,14 +115,20 @@ def behind(verb: Token, head: Token, asked: Token) -> Status | None:  # noqa: C9
         if head.pos_ not in {"VERB", "AUX"}:
             return None
         above = climb(head, asked)
-        if has_own_subject(verb) or (above is Status.NOT and (verb.tag_ != head.tag_ or "but" in {c.lower_ for c in head.children})):
+        if has_own_subject(verb) or (
+            above is Status.NOT and (verb.tag_ != head.tag_ or "but" in {c.lower_ for c in head.children})
+        ):
             return above if above is Status.OPEN and not has_own_subject(verb) else None
         return above
     if dep == "advcl":
         marks = {child.lower_ for child in verb.children if child.dep_ in {"mark", "advmod"}}
         if marks & CONDITIONS:
             return Status.OPEN
-        return None if has_own_subject(verb) else (Status.OPEN if climb(head, asked) is Status.OPEN and verb.tag_ == "VB" else None)
+        return (
+            None
+            if has_own_subject(verb)
+            else (Status.OPEN if climb(head, asked) is Status.OPEN and verb.tag_ == "VB" else None)
+        )
     if dep in {"xcomp", "ccomp", "acl", "pcomp"}:
         if lemma == "use" and head.tag_ in {"VBD", "VBN"} and is_infinitive(verb):
             return Status.WAS
@@ -121,7 +146,11 @@ def behind(verb: Token, head: Token, asked: Token) -> Status | None:  # noqa: C9
         if lemma == "go" and head.tag_ == "VBG" and is_infinitive(verb):
             return climb(head, asked)
         if is_infinitive(verb) or (verb.tag_ == "VBG" and lemma in WANTING):
-            if lemma in DONE and climb(head, asked) is Status.SO and (lemma in {"get", "manage", "start", "begin", "continue", "keep", "happen"} or verb.tag_ == "VBG"):
+            if (
+                lemma in DONE
+                and climb(head, asked) is Status.SO
+                and (lemma in {"get", "manage", "start", "begin", "continue", "keep", "happen"} or verb.tag_ == "VBG")
+            ):
                 return None
             return Status.OPEN if lemma in WANTING or dep in {"acl", "xcomp"} else climb(head, asked)
         return climb(head, asked) if head.pos_ in {"VERB", "AUX"} else None
@@ -131,7 +160,9 @@ def behind(verb: Token, head: Token, asked: Token) -> Status | None:  # noqa: C9
 def is_asked(verb: Token, sentence: Span) -> bool:
     """Whether a verb stands in a question: up to the question mark, from the clause that asks on."""
     text = sentence.text.rstrip(' ")\n')
-    inverted = any(is_inverted(token) for token in sentence if token.pos_ in {"VERB", "AUX"} and not token.dep_.startswith("aux"))
+    inverted = any(
+        is_inverted(token) for token in sentence if token.pos_ in {"VERB", "AUX"} and not token.dep_.startswith("aux")
+    )
     if not text.endswith("?"):
         return is_inverted(verb) and verb.dep_ == "ROOT"
     asking = [token for token in sentence if token.pos_ in {"VERB", "AUX"} and is_inverted(token)]
@@ -152,13 +183,23 @@ def is_inverted(verb: Token) -> bool:
         return False
     first = [child for child in verb.children if child.dep_ in {"aux", "auxpass"}]
     if any(aux.i < subject.i for aux in first) and verb.i > subject.i:
-        return not any(child.lower_ in {"so", "neither", "nor", "never"} and child.i < subject.i for child in verb.children)
-    return verb.lemma_ == "be" and verb.i < subject.i and subject.dep_ != "expl" and verb.dep_ == "ROOT" and verb.i == verb.sent.start
+        return not any(
+            child.lower_ in {"so", "neither", "nor", "never"} and child.i < subject.i for child in verb.children
+        )
+    return (
+        verb.lemma_ == "be"
+        and verb.i < subject.i
+        and subject.dep_ != "expl"
+        and verb.dep_ == "ROOT"
+        and verb.i == verb.sent.start
+    )
 
 
 def left_of(verb: Token) -> int:
     """Where the clause of a verb begins, without clauses that hang on it."""
-    return min([child.i for child in verb.children if child.dep_ not in {"advcl", "ccomp", "conj", "parataxis"}] + [verb.i])
+    return min(
+        [child.i for child in verb.children if child.dep_ not in {"advcl", "ccomp", "conj", "parataxis"}] + [verb.i]
+    )
 
 
 def clause_text(verb: Token) -> str:
@@ -195,7 +236,8 @@ def is_denied(verb: Token) -> bool:
 def has_condition(verb: Token) -> bool:
     """Whether an if-clause hangs on a verb."""
     return any(
-        child.dep_ == "advcl" and any(mark.lower_ in {"if", "unless"} for mark in child.children) for child in verb.children
+        child.dep_ == "advcl" and any(mark.lower_ in {"if", "unless"} for mark in child.children)
+        for child in verb.children
     )
 
 

@@ -13,15 +13,16 @@ from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.cast import Cast, Entry
 from memsvc.extract.offline.clean import MAX_QUOTE, Cleaned
 from memsvc.extract.offline.coreference import Mention
+from memsvc.extract.offline.lexicon_things import words
 from memsvc.extract.offline.names import Name
 from memsvc.extract.offline.reading import Bond, Status
 from memsvc.extract.offline.status import status_of
 from memsvc.extract.window import Turn
 
-FIRST = frozenset("i me my mine myself we us our ours ourselves".split())
-SECOND = frozenset("you your yours yourself".split())
-RELATIVE = frozenset("who that which whom whose".split())
-VAGUE_PERSONS = frozenset("someone somebody everyone everybody anyone anybody people nobody they them their".split())
+FIRST = words("i me my mine myself we us our ours ourselves")
+SECOND = words("you your yours yourself")
+RELATIVE = words("who that which whom whose")
+VAGUE_PERSONS = words("someone somebody everyone everybody anyone anybody people nobody they them their")
 NEAR = 12
 """Tokens at the beginning of a turn where "it" may mean what the turn before spoke of."""
 
@@ -87,7 +88,7 @@ class TurnReading:
         found = self.known[token.i] = self.person_meant(token)
         return found
 
-    def person_meant(self, token: Token) -> int | None:  # noqa: PLR0911 - one way of naming after the other
+    def person_meant(self, token: Token) -> int | None:
         """Whom a token means, worked out."""
         low = token.lower_
         if low in FIRST:
@@ -182,8 +183,14 @@ class TurnReading:
     def thing_before(self, token: Token, types: Sequence[str]) -> int | None:
         """The thing that "it" means: the subject or object of the sentence before."""
         doc, start = self.doc, token.sent.start
-        candidates = [word for word in doc[:start] if word.dep_ in {"dobj", "nsubj", "attr", "pobj", "ROOT", "nsubjpass"}]
-        same = [word for word in doc[start : token.i] if word.dep_ in {"dobj", "nsubj", "attr"} and token.head.i != word.head.i]
+        candidates = [
+            word for word in doc[:start] if word.dep_ in {"dobj", "nsubj", "attr", "pobj", "ROOT", "nsubjpass"}
+        ]
+        same = [
+            word
+            for word in doc[start : token.i]
+            if word.dep_ in {"dobj", "nsubj", "attr"} and token.head.i != word.head.i
+        ]
         for word in [*reversed(same), *reversed(candidates[-4:])]:
             if word.pos_ not in {"NOUN", "PROPN"}:
                 continue

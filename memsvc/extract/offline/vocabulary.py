@@ -39,4 +39,4 @@ def is_word(word: str) -> bool:
                 return True
             if ending in {"ing", "ed", "er", "y"} and len(stem) > 2 and stem[-1] == stem[-2] and stem[:-1] in known:  # noqa: PLR2004
                 return True
-    return any(sign.isdigit() for sign in low) or "-" in low and all(part in known for part in low.split("-") if part)
+    return any(sign.isdigit() for sign in low) or ("-" in low and all(part in known for part in low.split("-") if part))
