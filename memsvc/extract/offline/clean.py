@@ -1,4 +1,4 @@
-"""A message as a parser should read it: chat spellings written out, what is no speech left out, implied subjects put in.
+"""A message as a parser should read it: spellings of chats written out, what is no speech left out, subjects put in.
 
 Every sign keeps where it comes from, so that quotes stay verbatim.
 """
@@ -66,8 +66,8 @@ MARKS = re.compile(r"[’‘`´]|[“”„«»]| [–—] |—|…|[*_]{1,3}(?=
 SHORT = re.compile(r"(?<![\w'@#.])(" + "|".join(map(re.escape, chat.SPELLINGS)) + r")(?![\w'])", re.IGNORECASE)
 NOISE = re.compile(r"(?<![\w'])[ ,]*(?<![\w'])(?:" + "|".join(chat.NOISE) + r")(?![\w'])", re.IGNORECASE)
 ITS = re.compile(
-    r"\bits(?= (?:a|an|the|my|our|on|in|at|called|named|not|been|just|so|really|very|like|for|about|about|from|near|me|your|his|her"
-    r"|only|all|still|\w+ing|always|too|pretty|quite|also|hard|good|great|nice|fine|ok|okay)\b)",
+    r"\bits(?= (?:a|an|the|my|our|on|in|at|called|named|not|been|just|so|really|very|like|for|about|from|near|me|your"
+    r"|his|her|only|all|still|\w+ing|always|too|pretty|quite|also|hard|good|great|nice|fine|ok|okay)\b)",
     re.IGNORECASE,
 )
 DAYS = re.compile(r"\b(" + "|".join(chat.CAPITALISED) + r")\b")
@@ -90,7 +90,7 @@ def clean(text: str) -> Cleaned:
     cleaned = cleaned.sub(EMOJI, lambda match: "." if ends_sentence(match) else " ")
     cleaned = cleaned.sub(MARKS, plain_mark)
     cleaned = cleaned.sub(SHORT, written_out)
-    cleaned = cleaned.sub(NOISE, lambda match: "")
+    cleaned = cleaned.sub(NOISE, lambda _: "")
     cleaned = cleaned.sub(ITS, lambda match: match[0][:2] + "'s")
     cleaned = cleaned.sub(DAYS, lambda match: match[0].capitalize())
     return cleaned.sub(START, with_subject)

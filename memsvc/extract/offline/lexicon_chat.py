@@ -20,7 +20,8 @@ SPELLINGS = {
     "gotta": "have to", "hafta": "have to", "kinda": "kind of", "sorta": "sort of", "lotta": "lot of",
     "outta": "out of", "dunno": "don't know", "lemme": "let me", "gimme": "give me", "cuz": "because",
     "coz": "because", "cos": "because", "'cause": "because", "bc": "because", "tho": "though", "thru": "through",
-    "w/": "with", "w/o": "without", "b4": "before", "ppl": "people", "pls": "please", "plz": "please", "rn": "right now",
+    "w/": "with", "w/o": "without", "b4": "before", "ppl": "people", "pls": "please", "plz": "please",
+    "rn": "right now",
     "atm": "at the moment", "tmrw": "tomorrow", "tmr": "tomorrow", "tomoz": "tomorrow", "2moro": "tomorrow",
     "yday": "yesterday", "meself": "myself", "hubs": "husband", "bday": "birthday", "b-day": "birthday",
     "uni": "uni", "gf": "girlfriend", "bf": "boyfriend", "bestie": "best friend", "fav": "favourite",
@@ -30,7 +31,8 @@ SPELLINGS = {
     "wed love": "we'd love", "wed like": "we'd like",
 }  # fmt: skip
 NOISE = (
-    "tbh", "lol", "lmao", "lmfao", "rofl", "haha+", "hehe+", "ngl", "imo", "imho", "btw", "smh", "fyi", "omg", "tbf", "xx+", "xo+",
+    "tbh", "lol", "lmao", "lmfao", "rofl", "haha+", "hehe+", "ngl", "imo", "imho", "btw", "smh", "fyi", "omg", "tbf",
+    "xx+", "xo+",
     "ikr", "afaik", "iirc", "lolol",
 )  # fmt: skip
 """Between a sentence's words these say nothing, and parsers take them for objects."""

@@ -19,7 +19,8 @@ HE = _words("""
     boy gentleman man guy bloke landlord waiter opa dziadek father-in-law brother-in-law son-in-law half-brother
     ex-husband ex-boyfriend great-grandfather great-uncle
 """)
-FAMILY = (SHE | HE) - _words("girl lady woman landlady waitress boy gentleman man guy bloke landlord waiter") | _words("""
+ANYBODY = _words("girl lady woman landlady waitress boy gentleman man guy bloke landlord waiter")
+FAMILY = ((SHE | HE) - ANYBODY) | _words("""
     partner spouse cousin sibling parent child kid baby twin toddler grandparent grandchild grandkid fiancé fiancee
     stepparent stepchild stepkid godparent godchild in-law relative ex triplet foster-child better-half ex-partner
     half-sibling great-grandparent fella eldest youngest oldest step-dad step-mom step-mum step-sister step-brother

@@ -228,7 +228,8 @@ VENUES = _names("""
 """Places and organisations at once; where somebody works at one, it is the latter."""
 PLACE_SUFFIXES = (
     "straße", "strasse", "straat", "dam", "weg", "gasse", "platz", "plein", "gracht", "burg", "burgh", "ville", "ton",
-    "stad", "stadt", "berg", "dorf", "heim", "ford", "shire", "land", "grad", "polis", "pur", "abad", "viertel", "hausen",
+    "stad", "stadt", "berg", "dorf", "heim", "ford", "shire", "land", "grad", "polis", "pur", "abad", "viertel",
+    "hausen",
     "holm", "wick", "worth", "hafen", "hof", "bury", "borough", "mouth", "field", "minster", "chester", "ów", "ovo",
     "owice", "stan", "bach", "kirchen", "ingen", "näs", "köping", "bridge", "haven", "kirk", "gate", "maine", "bahnhof",
 )  # fmt: skip
@@ -245,16 +246,27 @@ ORGANIZATION_SUFFIXES = (
     "gesellschaft",
     "haus",
 )
-EXTENDING = {
-    word: kind
-    for kind, words in {
-        "Place": "station pool library park beach bridge airport street road square river lake island market museum hall centre"
-        " center studio café cafe pub bar hotel garden gardens church cathedral castle harbour campus stadium arena gallery"
-        " theatre theater cemetery hills mountains valley forest coast area allotments cottage club",
-        "Organization": "school hospital council university uni college choir orchestra bakery clinic academy institute embassy"
-        " foundation homebrewers branch",
-        "Event": "festival marathon conference carnival regatta derby parade tournament championship open triathlon half-marathon",
-    }.items()
-    for word in words.split()
-}  # fmt: skip
+EXTENDING = (
+    dict.fromkeys(
+        _names("""
+    station pool library park beach bridge airport street road square river lake island market museum hall centre
+    center studio café cafe pub bar hotel garden gardens church cathedral castle harbour campus stadium arena
+    gallery theatre theater cemetery hills mountains valley forest coast area allotments cottage club
+"""),
+        "Place",
+    )
+    | dict.fromkeys(
+        _names("""
+    school hospital council university uni college choir orchestra bakery clinic academy institute embassy
+    foundation homebrewers branch
+"""),
+        "Organization",
+    )
+    | dict.fromkeys(
+        _names("""
+    festival marathon conference carnival regatta derby parade tournament championship open triathlon half-marathon
+"""),
+        "Event",
+    )
+)
 """Nouns that belong to the name before them: "Coburg pool"."""

@@ -1,7 +1,7 @@
 """Proper names in a text: where they stand; ``votes`` tells what they name.
 
-A name is what the window knows, what is capitalised where nothing else explains it, and in lower case what is a frequent
-name or no word at all where a name may stand.
+A name is what the window knows, what is capitalised where nothing else explains it, and in lower case what is a
+frequent name, or no word at all where a name may stand.
 """
 
 from __future__ import annotations
@@ -141,28 +141,6 @@ def is_common(token: Token) -> bool:
     return token.pos_ in {"VERB", "AUX", "ADV", "ADP", "PRON", "DET", "CCONJ", "SCONJ", "PART", "ADJ"}
 
 
-def is_capital(token: Token) -> bool:
-    """Whether a token begins with a capital and may stand in a name."""
-    text = token.text
-    return text[0].isupper() and text[0].isalpha() and token.lower_ not in {"i", "i'm"} and not token.like_url
-
-
-def explains_capital(token: Token) -> bool:
-    """Whether a token's capital comes from its place, as that of a sentence's first word."""
-    before = doc_before(token)
-    return (
-        token.is_sent_start
-        or before is None
-        or before.text in {".", "!", "?", ":", '"', "-", "(", "...", "*"}
-        or before.is_space
-    )
-
-
-def doc_before(token: Token) -> Token | None:
-    """The token before one."""
-    return token.doc[token.i - 1] if token.i else None
-
-
 def capital_runs(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
     """Runs of capitalised words, with small words inside ("Bank of Ireland") and a noun behind ("Coburg pool")."""
     at = 0
@@ -267,7 +245,7 @@ def before_of(token: Token) -> Token | None:
 
 
 def lower_names(doc: Doc, taken: list[bool]) -> Iterator[int]:
-    """Names typed in lower case: those that are known ones ("ana", "porto"), and what is no word where a name may stand."""
+    """Names typed in lower case: frequent ones ("ana", "porto"), and what is no word where a name may stand."""
     for token in doc:
         low = token.lower_
         if taken[token.i] or not token.text[0].islower() or len(low) <= SHORT or not token.is_alpha:
@@ -283,7 +261,7 @@ def lower_names(doc: Doc, taken: list[bool]) -> Iterator[int]:
 
 
 def is_named_here(token: Token) -> bool:
-    """Whether a name stands where this word does: behind "in" or "with" without article, before "'s", by "my sister"."""
+    """Whether a name may stand where this word does: behind "in" without article, before "'s", by "my sister"."""
     doc, before = token.doc, before_of(token)
     after = doc[token.i + 1] if token.i + 1 < len(doc) else None
     if any(child.dep_ in {"det", "amod", "nummod", "poss"} for child in token.children) or token.tag_ == "NNS":

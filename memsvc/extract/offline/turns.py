@@ -31,8 +31,8 @@ class TurnReading:
     """See ``memsvc.extract.offline.reading.Reading``."""
 
     def __init__(
-        self, turn: Turn, index: int, cleaned: Cleaned, doc: Doc, now: datetime, cast: Cast,
-        speaker: int | None, partner: int | None, names: Sequence[Name], *, heard: bool = False,
+        self, turn: Turn, index: int, cleaned: Cleaned, doc: Doc, *, now: datetime, cast: Cast,
+        speaker: int | None, partner: int | None, names: Sequence[Name], heard: bool = False,
     ) -> None:  # fmt: skip
         """Prepare; ``settle`` has to follow, in the order of the turns.
 
@@ -196,7 +196,7 @@ class TurnReading:
                 continue
             if word.i in self.named:
                 entry = self.cast[self.named[word.i]]
-                if entry.kind not in {"Person"} and (not types or entry.kind in types):
+                if entry.kind != "Person" and (not types or entry.kind in types):
                     return entry.key
                 continue
             if word.lemma_.lower() in things.EMPTY or self.person(word) is not None:

@@ -1,7 +1,7 @@
 """What a name is likely to name: its words, the words around it, and the model each have votes.
 
-The model's count least: in chats it takes places for people and dogs for companies. Weights were set by hand so that one
-strong cue outvotes two fair ones; they are no probabilities.
+The model's count least: in chats it takes places for people and dogs for companies. Weights were set by hand so that
+one strong cue outvotes a fair one and a weak one; they are no probabilities.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def of_preposition(span: Span, votes: Votes) -> None:
 
 
 def at_name(mover: str, owner: bool, votes: Votes) -> None:
-    """ "work at X" makes an organisation, "he's at X now" does too, "played at X" a place."""
+    """What "at" says: "work at X" and "he's at X now" make an organisation, "played at X" a place."""
     works, is_at = mover in cues.WORKING, mover in {"be", "still"}
     votes["Organization"] += STRONG + FAIR if works else FAIR + WEAK if is_at else WEAK
     votes["Place"] += 0 if works else WEAK if is_at else FAIR
@@ -163,7 +163,7 @@ def at_name(mover: str, owner: bool, votes: Votes) -> None:
 
 
 def of_company(span: Span, votes: Votes) -> None:
-    """What stands behind a name or beside it: "'s", an age, "and I", "from work", "she called it", a "he" soon after."""
+    """What stands behind a name: "'s", an age, "and I", "from work", "she called it", a "he" soon after."""
     doc, root = span.doc, span.root
     after = neighbour(span, 1)
     near = doc[span.end : span.end + NEAR]
