@@ -329,7 +329,12 @@ class Clause:
 
 def quote(tokens: list[Token], reading: Reading) -> str:
     """The piece of the text from the first to the last of some words."""
-    return reading.words(min(tokens, key=lambda token: token.i), max(tokens, key=lambda token: token.i))
+    kept = sorted(tokens, key=lambda token: token.i)
+    while len(kept) > 1 and (kept[0].is_punct or kept[0].dep_ == "cc"):
+        kept.pop(0)
+    while len(kept) > 1 and (kept[-1].is_punct or kept[-1].dep_ == "cc" or kept[-1].is_space):
+        kept.pop()
+    return reading.words(kept[0], kept[-1])
 
 
 def clauses(reading: Reading) -> Iterator[Clause]:

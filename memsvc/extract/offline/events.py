@@ -78,6 +78,8 @@ def by_verb(clause: Clause, noun: Token) -> Iterator[Finding]:
     """I'm doing a ceramics course; we ran the marathon; back from a trip; I have an exam on Friday."""
     if clause.means(verbs.NOT_TAKING_PART) or (not clause.means(verbs.TAKE_PART) and clause.verb != noun):
         return
+    if listed(noun, things.words("christmas easter eid diwali halloween thanksgiving")) and noun not in clause.objects:
+        return
     if clause.lemma == "be" and noun in clause.complements and clause.verb != noun:
         return
     about = noun in clause.at("of", "with", "during", "after") and noun not in clause.on_verb("of", "with")

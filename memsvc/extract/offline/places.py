@@ -87,8 +87,7 @@ def lives(clause: Clause) -> Iterator[Finding]:
         over = change(clause) if clause.passive or "base" in clause.lemma or clause.lemma.startswith("settle") else over
     elif clause.means(verbs.GROW):
         keys, over = regions(clause, clause.at("in", "near", "from", "on", "outside")), "ended"
-        if clause.lemma == "bear":
-            keys = []
+        confidence = MAYBE if clause.lemma == "bear" else SURE
     elif clause.lemma in {"be", "come", "hail"}:
         keys, confidence = regions(clause, clause.on_verb("from")), LIKELY
         if clause.adverb or (clause.lemma == "come" and (clause.past or clause.verb.tag_ == "VBG")):
@@ -119,7 +118,11 @@ def homes(clause: Clause) -> Iterator[Finding]:
             continue
         keys = regions(clause, [oblique.noun])
         if keys and kind(clause, keys[0]) == "Place":
-            yield from told(residents(clause, oblique), "LIVES_IN", keys[0], clause, LIKELY, change(clause))
+            left = clause.means(verbs.lemmas("give up, leave, sell, move out, vacate")) and listed(
+                oblique.holder, WORDS_FOR_HOME
+            )
+            people = [*clause.people] if left else residents(clause, oblique)
+            yield from told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause))
 
 
 def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
