@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_kin as kin
-from memsvc.extract.offline import naming
+from memsvc.extract.offline import listing, naming
 from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.reading import Bond
 
@@ -58,6 +58,7 @@ def bind(reading: TurnReading) -> None:
             if key is not None:
                 reading.persons.append(Mention(token, key))
     naming.read_statements(reading)
+    listing.read_lists(reading)
 
 
 def relation_of(token: Token) -> str:
@@ -106,7 +107,7 @@ def unnamed(reading: TurnReading, relative: Relative) -> int:
     entry = reading.cast.relative(
         relative.whose, name, name=name, kind=relative.kind, gender=relative.gender, plural=relative.plural
     )
-    if not relative.plural or low not in kin.ARTICLED or low == "parents":
+    if not relative.plural or (relation in kin.FAMILY and (low not in kin.ARTICLED or low == "parents")):
         add_bond(reading, relative, entry.key)
     return entry.key
 

@@ -97,7 +97,9 @@ FINITE = re.compile(
     r"\b(?:is|was|are|were|isn't|wasn't|aren't|will|would|won't|makes?|made|takes?|took|has|helps?|helped|sounds?|feels?"
     r"|seems?|gets|got|can|could|keeps?|kept|means?|meant|gives?|gave|brings?|remains?|requires?|costs?|'s)\b",
     re.IGNORECASE)  # fmt: skip
+SUBJECT = re.compile(r" (?:I|you|he|she|it|we|they|the|your|my)\b", re.IGNORECASE)
+"""Behind an auxiliary: a question."""
 HAS_SUBJECT = re.compile(
     r" (?:I|you|he|she|we|they)\b(?! (?:love|like|know|met|saw|had|got|was|were|bought|made|think|said))", re.IGNORECASE
 )
-"""Behind an auxiliary or a verb: a question ("Didn't you …") or an inverted order."""
+"""Behind a verb: an inverted order ("Love you" is none)."""

@@ -105,7 +105,8 @@ def joined(doc: Doc, names: list[Name]) -> None:
             kind = kind_of_noun(other)
             if other.i in heads:
                 kind = next((kind for kind, _ in heads[other.i].votes.most_common(1)), "")
-            if kind in {"Person", "Place"}:
+            placed = name.end < len(doc) and doc[name.end].lower_ == "in"  # "Wim in Ghent and Ana in Lyon"
+            if kind == "Person" or (kind == "Place" and not placed):
                 name.votes[kind] += WEAK
 
 

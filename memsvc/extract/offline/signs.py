@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer

@@ -72,9 +72,11 @@ def status_of(verb: Token) -> Status:
 def climb(verb: Token) -> Status:
     """Judge a verb by itself, then by what it hangs on."""
     own = judged(verb)
-    if own in {Status.NOT, Status.OPEN} or verb.head.i == verb.i:
+    if own is Status.OPEN or verb.head.i == verb.i:
         return own
     above = behind(verb, verb.head)
+    if own is Status.NOT:  # "he pretends that he does not like it"
+        return Status.OPEN if above is Status.OPEN and verb.dep_ == "ccomp" else own
     return above if above is not None and above is not Status.SO and own is Status.SO else own
 
 
@@ -148,6 +150,8 @@ def wanted(verb: Token, head: Token) -> Status | None:
         return Status.WAS
     if lemma == "go" and head.tag_ == "VBG" and infinitive:
         return climb(head)
+    if verb.tag_ == "VB" and not infinitive and lemma in TELLING:
+        return Status.OPEN  # "she says move to Ghent"
     if infinitive or (verb.tag_ == "VBG" and lemma in WANTING):
         done = lemma in BEGUN or (lemma in DONE and verb.tag_ == "VBG")
         return climb(head) if done else Status.OPEN

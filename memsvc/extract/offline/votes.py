@@ -28,13 +28,15 @@ LABELS = {
 LEFT, RIGHT, NEAR = 9, 7, 12
 """Tokens that are looked at before a name's comma, behind it, and behind the name."""
 OLDEST = 100
+PEOPLES = ("an", "ans", "ish", "ese", "ic", "ch", "ian", "ians", "as", "os")
+"""Endings of names of peoples, which are nobody's own."""
 
 
 def votes_for(span: Span) -> Votes:
     """All votes on a name."""
     votes: Votes = Counter()
     words = [token.lower_ for token in span]
-    if any(token.ent_type_ == "NORP" for token in span) or " ".join(words) in things.LANGUAGES:
+    if " ".join(words) in things.LANGUAGES or (span.root.ent_type_ == "NORP" and words[-1].endswith(PEOPLES)):
         return votes
     of_model(span, words, votes)
     of_words(span, words, votes)
@@ -135,6 +137,7 @@ def of_preposition(span: Span, votes: Votes) -> None:
     mover = root.head.head.lemma_.lower() if governed else ""
     if word in cues.PLACING and governed:
         votes["Place"] += FAIR + WEAK if word == "in" or mover in cues.MOVING else WEAK
+        votes["Person"] -= STRONG if word == "in" and not owner else 0
     if word == "in" and not governed and not owner:
         votes["Place"] += STRONG
     if word == "to" and before.i and (governed or root.dep_ != "dobj"):
@@ -175,6 +178,8 @@ def of_company(span: Span, votes: Votes) -> None:
     if after.tag_ == "POS" and behind is not None:
         votes["Person"] += STRONG if root.head.lemma_.lower() in kin.KIN else FAIR
     if after.is_digit and 0 < int(after.text) < OLDEST and len(span) == 1:
+        votes["Person"] += WEAK
+    if behind is not None and after.lower_ == "in" and behind.text[0].isupper() and len(span) == 1:
         votes["Person"] += WEAK
     if behind is not None and after.lower_ in {"and", ","} and behind.lower_ == "i":
         votes["Person"] += FAIR
