@@ -1,4 +1,4 @@
-"""What the offline extractor reads: wordings of each type of fact, what must not become one, changes, dates, sentences."""
+"""What the offline extractor reads: wordings of facts, what must not become one, changes, dates, sentences."""
 
 from __future__ import annotations
 

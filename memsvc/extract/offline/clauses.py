@@ -197,6 +197,8 @@ class Clause:
         found: list[int] = []
         for token in self.subjects:
             key = self.reading.person(token)
+            if key is None and (name := called(token)) is not None:
+                key = self.reading.person(name)
             if key is not None and key not in found:
                 found.append(key)
         if not self.subjects and self.implied and self.reading.speaker is not None:
@@ -341,6 +343,7 @@ def clauses(reading: Reading) -> Iterator[Clause]:
     """The clauses of a turn, outer before inner."""
     relabel(reading)
     made: dict[int, Clause] = {}
+    before: list[Token] = []
     for sentence in reading.doc.sents:
         todo = [sentence.root]
         while todo:
@@ -348,6 +351,14 @@ def clauses(reading: Reading) -> Iterator[Clause]:
             if token == sentence.root or predicate(token):
                 clause = Clause(reading, token, parent=around(token, made))
                 clause.subjects, clause.implied = subjects(clause, sentence.root)
+                if (
+                    not clause.subjects
+                    and token == sentence.root
+                    and token.tag_ == "VBZ"
+                    and token.i <= sentence.start + 1
+                ):
+                    clause.subjects = before  # "She's at school. Wants to be a vet."
+                before = clause.subjects or before
                 made[token.i] = clause
                 yield clause
             todo += reversed(list(token.children))
@@ -368,6 +379,14 @@ def relabel(reading: Reading) -> None:
     doc.set_ents(filter_spans(kept), default="outside")
 
 
+def called(noun: Token) -> Token | None:
+    """The name in "a woman called Noor"."""
+    for child in noun.children:
+        if child.dep_ in {"acl", "relcl"} and child.lemma_ in {"call", "name"}:
+            return next((name for name in child.children if name.ent_type_ == "PERSON"), None)
+    return None
+
+
 def around(token: Token, made: dict[int, Clause]) -> Clause | None:
     """The nearest clause above a token."""
     for above in token.ancestors:
@@ -385,6 +404,13 @@ def subjects(clause: Clause, root: Token) -> tuple[list[Token], bool]:
         return (spread(verb.head) if relative and verb.head.dep_ == "conj" else [verb.head] if relative else own), False
     if any(child.dep_ == "expl" for child in verb.children):
         return [], False
+    if any(
+        child.dep_ == "auxpass" for child in verb.children
+    ):  # the parser lost it: "Last thing, my cousin gets married"
+        left = [
+            child for child in verb.lefts if child.pos_ in {"NOUN", "PROPN"} and child.ent_type_ not in {"DATE", "TIME"}
+        ]
+        return left[-1:], False
     if verb.dep_ in {"acl", "relcl"}:
         return ([verb.head], False) if verb.tag_ in {"VBG", "VBN"} else ([], False)
     if verb.dep_ == "conj" and parent and parent.verb == verb.head:

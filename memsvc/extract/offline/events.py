@@ -44,6 +44,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from by_verb(clause, noun)
     yield from owned(clause)
     yield from announced(clause)
+    yield from dated(clause)
     yield from verbal(clause)
 
 
@@ -137,9 +138,25 @@ def announced(clause: Clause) -> Iterator[Finding]:
                 yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, 0.5)
 
 
+def dated(clause: Clause) -> Iterator[Finding]:
+    """The defence is on 24 October; party is Saturday: what somebody tells the day of is, as a rule, their own."""
+    if clause.lemma not in {"be", "start", "begin"} or clause.past or clause.reading.speaker is None:
+        return
+    day = any(token.ent_type_ in {"DATE", "TIME"} for token in clause.own)
+    for noun in clause.subjects if day else ():
+        if is_event(noun) and owner(noun) is None and noun.pos_ in {"NOUN", "PROPN"}:
+            key = thing(clause, noun, "Event")
+            if key is not None and kind(clause, key) == "Event":
+                yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, MAYBE)
+
+
 def verbal(clause: Clause) -> Iterator[Finding]:
     """Verbs that are events: we got married in June; she graduates on Friday; I interviewed at Monzo."""
     name = LIFE_EVENTS.get(clause.lemma, "")
+    if clause.lemma == "marry" and any(
+        child.dep_ == "auxpass" and child.lemma_ == "get" for child in clause.verb.children
+    ):
+        name = "wedding"
     married = clause.lemma in {"get", "be"} and any(token.lower_ == "married" for token in clause.verb.children)
     if married and clause.lemma == "get":
         name = "wedding"

@@ -63,12 +63,15 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
     for reading in readings:
         if reading.index < 0:
             continue
-        for finding in (each for one in findings(reading) for each in of_both(one, spouse)):
+        for one in findings(reading):
+            whose = reading.whose  # two entities may have turned out to be one
+            finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
             if not allowed(finding, window.ontology):
                 continue
-            pair = (finding.subject, finding.object)
-            first, second = sorted(pair) if finding.type in SYMMETRIC else pair
-            same.setdefault((first, finding.type, second, finding.change), []).append(finding)
+            for each in of_both(finding, spouse):
+                pair = (each.subject, each.object)
+                first, second = sorted(pair) if each.type in SYMMETRIC else pair
+                same.setdefault((first, each.type, second, each.change), []).append(each)
     best = [max(found, key=lambda finding: finding.confidence) for found in same.values()]
     told = {id(one): found for one, found in zip(best, same.values(), strict=True)}
     return [fact(finding, told[id(finding)]) for finding in settled(best)]
@@ -148,9 +151,9 @@ def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
     return Fact(
-        subject=finding.subject,
+        subject=whose(finding.subject).key,
         type=finding.type,
-        object=finding.object,
+        object=whose(finding.object).key,
         sentence=sentence(
             whose(finding.subject), finding.type, whose(finding.object), finding.change, past=past,
             relation=finding.data.get("relation", ""),

@@ -132,7 +132,8 @@ def mentioned(clause: Clause) -> Iterator[Finding]:
         relative = entity.of == speaker and entity.relation.lower().rpartition(" ")[2] in kin.FAMILY
         new = entity.known is None and entity.type == "Person" and entity.named
         if new and not relative and first_name(entity.name):
-            near = (
+            inside = clause.verb.dep_ in {"acl", "relcl"} and clause.parent is not None and clause.parent.mine
+            near = inside or (
                 bool(clause.subjects)
                 and (clause.mine or any(word.lower_ in ME for word in clause.own))
                 and token not in clause.complements

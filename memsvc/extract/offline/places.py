@@ -50,6 +50,7 @@ HAVE_HOME = verbs.lemmas("""
     have, get, rent, buy, find, own, lease, share, sign, take, sublet, keep, see, view, move, be
 """)
 WORDS_FOR_HOME = things.DWELLINGS | things.words("place")
+MEET = verbs.lemmas("meet, know, hire, befriend")
 LET = things.words("flat apartment place room condo")
 REGIONS = frozenset({"GPE", "LOC"})
 
@@ -114,7 +115,10 @@ def moves(clause: Clause) -> Iterator[Finding]:
 def homes(clause: Clause) -> Iterator[Finding]:
     """Our place in Malmö; a flat in Nantwich; mum's house in Crewe; my sister in Porto; a nurse in Porto."""
     for oblique in clause.obliques:
-        if oblique.prep not in {"in", "near", "at", "from", "outside"} or oblique.holder.pos_ not in {"NOUN", "PROPN"}:
+        meeting = oblique.prep == "from" and oblique.holder == clause.verb and clause.means(MEET)
+        if oblique.prep not in {"in", "near", "at", "from", "outside"} or not (
+            meeting or oblique.holder.pos_ in {"NOUN", "PROPN", "ADJ", "NUM"}
+        ):
             continue
         keys = regions(clause, [oblique.noun])
         if keys and kind(clause, keys[0]) == "Place":
@@ -138,6 +142,12 @@ def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
         return [whose] if whose is not None else [*clause.people] if renting else []
     if holder.i in family:
         return [family[holder.i]]
+    if holder == clause.verb and clause.means(MEET):  # "met a lovely girl, Shabnam, from Burnley"
+        return [reading.person(noun) for noun in clause.objects]
+    if "us" in {
+        noun.lower_ for child in holder.children for noun in child.children
+    }:  # "there's four of us in Hyde Park"
+        return [reading.speaker]
     if listed(holder, things.ROLES) and holder in clause.complements and clause.lemma == "be":
         return [*clause.people]
     person = holder.ent_type_ == "PERSON" or is_person_noun(holder)
@@ -205,9 +215,12 @@ def timed(clause: Clause) -> bool:
 
 def resides(clause: Clause, oblique: Oblique) -> bool:
     """Whether "he's in Calgary with his wife" says where somebody lives: of others, now, at no special time."""
-    if oblique.prep != "in" or clause.past or clause.mine or oblique.noun.ent_type_ not in REGIONS:
+    if oblique.prep != "in" or clause.past or oblique.noun.ent_type_ not in REGIONS:
         return False
-    return not any(token.ent_type_ in {"DATE", "TIME"} for token in clause.own)
+    if any(token.lower_ == "since" or listed(token, things.DWELLINGS) for token in clause.own):
+        return True
+    dated = any(token.ent_type_ in {"DATE", "TIME"} and not token.like_num for token in clause.own)
+    return not clause.mine and not dated
 
 
 def whereabouts(clause: Clause, oblique: Oblique, going: bool) -> bool:
@@ -255,8 +268,9 @@ def stands(clause: Clause) -> Iterator[Finding]:
     """The concert is at St Mary's; a wedding in Birmingham; a company in Tampere; the Polish club in Hanley."""
     for oblique in clause.obliques:
         holder = oblique.holder
+        heading = oblique.prep == "to" and listed(holder, things.TRIPS)
         if (
-            oblique.prep not in IN
+            not (oblique.prep in IN or heading)
             or holder.pos_ not in {"NOUN", "PROPN"}
             or holder.ent_type_ in {"DATE", "TIME", "PERSON"}
         ):

@@ -114,6 +114,8 @@ def at_places(clause: Clause) -> Iterator[Finding]:
         nouns += [(noun, MAYBE) for noun in clause.on_verb("with") if noun.ent_type_ == "ORG"]
     elif clause.verb.ent_type_ in {"DATE", "TIME"} or listed(clause.verb, things.TIMES | things.JOBS):
         nouns += [(noun, MAYBE) for noun in clause.at("at") if listed(noun, things.WORKPLACES)]
+        nouns += [(noun, MAYBE) for noun in clause.at("in", "with") if clause.verb.lemma_ == "year" and (
+            listed(noun, things.WORKPLACES) or noun.ent_type_ == "ORG")]  # fmt: skip
     elif clause.means(verbs.lemmas("start, begin, enrol, enroll, accept, get in, continue, end up, get hired")):
         nouns += [(noun, LIKELY) for noun in clause.at("at", "with")]
     elif clause.means(verbs.lemmas("go, get into, get, apply")):
