@@ -316,7 +316,8 @@ class Clause:
     @cached_property
     def words(self) -> str:
         """The clause as it stands in the text, 200 signs at most."""
-        return quote(self.own, self.reading)
+        inner = [token for verb in self.inner for token in verb.subtree]
+        return quote(self.own + inner, self.reading)
 
     @cached_property
     def wide(self) -> str:
@@ -407,9 +408,7 @@ def subjects(clause: Clause, root: Token) -> tuple[list[Token], bool]:
     if any(
         child.dep_ == "auxpass" for child in verb.children
     ):  # the parser lost it: "Last thing, my cousin gets married"
-        left = [
-            child for child in verb.lefts if child.pos_ in {"NOUN", "PROPN"} and child.ent_type_ not in {"DATE", "TIME"}
-        ]
+        left = [token for child in verb.lefts for token in child.subtree if token.ent_type_ == "PERSON"]
         return left[-1:], False
     if verb.dep_ in {"acl", "relcl"}:
         return ([verb.head], False) if verb.tag_ in {"VBG", "VBN"} else ([], False)

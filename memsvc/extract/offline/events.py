@@ -38,7 +38,7 @@ LIFE_EVENTS = {"graduate": "graduation", "elope": "wedding"}
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything about events in a clause."""
-    if clause.status is not Status.SO:
+    if clause.status is not Status.SO or clause.modal in {"can", "ca", "could", "should", "may"}:
         return
     for noun in nouns_of(clause):
         yield from by_verb(clause, noun)
@@ -153,7 +153,7 @@ def dated(clause: Clause) -> Iterator[Finding]:
 def verbal(clause: Clause) -> Iterator[Finding]:
     """Verbs that are events: we got married in June; she graduates on Friday; I interviewed at Monzo."""
     name = LIFE_EVENTS.get(clause.lemma, "")
-    if clause.lemma == "marry" and any(
+    if clause.lemma in {"marry", "married"} and any(
         child.dep_ == "auxpass" and child.lemma_ == "get" for child in clause.verb.children
     ):
         name = "wedding"

@@ -186,7 +186,8 @@ EMPTY = words("""
     yesterday moment while minute minutes hour hours second fact case point idea bunch ton tons loads plenty question
     questions place someone somebody anyone anybody everyone everybody nobody none all both each that this it these
     those them reason chance here there where what who which mess morning evening night afternoon tonight number
-    amount whole half end start beginning middle side front back top bottom good bad look try go luck sense difference
+    amount whole half yep yeah yes blast love ride end start beginning middle side front back top bottom good bad look
+    try go luck sense difference
 """)
 """Words that name nothing that one could remember."""
 PLACES = words("""
