@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_kin as kin
-from memsvc.extract.offline import listing, naming
+from memsvc.extract.offline import naming
 from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.reading import Bond
 
@@ -51,14 +51,12 @@ class Relative:
 
 
 def bind(reading: TurnReading) -> None:
-    """Find the relatives of a turn, name them where the turn does, and note the bonds."""
+    """Find the relatives of a turn, with the names that stand beside them, and note the bonds."""
     for token in reading.doc:
         if token.pos_ in NOMINAL and relation_of(token):
             key = described(reading, token)
             if key is not None:
                 reading.persons.append(Mention(token, key))
-    naming.read_statements(reading)
-    listing.read_lists(reading)
 
 
 def relation_of(token: Token) -> str:

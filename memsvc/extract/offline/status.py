@@ -133,6 +133,8 @@ def reported(verb: Token, head: Token) -> Status | None:
     lemma = head.lemma_.lower()
     if lemma in HYPOTHESES or (verb.tag_ == "VB" and not has_own_subject(verb)):
         return Status.OPEN  # "I wish", "she says move to Ghent"
+    if verb.i < head.i and has_own_subject(verb) and lemma not in BELIEVING:
+        return None  # "I've got a van, could I park it there": two clauses side by side
     if lemma in BELIEVING:
         return climb(head) if is_speaker(head) else Status.OPEN
     if lemma in TELLING:

@@ -8,7 +8,7 @@ from datetime import datetime
 from spacy.tokens import Doc, Token
 
 from memsvc.extract.extraction import Entity
-from memsvc.extract.offline import coreference, kinship, phrases
+from memsvc.extract.offline import coreference, kinship, listing, naming, phrases
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.cast import Cast, Entry
 from memsvc.extract.offline.clean import MAX_QUOTE, Cleaned
@@ -67,6 +67,8 @@ class TurnReading:
                 self.places.append(mention)
         if not self.heard:
             kinship.bind(self)
+            naming.read_statements(self)
+            listing.read_lists(self)
         self.persons.sort(key=lambda mention: mention.token.i)
 
     def note(self, entry: Entry, start: int, end: int) -> None:
