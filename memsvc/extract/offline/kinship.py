@@ -62,6 +62,8 @@ def bind(reading: TurnReading) -> None:
 def relation_of(token: Token) -> str:
     """The relation that a noun names, singular; empty: none."""
     low, lemma, doc, at = token.lower_, token.lemma_.lower(), token.doc, token.i
+    if at and doc[at - 1].lower_ in {"fur", "furry", "fluffy"}:
+        return ""  # "fur babies" are kept, not born
     if at + 2 < len(doc) and doc[at + 1].text == "-" and f"{low}-{doc[at + 2].lower_}" in kin.KIN:
         return ""  # "co" of "co-worker": its last part speaks for it
     if at > 1 and doc[at - 1].text == "-":
