@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memsvc.extract.extraction import Entity
 from memsvc.extract.window import Candidate, Window
 
-FIRM = 4.0
+FIRM = 16
 """By so many votes a name's type is certain enough."""
 
 

@@ -197,6 +197,8 @@ class Clause:
         found: list[int] = []
         for token in self.subjects:
             key = self.reading.person(token)
+            if key is None and (name := called(token)) is not None:
+                key = self.reading.person(name)
             if key is not None and key not in found:
                 found.append(key)
         if not self.subjects and self.implied and self.reading.speaker is not None:
@@ -314,7 +316,8 @@ class Clause:
     @cached_property
     def words(self) -> str:
         """The clause as it stands in the text, 200 signs at most."""
-        return quote(self.own, self.reading)
+        inner = [token for verb in self.inner for token in verb.subtree]
+        return quote(self.own + inner, self.reading)
 
     @cached_property
     def wide(self) -> str:
@@ -329,13 +332,19 @@ class Clause:
 
 def quote(tokens: list[Token], reading: Reading) -> str:
     """The piece of the text from the first to the last of some words."""
-    return reading.words(min(tokens, key=lambda token: token.i), max(tokens, key=lambda token: token.i))
+    kept = sorted(tokens, key=lambda token: token.i)
+    while len(kept) > 1 and (kept[0].is_punct or kept[0].dep_ == "cc"):
+        kept.pop(0)
+    while len(kept) > 1 and (kept[-1].is_punct or kept[-1].dep_ == "cc" or kept[-1].is_space):
+        kept.pop()
+    return reading.words(kept[0], kept[-1])
 
 
 def clauses(reading: Reading) -> Iterator[Clause]:
     """The clauses of a turn, outer before inner."""
     relabel(reading)
     made: dict[int, Clause] = {}
+    before: list[Token] = []
     for sentence in reading.doc.sents:
         todo = [sentence.root]
         while todo:
@@ -343,6 +352,14 @@ def clauses(reading: Reading) -> Iterator[Clause]:
             if token == sentence.root or predicate(token):
                 clause = Clause(reading, token, parent=around(token, made))
                 clause.subjects, clause.implied = subjects(clause, sentence.root)
+                if (
+                    not clause.subjects
+                    and token == sentence.root
+                    and token.tag_ == "VBZ"
+                    and token.i <= sentence.start + 1
+                ):
+                    clause.subjects = before  # "She's at school. Wants to be a vet."
+                before = clause.subjects or before
                 made[token.i] = clause
                 yield clause
             todo += reversed(list(token.children))
@@ -363,6 +380,14 @@ def relabel(reading: Reading) -> None:
     doc.set_ents(filter_spans(kept), default="outside")
 
 
+def called(noun: Token) -> Token | None:
+    """The name in "a woman called Noor"."""
+    for child in noun.children:
+        if child.dep_ in {"acl", "relcl"} and child.lemma_ in {"call", "name"}:
+            return next((name for name in child.children if name.ent_type_ == "PERSON"), None)
+    return None
+
+
 def around(token: Token, made: dict[int, Clause]) -> Clause | None:
     """The nearest clause above a token."""
     for above in token.ancestors:
@@ -380,6 +405,11 @@ def subjects(clause: Clause, root: Token) -> tuple[list[Token], bool]:
         return (spread(verb.head) if relative and verb.head.dep_ == "conj" else [verb.head] if relative else own), False
     if any(child.dep_ == "expl" for child in verb.children):
         return [], False
+    if any(
+        child.dep_ == "auxpass" for child in verb.children
+    ):  # the parser lost it: "Last thing, my cousin gets married"
+        left = [token for child in verb.lefts for token in child.subtree if token.ent_type_ == "PERSON"]
+        return left[-1:], False
     if verb.dep_ in {"acl", "relcl"}:
         return ([verb.head], False) if verb.tag_ in {"VBG", "VBN"} else ([], False)
     if verb.dep_ == "conj" and parent and parent.verb == verb.head:

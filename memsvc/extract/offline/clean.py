@@ -1,4 +1,4 @@
-"""A message as a parser should read it: chat spellings written out, what is no speech left out, implied subjects put in.
+"""A message as a parser should read it: spellings of chats written out, what is no speech left out, subjects put in.
 
 Every sign keeps where it comes from, so that quotes stay verbatim.
 """
@@ -64,12 +64,21 @@ NOT_SPEECH = re.compile(
 QUOTED = re.compile(r'"([^"\n]{12,})"|“([^”\n]{12,})”|‘([^’\n]{12,})’')
 MARKS = re.compile(r"[’‘`´]|[“”„«»]| [–—] |—|…|[*_]{1,3}(?=\w)|(?<=\w)[*_]{1,3}")
 SHORT = re.compile(r"(?<![\w'@#.])(" + "|".join(map(re.escape, chat.SPELLINGS)) + r")(?![\w'])", re.IGNORECASE)
-NOISE = re.compile(r"(?<![\w'])[ ,]*(?<![\w'])(?:" + "|".join(chat.NOISE) + r")(?![\w'])", re.IGNORECASE)
+NOISE = re.compile(r"[ ,]*(?<![\w'])(?:" + "|".join(chat.NOISE) + r")(?![\w'])", re.IGNORECASE)
 ITS = re.compile(
-    r"\bits(?= (?:a|an|the|my|our|on|in|at|called|named|not|been|just|so|really|very|like|for|about|about|from|near|me|your|his|her"
-    r"|only|all|still|\w+ing|always|too|pretty|quite|also|hard|good|great|nice|fine|ok|okay)\b)",
+    r"\bits(?= (?:a|an|the|my|our|on|in|at|called|named|not|been|just|so|really|very|like|for|about|from|near|me|your"
+    r"|his|her|only|all|still|\w+ing|always|too|pretty|quite|also|hard|good|great|nice|fine|ok|okay)\b)",
     re.IGNORECASE,
 )
+IS = re.compile(
+    r"(?<![\w'])(?!(?:it|he|she|that|what|who|there|here|let|where|how|when|why|this)'s)"
+    r"(?<!at )(?<!to )(?<!from )([\w-]{2,})'s"  # not "at Ana's in Porto"
+    r"(?= (?:a|an|the|in|at|on|not|gone|been|coming|going|my|our|so|very|really|still|always|now|here|there|just"
+    r"|already|off|back|out|down|up|getting|doing|making|working|living|pretending|moving|having|turning|leaving|only|ill|sick|pregnant|dead|\d+"
+    r"|allergic|married)\b(?!-))",
+    re.IGNORECASE,
+)
+HAS = re.compile(r" (?:been|gone|had|got)\b")
 DAYS = re.compile(r"\b(" + "|".join(chat.CAPITALISED) + r")\b")
 EMOJI = re.compile(
     "[\U0001f1e6-\U0001faff\u2600-\u27bf\u2b50\ufe0f\u200d\u2190-\u21ff]+|(?<!\\w)(?:[:;=]-?[)(DPpO/|*]+|<3|xD|\\^\\^)(?!\\w)"
@@ -90,8 +99,9 @@ def clean(text: str) -> Cleaned:
     cleaned = cleaned.sub(EMOJI, lambda match: "." if ends_sentence(match) else " ")
     cleaned = cleaned.sub(MARKS, plain_mark)
     cleaned = cleaned.sub(SHORT, written_out)
-    cleaned = cleaned.sub(NOISE, lambda match: "")
+    cleaned = cleaned.sub(NOISE, lambda _: "")
     cleaned = cleaned.sub(ITS, lambda match: match[0][:2] + "'s")
+    cleaned = cleaned.sub(IS, lambda match: f"{match[1]} {'has' if HAS.match(match.string, match.end()) else 'is'}")
     cleaned = cleaned.sub(DAYS, lambda match: match[0].capitalize())
     return cleaned.sub(START, with_subject)
 
@@ -147,7 +157,8 @@ def with_subject(match: re.Match[str]) -> str | None:
         subject = "I am "
     elif word == "born":
         subject = "I was "
-    if not subject or chat.HAS_SUBJECT.match(rest):
+    asks = word in chat.AUXILIARIES and chat.SUBJECT.match(rest)
+    if not subject or asks or chat.HAS_SUBJECT.match(rest):
         return None
     at = match.start("verb") - match.start()
     verb = match[0][at:]

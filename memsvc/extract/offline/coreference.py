@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from spacy.tokens import Token
 
 from memsvc.extract.offline.cast import Cast
+from memsvc.extract.offline.lexicon_things import words
 
-HER = frozenset(["she", "her", "hers", "herself"])
-HIM = frozenset(["he", "him", "his", "himself"])
-THING = frozenset(["it", "its", "itself", "that", "this"])
+HER = words("she her hers herself")
+HIM = words("he him his himself")
+THING = words("it its itself that this")
 THERE = frozenset({"there", "here"})
 FAR = 3
 """Turns back that are searched."""

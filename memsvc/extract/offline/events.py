@@ -38,12 +38,13 @@ LIFE_EVENTS = {"graduate": "graduation", "elope": "wedding"}
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything about events in a clause."""
-    if clause.status is not Status.SO:
+    if clause.status is not Status.SO or clause.modal in {"can", "ca", "could", "should", "may"}:
         return
     for noun in nouns_of(clause):
         yield from by_verb(clause, noun)
     yield from owned(clause)
     yield from announced(clause)
+    yield from dated(clause)
     yield from verbal(clause)
 
 
@@ -77,6 +78,8 @@ def telling(noun: Token) -> bool:
 def by_verb(clause: Clause, noun: Token) -> Iterator[Finding]:
     """I'm doing a ceramics course; we ran the marathon; back from a trip; I have an exam on Friday."""
     if clause.means(verbs.NOT_TAKING_PART) or (not clause.means(verbs.TAKE_PART) and clause.verb != noun):
+        return
+    if listed(noun, things.words("christmas easter eid diwali halloween thanksgiving")) and noun not in clause.objects:
         return
     if clause.lemma == "be" and noun in clause.complements and clause.verb != noun:
         return
@@ -135,9 +138,25 @@ def announced(clause: Clause) -> Iterator[Finding]:
                 yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, 0.5)
 
 
+def dated(clause: Clause) -> Iterator[Finding]:
+    """The defence is on 24 October; party is Saturday: what somebody tells the day of is, as a rule, their own."""
+    if clause.lemma not in {"be", "start", "begin"} or clause.past or clause.reading.speaker is None:
+        return
+    day = any(token.ent_type_ in {"DATE", "TIME"} for token in clause.own)
+    for noun in clause.subjects if day else ():
+        if is_event(noun) and owner(noun) is None and noun.pos_ in {"NOUN", "PROPN"}:
+            key = thing(clause, noun, "Event")
+            if key is not None and kind(clause, key) == "Event":
+                yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, MAYBE)
+
+
 def verbal(clause: Clause) -> Iterator[Finding]:
     """Verbs that are events: we got married in June; she graduates on Friday; I interviewed at Monzo."""
     name = LIFE_EVENTS.get(clause.lemma, "")
+    if clause.lemma in {"marry", "married"} and any(
+        child.dep_ == "auxpass" and child.lemma_ == "get" for child in clause.verb.children
+    ):
+        name = "wedding"
     married = clause.lemma in {"get", "be"} and any(token.lower_ == "married" for token in clause.verb.children)
     if married and clause.lemma == "get":
         name = "wedding"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from memsvc.extract.extraction import Extraction
-from memsvc.extract.offline import names, pipeline
+from memsvc.extract.offline import pipeline
 from memsvc.extract.offline.cast import Cast, normal
 from memsvc.extract.offline.clean import Cleaned, clean
 from memsvc.extract.offline.facts import read_facts
 from memsvc.extract.offline.language import is_english
+from memsvc.extract.offline.names import Name, find_names
 from memsvc.extract.offline.signs import is_boilerplate, read_signs
 from memsvc.extract.offline.turns import TurnReading
 from memsvc.extract.window import OWNER, Turn, Window
@@ -72,9 +74,9 @@ def read_turns(window: Window, cast: Cast) -> list[TurnReading]:
         others = [key for name, key in speakers.items() if name != turn.speaker]
         made.append(
             TurnReading(
-                turn, index, cleaned, doc, turn.said_at.astimezone(zone), cast,
-                speakers.get(turn.speaker), others[0] if len(others) == 1 else None,
-                names.find_names(doc, known, lengths, asked.get(index, "")), heard=turn.role not in PEOPLE,
+                turn, index, cleaned, doc, now=turn.said_at.astimezone(zone), cast=cast,
+                speaker=speakers.get(turn.speaker), partner=others[0] if len(others) == 1 else None,
+                names=find_names(doc, known, lengths, asked.get(index, "")), heard=turn.role not in PEOPLE,
             )
         )  # fmt: skip
     agree([reading.names for reading in made if not reading.heard])
@@ -124,7 +126,7 @@ def known_names(window: Window) -> tuple[dict[str, str], dict[str, set[int]]]:
     return known, index
 
 
-def agree(found: list[list[names.Name]]) -> None:
+def agree(found: Sequence[Sequence[Name]]) -> None:
     """Let all mentions of a name vote together on what it names."""
     votes: dict[str, Counter[str]] = {}
     for name in (name for some in found for name in some):

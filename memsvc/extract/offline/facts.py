@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from memsvc.extract.extraction import Fact
 from memsvc.extract.offline.clauses import Clause, clauses
-from memsvc.extract.offline.findings import DOUBTFUL, Finding
+from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.reading import Reading
@@ -32,6 +32,21 @@ OF_PEOPLE = BETWEEN_PEOPLE | {
     "CREATED",
     "USES",
 }
+PARTNER = frozenset(
+    {
+        "husband",
+        "wife",
+        "partner",
+        "girlfriend",
+        "boyfriend",
+        "fiancé",
+        "fiancée",
+        "fiance",
+        "fiancee",
+        "spouse",
+        "hubby",
+    }
+)
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 
 
@@ -43,19 +58,39 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
         readings: one for each turn that is read (none for assistants' turns), in their order; those of turns before the
             window have a negative index and give no facts.
     """
-    best: dict[tuple[int, str, int, str], Finding] = {}
+    spouse = spouses(readings)
+    same: dict[tuple[int, str, int, str], list[Finding]] = {}
     for reading in readings:
         if reading.index < 0:
             continue
-        for finding in findings(reading):
+        for one in findings(reading):
+            whose = reading.whose  # two entities may have turned out to be one
+            finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
             if not allowed(finding, window.ontology):
                 continue
-            pair = (finding.subject, finding.object)
-            first, second = sorted(pair) if finding.type in SYMMETRIC else pair
-            key = (first, finding.type, second, finding.change)
-            if key not in best or finding.confidence > best[key].confidence:
-                best[key] = finding
-    return [fact(finding) for finding in settled(list(best.values()))]
+            for each in of_both(finding, spouse):
+                pair = (each.subject, each.object)
+                first, second = sorted(pair) if each.type in SYMMETRIC else pair
+                same.setdefault((first, each.type, second, each.change), []).append(each)
+    best = [max(found, key=lambda finding: finding.confidence) for found in same.values()]
+    told = {id(one): found for one, found in zip(best, same.values(), strict=True)}
+    return [fact(finding, told[id(finding)]) for finding in settled(best)]
+
+
+def spouses(readings: Sequence[Reading]) -> dict[int, int]:
+    """The one whom each speaker calls a husband, wife or partner: "we" and "our" mean both."""
+    bonds = [bond for reading in readings for bond in reading.bonds if bond.relation in PARTNER and not bond.over]
+    found = {bond.whose: bond.who for bond in bonds}
+    return found if all(found[bond.whose] == bond.who for bond in bonds) else {}
+
+
+def of_both(finding: Finding, spouse: dict[int, int]) -> Iterator[Finding]:
+    """What "we" do together that couples share: where they live."""
+    yield finding
+    both = any(token.lower_ in {"we", "our", "us"} for token in finding.clause.own)
+    other = spouse.get(finding.subject)
+    if both and other is not None and finding.type == "LIVES_IN" and finding.subject == finding.clause.reading.speaker:
+        yield replace(finding, subject=other, confidence=min(finding.confidence, MAYBE))
 
 
 def findings(reading: Reading) -> Iterator[Finding]:
@@ -108,16 +143,17 @@ def settled(found: list[Finding]) -> list[Finding]:
     return kept
 
 
-def fact(finding: Finding) -> Fact:
-    """A finding with its time and its words."""
+def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
+    """A finding with its words, and its time by the first of all that tell the same and name one."""
     clause: Clause = finding.clause
-    since, until = span(clause, finding.type, finding.change)
+    spans = (span(each.clause, each.type, each.change) for each in (finding, *all_told))
+    since, until = next((found for found in spans if found != (None, None)), (None, None))
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)
     return Fact(
-        subject=finding.subject,
+        subject=whose(finding.subject).key,
         type=finding.type,
-        object=finding.object,
+        object=whose(finding.object).key,
         sentence=sentence(
             whose(finding.subject), finding.type, whose(finding.object), finding.change, past=past,
             relation=finding.data.get("relation", ""),

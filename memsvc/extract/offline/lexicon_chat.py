@@ -20,7 +20,8 @@ SPELLINGS = {
     "gotta": "have to", "hafta": "have to", "kinda": "kind of", "sorta": "sort of", "lotta": "lot of",
     "outta": "out of", "dunno": "don't know", "lemme": "let me", "gimme": "give me", "cuz": "because",
     "coz": "because", "cos": "because", "'cause": "because", "bc": "because", "tho": "though", "thru": "through",
-    "w/": "with", "w/o": "without", "b4": "before", "ppl": "people", "pls": "please", "plz": "please", "rn": "right now",
+    "w/": "with", "w/o": "without", "b4": "before", "ppl": "people", "pls": "please", "plz": "please",
+    "rn": "right now",
     "atm": "at the moment", "tmrw": "tomorrow", "tmr": "tomorrow", "tomoz": "tomorrow", "2moro": "tomorrow",
     "yday": "yesterday", "meself": "myself", "hubs": "husband", "bday": "birthday", "b-day": "birthday",
     "uni": "uni", "gf": "girlfriend", "bf": "boyfriend", "bestie": "best friend", "fav": "favourite",
@@ -30,7 +31,8 @@ SPELLINGS = {
     "wed love": "we'd love", "wed like": "we'd like",
 }  # fmt: skip
 NOISE = (
-    "tbh", "lol", "lmao", "lmfao", "rofl", "haha+", "hehe+", "ngl", "imo", "imho", "btw", "smh", "fyi", "omg", "tbf", "xx+", "xo+",
+    "tbh", "lol", "lmao", "lmfao", "rofl", "haha+", "hehe+", "ngl", "imo", "imho", "btw", "smh", "fyi", "omg", "tbf",
+    "xx+", "xo+",
     "ikr", "afaik", "iirc", "lolol",
 )  # fmt: skip
 """Between a sentence's words these say nothing, and parsers take them for objects."""
@@ -54,38 +56,40 @@ ADVERBS = (
     "officially", "accidentally", "definitely", "probably", "maybe", "almost", "nearly", "secretly", "kind of",
     "sort of", "so", "only just", "then", "once", "genuinely", "proper", "properly", "simply", "barely",
 )  # fmt: skip
-PAST = _words(
-    "got went had bought sold moved started finished made met saw took gave left lost found quit tried visited joined"
-    " adopted baked cooked built wrote read ran ate drank slept woke came drove flew rode walked cycled swam hiked"
-    " climbed played watched listened booked ordered paid spent saved won passed failed graduated retired married"
-    " divorced broke hurt sprained fell signed applied interviewed accepted turned decided picked grabbed painted sewed"
-    " knitted planted grew repaired fixed replaced installed downloaded switched used worked lived studied taught"
-    " learned learnt enrolled registered attended celebrated hosted invited organised organized planned cancelled"
-    " canceled postponed missed loved hated liked enjoyed felt thought knew wanted needed hoped wished forgot remembered"
-    " told said asked called phoned texted emailed sent brought borrowed lent rented leased became stayed returned"
-    " travelled traveled landed arrived dropped stopped gave began was didn't hadn't wasn't couldn't wouldn't"
-    " launched released published founded opened closed shut submitted handed cleaned tidied washed mowed unpacked"
-    " packed assembled 've've treated scored tore dumped ditched unsubscribed upgraded traded swapped caught"
-)
-PRESENT = _words(
-    "love hate enjoy miss hope prefer wish adore dislike loathe despise want need can't cannot own suppose"
-)
+PAST = _words("""
+    got went had bought sold moved started finished made met saw took gave left lost found quit tried visited joined
+    adopted baked cooked built wrote read ran ate drank slept woke came drove flew rode walked cycled swam hiked
+    climbed played watched listened booked ordered paid spent saved won passed failed graduated retired married
+    divorced broke hurt sprained fell signed applied interviewed accepted turned decided picked grabbed painted
+    sewed knitted planted grew repaired fixed replaced installed downloaded switched used worked lived studied
+    taught learned learnt enrolled registered attended celebrated hosted invited organised organized planned
+    cancelled canceled postponed missed loved hated liked enjoyed felt thought knew wanted needed hoped wished
+    forgot remembered told said asked called phoned texted emailed sent brought borrowed lent rented leased became
+    stayed returned travelled traveled landed arrived dropped stopped gave began was didn't hadn't wasn't couldn't
+    wouldn't launched released published founded opened closed shut submitted handed cleaned tidied washed mowed
+    unpacked packed assembled 've've treated scored tore dumped ditched unsubscribed upgraded traded swapped caught
+""")
+PRESENT = _words("""
+    love hate enjoy miss hope prefer wish adore dislike loathe despise want need can't cannot own suppose
+""")
 AUXILIARIES = _words("am haven't don't won't can't couldn't didn't wouldn't hadn't shouldn't mightn't")
 IMPERATIVE = re.compile(
     r"(?:don't|do not) (?:\w+ )?(?:worry|tell|forget|be|get|ask|say|do|you|start|even|let|judge|laugh|make|mind|think"
     r"|bother|know why)\b|miss [A-Z]|love(?:,|$)|need(?: any| a hand)?\?|want (?:me|to) |hope (?:so|not)|wish me",
 )
-GERUNDS = _words(
-    "working living going thinking planning looking learning feeling moving trying studying heading hoping visiting"
-    " staying getting having making starting training teaching saving waiting flying driving reading writing watching"
-    " playing building cooking baking painting knitting selling buying renting considering loving enjoying missing"
-    " running practising practicing volunteering doing taking preparing celebrating packing sitting travelling"
-    " traveling dreaming struggling recovering coming leaving cycling walking using switching expecting seeing dating"
-)
-STATES = _words("back off stuck home married engaged pregnant single divorced retired vegan vegetarian allergic addicted"
-                " obsessed tired exhausted happy sad excited nervous proud scared worried stressed glad sick ill bored"
-                " knackered gutted devastated thrilled delighted lonely homesick furious relieved afraid terrified busy"
-                " unemployed self-employed originally based")  # fmt: skip
+GERUNDS = _words("""
+    working living going thinking planning looking learning feeling moving trying studying heading hoping visiting
+    staying getting having making starting training teaching saving waiting flying driving reading writing watching
+    playing building cooking baking painting knitting selling buying renting considering loving enjoying missing
+    running practising practicing volunteering doing taking preparing celebrating packing sitting travelling
+    traveling dreaming struggling recovering coming leaving cycling walking using switching expecting seeing dating
+""")
+STATES = _words("""
+    back off stuck home married engaged pregnant single divorced retired vegan vegetarian allergic addicted obsessed
+    tired exhausted happy sad excited nervous proud scared worried stressed glad sick ill bored knackered gutted
+    devastated thrilled delighted lonely homesick furious relieved afraid terrified busy unemployed self-employed
+    originally based
+""")
 STATE_FOLLOWED = re.compile(
     r"(?: (?:at|in|from|to|on|about|of|with|for|since|that|now|again|here|there|home|today|by|because|as|after)\b"
     r"|\s*$|,)", re.IGNORECASE)  # fmt: skip
@@ -93,7 +97,9 @@ FINITE = re.compile(
     r"\b(?:is|was|are|were|isn't|wasn't|aren't|will|would|won't|makes?|made|takes?|took|has|helps?|helped|sounds?|feels?"
     r"|seems?|gets|got|can|could|keeps?|kept|means?|meant|gives?|gave|brings?|remains?|requires?|costs?|'s)\b",
     re.IGNORECASE)  # fmt: skip
+SUBJECT = re.compile(r" (?:I|you|he|she|it|we|they|the|your|my)\b", re.IGNORECASE)
+"""Behind an auxiliary: a question."""
 HAS_SUBJECT = re.compile(
     r" (?:I|you|he|she|we|they)\b(?! (?:love|like|know|met|saw|had|got|was|were|bought|made|think|said))", re.IGNORECASE
 )
-"""Behind an auxiliary or a verb: a question ("Didn't you …") or an inverted order."""
+"""Behind a verb: an inverted order ("Love you" is none)."""

@@ -15,13 +15,15 @@ GRAVE = (
              "suicidal", "terminal", "lost my (?:mother|father|mum|mom|dad|husband|wife|son|daughter|brother|sister)")),
     (8, _any("got the job", "new job", "lost my job", "laid off", "fired", "made redundant", "quit my job", "promoted",
              "retired?", "moved to", "moving to", "bought a (?:house|flat|home)", "mortgage", "surgery", "operation",
-             "hospital", "accident", "broke up", "split up", "proposed", "graduated", "adopted", "emigrated", "citizenship")),
+             "hospital", "accident", "broke up", "split up", "proposed", "graduated", "adopted", "emigrated",
+             "citizenship")),
     (7, _any("allerg(?:y|ic)", "asthma", "diabet\\w+", "epilep\\w+", "depress\\w+", "anxiety", "panic attacks?",
              "medication", "prescribed", "insulin", "therapy", "vegan", "coeliac", "celiac", "passport", "visa", "debt",
              "salary", "lawyer", "court", "password", "remember", "don't forget", "keep in mind", "for the record")),
     (5, _any("work", "job", "boss", "company", "school", "university", "exam", "course", "doctor", "sister", "brother",
              "mother", "father", "mum", "mom", "dad", "wife", "husband", "girlfriend", "boyfriend", "son", "daughter",
-             "kids?", "live in", "lives in", "birthday", "anniversary", "trip", "holiday", "rent", "project", "deadline")),
+             "kids?", "live in", "lives in", "birthday", "anniversary", "trip", "holiday", "rent", "project",
+             "deadline")),
 )  # fmt: skip
 STRESSED = re.compile(r"!|\b(?:really important|important|never again|always|finally|biggest|best day|worst)\b")
 DATED = re.compile(

@@ -21,8 +21,7 @@ COURSES = words("""
 """)
 CONTESTS = words("""
     marathon half-marathon race tournament match game competition contest championship triathlon duathlon ironman 5k
-    10k parkrun regatta final semifinal derby cup league playoff hackathon quiz relay duel ultra season rally open
-    heat gala
+    10k parkrun regatta final semifinal derby cup league playoff hackathon quiz relay duel ultra rally open heat gala
 """)
 GATHERINGS = words("""
     wedding party birthday concert gig festival funeral ceremony conference meeting meetup meet-up reunion barbecue
@@ -40,9 +39,9 @@ GATHERINGS = words("""
 PASTIMES = words("yoga pilates boxing karate judo zumba crossfit spin aerobics ballet practice rehearsal")
 EVENTS = TRIPS | COURSES | CONTESTS | GATHERINGS
 WEAK_EVENTS = words("""
-    show play game date talk market open class weekend break visit session season program programme service launch
-    reading mass event move test heat tour flight meeting final module degree semester dinner cup ball camp hen stag
-    fair demo jam trial wake function operation delivery labour procedure opening session band practice
+    workshop show play game date talk market open class weekend break visit session season program programme service
+    launch reading mass event move test heat tour flight meeting final module degree semester dinner cup ball camp hen
+    stag fair demo jam trial wake function operation delivery labour procedure opening session band practice
 """)
 """These need a verb or a word beside them that says it."""
 
@@ -64,7 +63,7 @@ VEHICLES = words("""
 INSTRUMENTS = words("""
     guitar piano violin cello drums drum flute trumpet saxophone sax clarinet ukulele banjo bass accordion harmonica
     keyboard organ harp viola oboe trombone tuba mandolin synth synthesizer fiddle bagpipes recorder double-bass lute
-    djembe cajon bodhran concertina sitar erhu kalimba bongos tabla bassoon horn cornet
+    oud djembe cajon bodhran concertina sitar erhu kalimba bongos tabla bassoon horn cornet
 """)
 DEVICES = words("""
     laptop computer pc macbook mac ipad tablet phone iphone smartphone camera printer monitor console playstation xbox
@@ -187,7 +186,8 @@ EMPTY = words("""
     yesterday moment while minute minutes hour hours second fact case point idea bunch ton tons loads plenty question
     questions place someone somebody anyone anybody everyone everybody nobody none all both each that this it these
     those them reason chance here there where what who which mess morning evening night afternoon tonight number
-    amount whole half end start beginning middle side front back top bottom good bad look try go luck sense difference
+    amount whole half yep yeah yes blast love ride end start beginning middle side front back top bottom good bad look
+    try go luck sense difference
 """)
 """Words that name nothing that one could remember."""
 PLACES = words("""

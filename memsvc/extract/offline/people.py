@@ -85,11 +85,11 @@ def met(clause: Clause) -> Iterator[Finding]:
     """I met Shabnam at uni; hung out with Joe; I know a guy called Ed."""
     if not clause.means(verbs.KNOW):
         return
-    found = others(clause, clause.objects + clause.at("with", "into", "to"))
+    told_so = clause.means(verbs.lemmas("meet, know, befriend"))
     for person in clause.people:
-        for other in found:
-            if kind(clause, other) == "Person":
-                yield Finding(person, "KNOWS", other, clause, LIKELY)
+        for other in others(clause, clause.objects + clause.at("with", "into", "to")):
+            if told_so or not acquainted(clause, person, other):
+                yield Finding(person, "KNOWS", other, clause, sure_of(clause, person, other))
 
 
 def together(clause: Clause) -> Iterator[Finding]:
@@ -98,9 +98,23 @@ def together(clause: Clause) -> Iterator[Finding]:
     with_whom = others(clause, clause.at("with")) if clause.means(TOGETHER) else []
     for index, person in enumerate(people):
         for other in people[index + 1 :] + with_whom:
-            if person != other:
-                with_me = clause.reading.speaker in {person, other}
-                yield Finding(person, "KNOWS", other, clause, LIKELY if with_me else DOUBTFUL)
+            if person != other and not acquainted(clause, person, other):
+                yield Finding(person, "KNOWS", other, clause, sure_of(clause, person, other))
+
+
+def sure_of(clause: Clause, person: int, other: int) -> float:
+    """How sure it is that two who do something together are no relatives, and both persons."""
+    return LIKELY if clause.reading.speaker in {person, other} else DOUBTFUL
+
+
+def acquainted(clause: Clause, person: int, other: int) -> bool:
+    """Whether it is known already what two are to each other."""
+    reading = clause.reading
+    for key in {person, other} - {reading.speaker, reading.partner}:
+        entity = reading.whose(key)
+        if entity.known is not None or entity.relation.lower().rpartition(" ")[2] in kin.FAMILY:
+            return True
+    return False
 
 
 def mentioned(clause: Clause) -> Iterator[Finding]:
@@ -118,7 +132,12 @@ def mentioned(clause: Clause) -> Iterator[Finding]:
         relative = entity.of == speaker and entity.relation.lower().rpartition(" ")[2] in kin.FAMILY
         new = entity.known is None and entity.type == "Person" and entity.named
         if new and not relative and first_name(entity.name):
-            near = (clause.mine or any(word.lower_ in ME for word in clause.own)) and token not in clause.complements
+            inside = clause.verb.dep_ in {"acl", "relcl"} and clause.parent is not None and clause.parent.mine
+            near = inside or (
+                bool(clause.subjects)
+                and (clause.mine or any(word.lower_ in ME for word in clause.own))
+                and token not in clause.complements
+            )
             yield Finding(speaker, "KNOWS", key, clause, MAYBE if near or " " in entity.name else DOUBTFUL)
 
 

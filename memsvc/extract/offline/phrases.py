@@ -8,172 +8,26 @@ from dataclasses import dataclass
 from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_things as things
-from memsvc.extract.offline.names import kind_of_noun
+from memsvc.extract.offline.lexicon_things import words
+from memsvc.extract.offline.votes import kind_of_noun
 
 MAX_WORDS = 5
-EVALUATING = frozenset(
-    [
-        "new",
-        "old",
-        "own",
-        "last",
-        "next",
-        "first",
-        "second",
-        "third",
-        "other",
-        "another",
-        "same",
-        "whole",
-        "big",
-        "small",
-        "little",
-        "great",
-        "nice",
-        "lovely",
-        "good",
-        "bad",
-        "best",
-        "worst",
-        "favourite",
-        "favorite",
-        "beautiful",
-        "gorgeous",
-        "amazing",
-        "awesome",
-        "fantastic",
-        "cool",
-        "tiny",
-        "huge",
-        "bloody",
-        "damn",
-        "fucking",
-        "stupid",
-        "few",
-        "many",
-        "much",
-        "more",
-        "most",
-        "several",
-        "certain",
-        "different",
-        "various",
-        "such",
-        "current",
-        "former",
-        "late",
-        "early",
-        "entire",
-        "actual",
-        "real",
-        "proper",
-        "only",
-        "very",
-        "short",
-        "long",
-        "weekly",
-        "daily",
-        "monthly",
-        "yearly",
-        "annual",
-        "second-hand",
-        "used",
-        "brand-new",
-        "fresh",
-        "cheap",
-        "expensive",
-        "decent",
-        "main",
-        "final",
-        "latest",
-        "recent",
-        "original",
-        "young",
-        "perfect",
-        "crazy",
-        "funny",
-        "silly",
-        "poor",
-        "dear",
-        "pretty",
-        "delicious",
-        "tasty",
-        "yummy",
-        "awful",
-        "terrible",
-        "horrible",
-        "wonderful",
-        "incredible",
-        "weird",
-        "strange",
-        "random",
-        "ancient",
-        "shiny",
-        "trusty",
-        "beloved",
-        "adorable",
-        "cute",
-        "sweet",
-        "wee",
-        "massive",
-        "enormous",
-        "absolute",
-        "total",
-        "complete",
-        "full",
-        "half",
-        "extra",
-        "additional",
-        "usual",
-        "regular",
-        "normal",
-        "general",
-    ]
-)
-MEASURES = frozenset(
-    [
-        "cup",
-        "bottle",
-        "pair",
-        "bit",
-        "kind",
-        "lot",
-        "couple",
-        "piece",
-        "glass",
-        "slice",
-        "sort",
-        "type",
-        "bunch",
-        "bag",
-        "box",
-        "pint",
-        "plate",
-        "bowl",
-        "set",
-        "series",
-        "couple",
-        "number",
-        "ton",
-        "load",
-        "dozen",
-        "batch",
-        "packet",
-        "tin",
-        "jar",
-        "pack",
-        "tonne",
-        "kilo",
-        "litre",
-        "liter",
-        "pound",
-        "loads",
-        "lots",
-        "tons",
-        "plenty",
-    ]
-)
-FALLBACK = {"animal": "Object"}
+EVALUATING = words("""
+    new old own last next first second third other another same whole big small little great nice lovely good bad
+    best worst favourite favorite beautiful gorgeous amazing awesome fantastic cool tiny huge bloody damn fucking
+    stupid few many much more most several certain different various such current former late early entire actual
+    real proper only very short long weekly daily monthly yearly annual second-hand used brand-new fresh cheap
+    expensive decent main final latest recent original young perfect crazy funny silly poor dear pretty delicious
+    tasty yummy awful terrible horrible wonderful incredible weird strange random ancient shiny trusty beloved
+    adorable cute sweet wee massive enormous absolute total complete full half extra additional usual regular normal
+    general
+""")
+MEASURES = words("""
+    cup bottle pair bit kind lot couple piece glass slice sort type bunch bag box pint plate bowl set series couple
+    number ton load dozen batch packet tin jar pack tonne kilo litre liter pound loads lots tons plenty
+""")
+HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
+INSIDE = frozenset({"compound", "punct", "amod", "nmod", "npadvmod"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,44 +43,38 @@ class Phrase:
 
 def phrase_of(token: Token) -> Phrase | None:
     """The phrase around a head; None where it says nothing."""
-    head = token
-    for _ in range(2):
-        if head.lemma_.lower() in MEASURES:
-            inner = next((grand for child in head.children if child.lower_ == "of" for grand in child.children), None)
-            if inner is None:
-                return None
-            head = inner
-    if head.pos_ not in {"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"} or head.lower_ in things.EMPTY or head.is_punct:
+    head = measured(token)
+    if head is None or head.pos_ not in HEADS or head.is_punct or head.like_num:
         return None
-    if head.lemma_.lower() in things.EMPTY or (head.pos_ == "NUM" and head.dep_ != "pobj") or head.like_num:
+    if head.lower_ in things.EMPTY or head.lemma_.lower() in things.EMPTY:
         return None
-    words = [head]
-    for child in sorted(head.lefts, key=lambda left: -left.i):
-        if child.i != words[-1].i - 1 and not all(
-            between.is_punct and between.text == "-" for between in head.doc[child.i + 1 : words[-1].i]
-        ):
-            if child.dep_ not in {"compound", "amod", "nmod"}:
-                continue
-        if child.dep_ in {"compound", "nmod"} or (
-            child.dep_ == "amod" and child.lower_ not in EVALUATING and child.pos_ in {"ADJ", "NOUN", "VERB", "PROPN"}
-        ):
-            words += [
-                inner
-                for inner in sorted(child.subtree, key=lambda t: -t.i)
-                if inner.dep_ in {"compound", "punct", "amod", "nmod", "npadvmod"} and (inner.lower_ not in EVALUATING)
-            ]
-    words = sorted({word.i: word for word in words}.values(), key=lambda word: word.i)[-MAX_WORDS:]
-    name = "".join(word.text + (" " if word.whitespace_ else "") for word in words).strip(" -,\"'")
+    parts = {head.i: head}
+    for child in head.lefts:
+        if child.dep_ in {"compound", "nmod", "amod"} and child.lower_ not in EVALUATING:
+            inner = (word for word in child.subtree if word.dep_ in INSIDE and word.lower_ not in EVALUATING)
+            parts.update({word.i: word for word in inner})
+    kept = [parts[at] for at in sorted(parts)][-MAX_WORDS:]
+    name = "".join(word.text + (" " if word.whitespace_ else "") for word in kept).strip(" -,\"'")
     if not any(sign.isalpha() for sign in name):
         return None
+    proper = any(word.pos_ == "PROPN" for word in kept)
     definite = any(child.lower_ in {"the", "this", "that"} or child.dep_ == "poss" for child in head.children)
-    return Phrase(
-        head, name if any(w.pos_ == "PROPN" for w in words) else name.lower(), words[0].i, head.i + 1, definite
-    )
+    return Phrase(head, name if proper else name.lower(), kept[0].i, head.i + 1, definite)
+
+
+def measured(token: Token) -> Token | None:
+    """What a measure is of: tea in "a cup of tea"; None where nothing follows."""
+    for _ in range(2):
+        if token.lemma_.lower() in MEASURES:
+            inner = [grand for child in token.children if child.lower_ == "of" for grand in child.children]
+            if not inner:
+                return None
+            token = inner[0]
+    return token
 
 
 def kind_of(phrase: Phrase, types: Sequence[str]) -> str:
-    """The node type of an unnamed thing: what it is by its noun where that fits what is asked; empty: it does not fit."""
+    """The node type of an unnamed thing, by its noun where that fits what is asked; empty: it does not fit."""
     guess = kind_of_noun(phrase.head)
     if not types:
         return guess or ("Concept" if phrase.head.tag_ in {"VBG", "NN"} and not phrase.head.is_stop else "Object")

@@ -10,18 +10,22 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 BATCH, MAX_SIGNS = 32, 20_000
+LONGEST = 150
+"""Tokens of a sentence; what is longer is no sentence, and grammar would take its square in time."""
 
 
 @Language.component("line_starts")
 def line_starts(doc: Doc) -> Doc:
-    """Let a sentence begin behind a line break and behind what ends one."""
+    """Let a sentence begin behind a line break, behind what ends one, and where one would have no end."""
+    begin = 0
     for token in doc[1:]:
         before = doc[token.i - 1]
         ends = before.is_space and "\n" in before.text
         ends = ends or (before.text in {"!", "?"} and token.text not in {"!", "?", ")", '"', "'"})
         ends = ends or (before.text in {".", "..."} and token.text[0].isupper())
-        if ends:
+        if ends or token.i - begin > LONGEST:
             token.is_sent_start = True
+            begin = token.i
     return doc
 
 

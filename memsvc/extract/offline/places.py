@@ -50,6 +50,7 @@ HAVE_HOME = verbs.lemmas("""
     have, get, rent, buy, find, own, lease, share, sign, take, sublet, keep, see, view, move, be
 """)
 WORDS_FOR_HOME = things.DWELLINGS | things.words("place")
+MEET = verbs.lemmas("meet, know, hire, befriend")
 LET = things.words("flat apartment place room condo")
 REGIONS = frozenset({"GPE", "LOC"})
 
@@ -87,8 +88,7 @@ def lives(clause: Clause) -> Iterator[Finding]:
         over = change(clause) if clause.passive or "base" in clause.lemma or clause.lemma.startswith("settle") else over
     elif clause.means(verbs.GROW):
         keys, over = regions(clause, clause.at("in", "near", "from", "on", "outside")), "ended"
-        if clause.lemma == "bear":
-            keys = []
+        confidence = MAYBE if clause.lemma == "bear" else SURE
     elif clause.lemma in {"be", "come", "hail"}:
         keys, confidence = regions(clause, clause.on_verb("from")), LIKELY
         if clause.adverb or (clause.lemma == "come" and (clause.past or clause.verb.tag_ == "VBG")):
@@ -115,11 +115,18 @@ def moves(clause: Clause) -> Iterator[Finding]:
 def homes(clause: Clause) -> Iterator[Finding]:
     """Our place in Malmö; a flat in Nantwich; mum's house in Crewe; my sister in Porto; a nurse in Porto."""
     for oblique in clause.obliques:
-        if oblique.prep not in {"in", "near", "at", "from", "outside"} or oblique.holder.pos_ not in {"NOUN", "PROPN"}:
+        meeting = oblique.prep == "from" and oblique.holder == clause.verb and clause.means(MEET)
+        if oblique.prep not in {"in", "near", "at", "from", "outside"} or not (
+            meeting or oblique.holder.pos_ in {"NOUN", "PROPN", "ADJ", "NUM"}
+        ):
             continue
         keys = regions(clause, [oblique.noun])
         if keys and kind(clause, keys[0]) == "Place":
-            yield from told(residents(clause, oblique), "LIVES_IN", keys[0], clause, LIKELY, change(clause))
+            left = clause.means(verbs.lemmas("give up, leave, sell, move out, vacate")) and listed(
+                oblique.holder, WORDS_FOR_HOME
+            )
+            people = [*clause.people] if left else residents(clause, oblique)
+            yield from told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause))
 
 
 def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
@@ -135,6 +142,12 @@ def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
         return [whose] if whose is not None else [*clause.people] if renting else []
     if holder.i in family:
         return [family[holder.i]]
+    if holder == clause.verb and clause.means(MEET):  # "met a lovely girl, Shabnam, from Burnley"
+        return [reading.person(noun) for noun in clause.objects]
+    if "us" in {
+        noun.lower_ for child in holder.children for noun in child.children
+    }:  # "there's four of us in Hyde Park"
+        return [reading.speaker]
     if listed(holder, things.ROLES) and holder in clause.complements and clause.lemma == "be":
         return [*clause.people]
     person = holder.ent_type_ == "PERSON" or is_person_noun(holder)
@@ -202,9 +215,12 @@ def timed(clause: Clause) -> bool:
 
 def resides(clause: Clause, oblique: Oblique) -> bool:
     """Whether "he's in Calgary with his wife" says where somebody lives: of others, now, at no special time."""
-    if oblique.prep != "in" or clause.past or clause.mine or oblique.noun.ent_type_ not in REGIONS:
+    if oblique.prep != "in" or clause.past or oblique.noun.ent_type_ not in REGIONS:
         return False
-    return not any(token.ent_type_ in {"DATE", "TIME"} for token in clause.own)
+    if any(token.lower_ == "since" or listed(token, things.DWELLINGS) for token in clause.own):
+        return True
+    dated = any(token.ent_type_ in {"DATE", "TIME"} and not token.like_num for token in clause.own)
+    return not clause.mine and not dated
 
 
 def whereabouts(clause: Clause, oblique: Oblique, going: bool) -> bool:
@@ -252,8 +268,9 @@ def stands(clause: Clause) -> Iterator[Finding]:
     """The concert is at St Mary's; a wedding in Birmingham; a company in Tampere; the Polish club in Hanley."""
     for oblique in clause.obliques:
         holder = oblique.holder
+        heading = oblique.prep == "to" and listed(holder, things.TRIPS)
         if (
-            oblique.prep not in IN
+            not (oblique.prep in IN or heading)
             or holder.pos_ not in {"NOUN", "PROPN"}
             or holder.ent_type_ in {"DATE", "TIME", "PERSON"}
         ):

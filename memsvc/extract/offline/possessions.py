@@ -34,7 +34,8 @@ EATEN = things.words("""
 """)
 CHERISHED = things.words("""
     cabin cottage allotment greenhouse telescope camera loom kiln lathe hive hives beehives flat house farm orchard
-    vineyard boat collection tattoo bungalow smoker sewing-machine pottery-wheel tent drone ipad macbook kindle garden
+    vineyard boat watch collection tattoo bungalow smoker sewing-machine pottery-wheel tent drone ipad macbook kindle
+    garden
 """)
 """What "my" makes a possession worth remembering."""
 KEPT = {"Object", "Media", "Place", "Organization", "Document"}
@@ -50,6 +51,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from gone(clause)
         yield from named_so(clause)
         yield from is_mine(clause)
+        yield from kept_animals(clause)
 
 
 def ownable(noun: Token, *, any_thing: bool) -> bool:
@@ -185,6 +187,22 @@ def is_mine(clause: Clause) -> Iterator[Finding]:
             key = thing(clause, subject, "Object")
             if key is not None and kind(clause, key) in KEPT:
                 yield from told([whose], "OWNS", key, clause, LIKELY)
+
+
+def kept_animals(clause: Clause) -> Iterator[Finding]:
+    """Bolek is the neighbour's goose; Admiral is a parrot: an animal with a name is kept, as a rule by who speaks."""
+    if clause.lemma != "be" or clause.status is not Status.SO:
+        return
+    for complement in clause.complements:
+        if not listed(complement, things.PETS) or complement.pos_ != "NOUN":
+            continue
+        whose = owning(clause, complement) if owner(complement) is not None else clause.reading.speaker
+        for subject in clause.subjects:
+            if clause.reading.person(subject) is not None:
+                continue
+            key = thing(clause, subject, "Object")
+            if key is not None and kind(clause, key) == "Object" and clause.reading.whose(key).named:
+                yield from told([whose], "OWNS", key, clause, MAYBE)
 
 
 def lost(clause: Clause) -> Iterator[Finding]:

@@ -33,6 +33,7 @@ HOBBIES = verbs.lemmas("""
     jog, cycle, climb, sing, dance, hike, fish, ski, surf, sail, skate, row, listen, play, carve, quilt, meditate,
     box, bird, grow, keep bees
 """)
+TASTES = verbs.lemmas("read, watch, collect, eat, drink, follow, support, listen, play, grow")
 OUTRIGHT = dict(
     pair.split(":")
     for pair in things.words("""
@@ -185,7 +186,7 @@ def habits(clause: Clause) -> Iterator[Finding]:
     plain = clause.verb.tag_ in {"VBP", "VBZ"} and not any(
         child.dep_ in {"aux", "auxpass"} for child in clause.verb.children
     )
-    if plain and clause.means(HOBBIES):
+    if plain and clause.means(HOBBIES) and (not clause.objects or clause.means(TASTES)):
         nouns = [
             noun
             for noun in clause.objects

@@ -68,10 +68,14 @@ class Reading(Protocol):
     """Key of who says it: "I"."""
     partner: int | None
     """Key of whom it is said to, in a chat of two people: "you"."""
-    names: Sequence[Name]
-    """Its proper names, in order; ``entity`` tells what each means."""
-    bonds: Sequence[Bond]
-    """All relatives and acquaintances that the turn names."""
+
+    @property
+    def names(self) -> Sequence[Name]:
+        """Its proper names, in order; ``entity`` tells what each means."""
+
+    @property
+    def bonds(self) -> Sequence[Bond]:
+        """All relatives and acquaintances that the turn names."""
 
     def status(self, verb: Token) -> Status:
         """Whether what this verb, or predicate, says is so.

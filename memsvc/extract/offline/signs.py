@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
@@ -49,8 +48,3 @@ def importance(text: str, facts: int, sentiment: float) -> int:
 def is_boilerplate(text: str) -> bool:
     """Whether a message only greets, thanks or agrees."""
     return bool(lexicon.BOILERPLATE.match(text.lower().strip()))
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text."""
-    return re.findall(r"\w+", text.lower())

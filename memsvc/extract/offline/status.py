@@ -1,4 +1,4 @@
-"""Whether what a verb says is so: negation, questions, conditions, guesses, irony, reported speech, and what is over."""
+"""Whether what a verb says is so: negation, questions, conditions, guesses, irony, reported speech, what is over."""
 
 from __future__ import annotations
 
@@ -6,156 +6,36 @@ import re
 
 from spacy.tokens import Span, Token
 
+from memsvc.extract.offline.lexicon_things import words
 from memsvc.extract.offline.reading import Status
 
 WISHED = frozenset({"like", "love", "prefer", "hate", "rather", "adore", "appreciate"})
 """Behind "would" these are wishes, and the wish is so."""
-GUESSED = frozenset(["would", "could", "should", "might", "may", "ought"])
-UNSURE = frozenset(
-    [
-        "maybe",
-        "perhaps",
-        "possibly",
-        "probably",
-        "supposedly",
-        "allegedly",
-        "hopefully",
-        "apparently",
-        "almost",
-        "nearly",
-    ]
-)
-CONDITIONS = frozenset(["if", "unless", "whether", "suppose", "supposing", "provided", "lest", "once", "until", "till"])
-HYPOTHESES = frozenset(
-    [
-        "imagine",
-        "suppose",
-        "pretend",
-        "wonder",
-        "doubt",
-        "wish",
-        "hope",
-        "dream",
-        "consider",
-        "contemplate",
-        "hypothesise",
-    ]
-)
-WANTING = frozenset(
-    [
-        "want",
-        "hope",
-        "wish",
-        "wait",
-        "plan",
-        "intend",
-        "aim",
-        "try",
-        "attempt",
-        "like",
-        "love",
-        "prefer",
-        "hate",
-        "need",
-        "have",
-        "ought",
-        "dream",
-        "fancy",
-        "mean",
-        "long",
-        "yearn",
-        "consider",
-        "think",
-        "dread",
-        "refuse",
-        "fail",
-        "decline",
-        "forget",
-        "ask",
-        "beg",
-        "tell",
-        "expect",
-        "prepare",
-        "hesitate",
-        "threaten",
-        "promise",
-        "offer",
-        "learn",
-        "decide",
-        "agree",
-        "struggle",
-        "deserve",
-        "crave",
-        "afraid",
-        "supposed",
-        "able",
-        "ready",
-        "keen",
-        "eager",
-        "willing",
-        "tempted",
-        "about",
-        "thinking",
-        "advise",
-        "recommend",
-        "suggest",
-        "encourage",
-        "persuade",
-        "allow",
-        "let",
-        "avoid",
-        "remember",
-        "save",
-        "choose",
-        "vow",
-        "resolve",
-        "swear",
-    ]
-)
+GUESSED = words("would could should might may ought")
+UNSURE = words("""
+    maybe perhaps possibly probably supposedly allegedly hopefully apparently almost nearly
+""")
+CONDITIONS = words("if unless whether suppose supposing provided lest once until till")
+HYPOTHESES = words("""
+    imagine suppose pretend wonder doubt wish hope dream consider contemplate hypothesise
+""")
+WANTING = words("""
+    want hope wish wait plan intend aim try attempt like love prefer hate need have ought dream fancy mean long
+    yearn consider think dread refuse fail decline forget ask beg tell expect prepare hesitate threaten promise
+    offer learn decide agree struggle deserve crave afraid supposed able ready keen eager willing tempted about
+    thinking advise recommend suggest encourage persuade allow let avoid remember save choose vow resolve swear
+""")
 """What stands behind these as an infinitive is not so yet."""
-DONE = frozenset(
-    [
-        "decide",
-        "agree",
-        "learn",
-        "remember",
-        "choose",
-        "manage",
-        "get",
-        "start",
-        "begin",
-        "continue",
-        "keep",
-        "happen",
-        "love",
-        "like",
-        "hate",
-        "able",
-    ]
-)
-"""Behind these it is so, in the past or where they say so."""
-ENDING = frozenset(["stop", "quit", "cease"])
-BELIEVING = frozenset(
-    ["think", "believe", "guess", "reckon", "figure", "assume", "suspect", "bet", "feel", "imagine", "suppose"]
-)
-DENIED = frozenset(
-    [
-        "no",
-        "none",
-        "nobody",
-        "nothing",
-        "never",
-        "neither",
-        "nowhere",
-        "hardly",
-        "barely",
-        "rarely",
-        "seldom",
-        "scarcely",
-    ]
-)
+DONE = words("""
+    decide agree learn remember choose manage get start begin continue keep happen love like hate able
+""")
+"""Behind these a gerund is so."""
+ENDING = words("stop quit cease")
+BELIEVING = words("think believe guess reckon figure assume suspect bet feel imagine suppose")
+DENIED = words("no none nobody nothing never neither nowhere hardly barely rarely seldom scarcely")
 IRONY = re.compile(
-    r"\b(?:just kidding|jk|kidding|joking|as if\b(?! \w+ (?:was|were|had))|yeah right|not really though|in my dreams|sarcasm|/s|i wish)\b",
+    r"\b(?:just kidding|jk|kidding|joking|as if\b(?! \w+ (?:was|were|had))|yeah right|not really though|in my dreams"
+    r"|sarcasm|/s|i wish)\b",
     re.IGNORECASE,
 )
 PAST_FRAME = re.compile(
@@ -172,38 +52,32 @@ QUESTION_TAG = re.compile(
 STATING = frozenset(
     {"be", "have", "live", "work", "know", "own", "belong", "speak", "study", "teach", "attend", "play"}
 )
-WH = frozenset(["what", "who", "whom", "whose", "which", "where", "when", "why", "how"])
+BEGUN = words("get manage start begin continue keep happen")
+"""Behind these an infinitive is so."""
+TELLING = words("say tell know realise realize notice remember mention")
+PREDICATES = frozenset({"NOUN", "PROPN", "ADJ", "ADV", "NUM", "ADP"})
+COMPLEMENTS = frozenset({"attr", "acomp", "prep", "advmod", "oprd"})
+WH = words("what who whom whose which where when why how")
 
 
 def status_of(verb: Token) -> Status:
     """Whether what this verb or predicate says is so. See ``Reading.status``."""
-    if verb.pos_ in {"NOUN", "PROPN", "ADJ", "ADV", "NUM", "ADP"} and verb.dep_ in {
-        "attr",
-        "acomp",
-        "prep",
-        "advmod",
-        "oprd",
-    }:
-        if verb.head.pos_ in {"AUX", "VERB"}:
-            verb = verb.head
-    sentence = verb.sent
-    if is_asked(verb, sentence) or IRONY.search(sentence.text):
+    if verb.pos_ in PREDICATES and verb.dep_ in COMPLEMENTS and verb.head.pos_ in {"AUX", "VERB"}:
+        verb = verb.head
+    if is_asked(verb, verb.sent) or IRONY.search(verb.sent.text):
         return Status.OPEN
-    return climb(verb, verb)
+    return climb(verb)
 
 
-def climb(verb: Token, asked: Token) -> Status:
+def climb(verb: Token) -> Status:
     """Judge a verb by itself, then by what it hangs on."""
     own = judged(verb)
-    if own in {Status.NOT, Status.OPEN}:
+    if own is Status.OPEN or verb.head.i == verb.i:
         return own
-    head = verb.head
-    if head.i == verb.i:
-        return own
-    above = behind(verb, head, asked)
-    if above in {Status.SO, None}:
-        return own
-    return above if own is Status.SO else own
+    above = behind(verb, verb.head)
+    if own is Status.NOT:  # "he pretends that he does not like it"
+        return Status.OPEN if above is Status.OPEN and verb.dep_ == "ccomp" else own
+    return above if above is not None and above is not Status.SO and own is Status.SO else own
 
 
 def judged(verb: Token) -> Status:
@@ -229,53 +103,61 @@ def judged(verb: Token) -> Status:
     return Status.SO
 
 
-def behind(verb: Token, head: Token, asked: Token) -> Status | None:  # noqa: C901, PLR0911
+def behind(verb: Token, head: Token) -> Status | None:
     """What the head of a verb makes of it; None: nothing."""
-    dep, lemma = verb.dep_, head.lemma_.lower()
-    if dep == "conj":
-        if head.pos_ not in {"VERB", "AUX"}:
-            return None
-        above = climb(head, asked)
-        if has_own_subject(verb) or (
-            above is Status.NOT and (verb.tag_ != head.tag_ or "but" in {c.lower_ for c in head.children})
-        ):
-            return above if above is Status.OPEN and not has_own_subject(verb) else None
-        return above
-    if dep == "advcl":
-        marks = {child.lower_ for child in verb.children if child.dep_ in {"mark", "advmod"}}
-        if marks & CONDITIONS:
+    if verb.dep_ == "conj":
+        return beside(verb, head) if head.pos_ in {"VERB", "AUX"} else None
+    if verb.dep_ == "advcl":
+        if any(child.lower_ in CONDITIONS for child in verb.children if child.dep_ in {"mark", "advmod"}):
             return Status.OPEN
-        return (
-            None
-            if has_own_subject(verb)
-            else (Status.OPEN if climb(head, asked) is Status.OPEN and verb.tag_ == "VB" else None)
-        )
-    if dep in {"xcomp", "ccomp", "acl", "pcomp"}:
-        if lemma == "use" and head.tag_ in {"VBD", "VBN"} and is_infinitive(verb):
-            return Status.WAS
-        if lemma in ENDING and verb.tag_ == "VBG":
-            return Status.WAS
-        if lemma in HYPOTHESES and dep == "ccomp":
-            return Status.OPEN
-        if lemma in BELIEVING and dep == "ccomp":
-            above = climb(head, asked)
-            return above if is_speaker(head) else Status.OPEN
-        if dep == "ccomp" and verb.tag_ == "VB" and not has_own_subject(verb):
-            return Status.OPEN  # "she says move to Ghent"
-        if dep == "ccomp" and lemma in {"say", "tell", "know", "realise", "realize", "notice", "remember", "mention"}:
-            return Status.OPEN if judged(head) is Status.OPEN else None
-        if lemma == "go" and head.tag_ == "VBG" and is_infinitive(verb):
-            return climb(head, asked)
-        if is_infinitive(verb) or (verb.tag_ == "VBG" and lemma in WANTING):
-            if (
-                lemma in DONE
-                and climb(head, asked) is Status.SO
-                and (lemma in {"get", "manage", "start", "begin", "continue", "keep", "happen"} or verb.tag_ == "VBG")
-            ):
-                return None
-            return Status.OPEN if lemma in WANTING or dep in {"acl", "xcomp"} else climb(head, asked)
-        return climb(head, asked) if head.pos_ in {"VERB", "AUX"} else None
+        purpose = verb.tag_ == "VB" and not has_own_subject(verb)
+        return Status.OPEN if purpose and climb(head) is Status.OPEN else None
+    if verb.dep_ == "ccomp":
+        return reported(verb, head)
+    if verb.dep_ in {"xcomp", "acl", "pcomp"}:
+        return wanted(verb, head)
     return None
+
+
+def beside(verb: Token, head: Token) -> Status | None:
+    """What the verb before "and" makes of one without a subject of its own."""
+    if has_own_subject(verb):
+        return None
+    above = climb(head)
+    contrast = verb.tag_ != head.tag_ or any(child.lower_ == "but" for child in head.children)
+    return None if above is Status.NOT and contrast else above
+
+
+def reported(verb: Token, head: Token) -> Status | None:
+    """What "I think", "she says", "I wish" make of the clause behind them."""
+    lemma = head.lemma_.lower()
+    if lemma in HYPOTHESES or (verb.tag_ == "VB" and not has_own_subject(verb)):
+        return Status.OPEN  # "I wish", "she says move to Ghent"
+    if verb.i < head.i and has_own_subject(verb) and lemma not in BELIEVING:
+        return None  # "I've got a van, could I park it there": two clauses side by side
+    if lemma in BELIEVING:
+        return climb(head) if is_speaker(head) else Status.OPEN
+    if lemma in TELLING:
+        return Status.OPEN if judged(head) is Status.OPEN else None
+    return wanted(verb, head)
+
+
+def wanted(verb: Token, head: Token) -> Status | None:
+    """What "want to", "used to", "stopped" and others make of the verb behind them."""
+    lemma = head.lemma_.lower()
+    infinitive = is_infinitive(verb)
+    if lemma == "use" and head.tag_ in {"VBD", "VBN"} and infinitive:
+        return Status.WAS
+    if lemma in ENDING and verb.tag_ == "VBG":
+        return Status.WAS
+    if lemma == "go" and head.tag_ == "VBG" and infinitive:
+        return climb(head)
+    if verb.tag_ == "VB" and not infinitive and lemma in TELLING:
+        return Status.OPEN  # "she says move to Ghent"
+    if infinitive or (verb.tag_ == "VBG" and lemma in WANTING):
+        done = lemma in BEGUN or (lemma in DONE and verb.tag_ == "VBG")
+        return climb(head) if done else Status.OPEN
+    return climb(head) if head.pos_ in {"VERB", "AUX"} else None
 
 
 def is_asked(verb: Token, sentence: Span) -> bool:

@@ -8,22 +8,21 @@ from datetime import datetime
 from spacy.tokens import Doc, Token
 
 from memsvc.extract.extraction import Entity
-from memsvc.extract.offline import coreference, kinship, phrases
+from memsvc.extract.offline import coreference, kinship, listing, naming, phrases
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.cast import Cast, Entry
 from memsvc.extract.offline.clean import MAX_QUOTE, Cleaned
 from memsvc.extract.offline.coreference import Mention
+from memsvc.extract.offline.lexicon_things import words
 from memsvc.extract.offline.names import Name
 from memsvc.extract.offline.reading import Bond, Status
 from memsvc.extract.offline.status import status_of
 from memsvc.extract.window import Turn
 
-FIRST = frozenset(["i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"])
-SECOND = frozenset(["you", "your", "yours", "yourself"])
-RELATIVE = frozenset(["who", "that", "which", "whom", "whose"])
-VAGUE_PERSONS = frozenset(
-    ["someone", "somebody", "everyone", "everybody", "anyone", "anybody", "people", "nobody", "they", "them", "their"]
-)
+FIRST = words("i me my mine myself we us our ours ourselves")
+SECOND = words("you your yours yourself")
+RELATIVE = words("who that which whom whose")
+VAGUE_PERSONS = words("someone somebody everyone everybody anyone anybody people nobody they them their")
 NEAR = 12
 """Tokens at the beginning of a turn where "it" may mean what the turn before spoke of."""
 
@@ -32,8 +31,8 @@ class TurnReading:
     """See ``memsvc.extract.offline.reading.Reading``."""
 
     def __init__(
-        self, turn: Turn, index: int, cleaned: Cleaned, doc: Doc, now: datetime, cast: Cast,
-        speaker: int | None, partner: int | None, names: Sequence[Name], *, heard: bool = False,
+        self, turn: Turn, index: int, cleaned: Cleaned, doc: Doc, *, now: datetime, cast: Cast,
+        speaker: int | None, partner: int | None, names: Sequence[Name], heard: bool = False,
     ) -> None:  # fmt: skip
         """Prepare; ``settle`` has to follow, in the order of the turns.
 
@@ -68,6 +67,8 @@ class TurnReading:
                 self.places.append(mention)
         if not self.heard:
             kinship.bind(self)
+            naming.read_statements(self)
+            listing.read_lists(self)
         self.persons.sort(key=lambda mention: mention.token.i)
 
     def note(self, entry: Entry, start: int, end: int) -> None:
@@ -197,7 +198,7 @@ class TurnReading:
                 continue
             if word.i in self.named:
                 entry = self.cast[self.named[word.i]]
-                if entry.kind not in {"Person"} and (not types or entry.kind in types):
+                if entry.kind != "Person" and (not types or entry.kind in types):
                     return entry.key
                 continue
             if word.lemma_.lower() in things.EMPTY or self.person(word) is not None:

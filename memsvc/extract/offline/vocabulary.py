@@ -8,8 +8,25 @@ from memsvc.extract.offline import lexicon_chat as chat
 from memsvc.extract.offline import pipeline
 from memsvc.extract.offline.language import ENGLISH
 
-ENDINGS = (("'s", ""), ("ies", "y"), ("es", ""), ("s", ""), ("ied", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
-           ("er", ""), ("er", "e"), ("est", ""), ("ly", ""), ("ish", ""), ("y", ""), ("ie", ""), ("in", "ing"))  # fmt: skip
+ENDINGS = (
+    ("'s", ""),
+    ("ies", "y"),
+    ("es", ""),
+    ("s", ""),
+    ("ied", "y"),
+    ("ed", ""),
+    ("ed", "e"),
+    ("ing", ""),
+    ("ing", "e"),
+    ("er", ""),
+    ("er", "e"),
+    ("est", ""),
+    ("ly", ""),
+    ("ish", ""),
+    ("y", ""),
+    ("ie", ""),
+    ("in", "ing"),
+)
 
 
 @cache

@@ -48,6 +48,7 @@ ILLNESSES = things.words("""
     anaemia endometriosis fibromyalgia sciatica tinnitus dementia parkinson alzheimer glaucoma gout ibs crohn coeliac
     insomnia dyslexia autism bronchitis covid angina cataracts stroke
 """)
+NOTICE = things.words("notice resignation")
 PLAIN = things.words("good great new big bad young old real little first")
 JOB_VERBS = verbs.lemmas("""
     have, get, land, start, take, accept, find, lose, quit, leave, hold, do, begin, finish, love, enjoy
@@ -61,6 +62,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from at_work(clause)
         yield from at_places(clause)
         yield from by_noun(clause)
+        yield from by_person(clause)
         yield from runs(clause)
         yield from trades(clause)
         yield from diets(clause)
@@ -112,6 +114,8 @@ def at_places(clause: Clause) -> Iterator[Finding]:
         nouns += [(noun, MAYBE) for noun in clause.on_verb("with") if noun.ent_type_ == "ORG"]
     elif clause.verb.ent_type_ in {"DATE", "TIME"} or listed(clause.verb, things.TIMES | things.JOBS):
         nouns += [(noun, MAYBE) for noun in clause.at("at") if listed(noun, things.WORKPLACES)]
+        nouns += [(noun, MAYBE) for noun in clause.at("in", "with") if clause.verb.lemma_ == "year" and (
+            listed(noun, things.WORKPLACES) or noun.ent_type_ == "ORG")]  # fmt: skip
     elif clause.means(verbs.lemmas("start, begin, enrol, enroll, accept, get in, continue, end up, get hired")):
         nouns += [(noun, LIKELY) for noun in clause.at("at", "with")]
     elif clause.means(verbs.lemmas("go, get into, get, apply")):
@@ -138,15 +142,18 @@ def employers_at(clause: Clause) -> list[Token]:
 
 def ended(clause: Clause) -> Iterator[Finding]:
     """Quit Bramley Crust; left Google; was laid off from Wolt; retired from the post office."""
-    if not clause.means(verbs.END_WORK) or clause.status not in {Status.SO, Status.WAS}:
+    notice = clause.means(verbs.lemmas("hand, hand in, give, submit, tender")) and any(
+        listed(noun, NOTICE) for noun in clause.objects
+    )
+    if not (notice or clause.means(verbs.END_WORK)) or clause.status not in {Status.SO, Status.WAS}:
         return
     nouns = [
         noun for noun in clause.objects if noun.ent_type_ == "ORG" or listed(noun, things.WORKPLACES) or named(noun)
     ]
     if clause.lemma == "leave":
         nouns = [noun for noun in nouns if noun.ent_type_ not in {"GPE", "LOC", "PERSON"}]
-    nouns += clause.at("from", "at", "by")
-    jobs = [noun for noun in clause.objects if listed(noun, things.JOBS)]
+    nouns += clause.at("from", "at", "by") if not notice else clause.at("at")
+    jobs = [noun for noun in clause.objects if listed(noun, things.JOBS | NOTICE)]
     nouns += [
         child for job in jobs for prep in job.children if prep.lower_ in {"at", "with"} for child in prep.children
     ]
@@ -169,6 +176,30 @@ def by_noun(clause: Clause) -> Iterator[Finding]:
             if key is None or (oblique.prep != "at" and kind(clause, key) != "Organization"):
                 continue
             yield from told(holders(clause, holder, role), "WORKS_AT", key, clause, LIKELY, change(clause))
+
+
+def by_person(clause: Clause) -> Iterator[Finding]:
+    """Catrin from Ystwyth Vets; Prof. Tezel, at Cerrahpaşa; she became a telephonist at the PTT."""
+    for oblique in clause.obliques:
+        holder = oblique.holder
+        if oblique.prep not in {"from", "at"} or oblique.noun.lower_ in things.TIMES:
+            continue
+        somebody = holder.ent_type_ == "PERSON" or holder.lower_ in {
+            "girl",
+            "guy",
+            "woman",
+            "man",
+            "lady",
+            "bloke",
+            "lad",
+        }
+        people = [clause.reading.person(holder)] if somebody else []
+        if clause.lemma in {"be", "become"} and oblique.prep == "at" and holder in [clause.verb, *clause.complements]:
+            indefinite = [noun for noun in clause.complements if any(c.lower_ in {"a", "an"} for c in noun.children)]
+            people = [*clause.people] if indefinite and named(oblique.noun) else people
+        at_org = oblique.noun.ent_type_ == "ORG" or listed(oblique.noun, things.WORKPLACES)
+        key = employer(clause, oblique.noun, loose=False) if people and at_org else None
+        yield from told(people, "WORKS_AT", key, clause, MAYBE)
 
 
 def holders(clause: Clause, noun: Token, role: bool) -> list[int]:

@@ -1,0 +1,152 @@
+"""What somebody or something is called: "my sister Ana", "her name is Ana", "a cat … his name is Bo"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from spacy.tokens import Token
+
+from memsvc.extract.offline import lexicon_cues as cues
+from memsvc.extract.offline import lexicon_kin as kin
+from memsvc.extract.offline.coreference import Mention
+from memsvc.extract.offline.votes import kind_of_noun, kind_of_word
+
+if TYPE_CHECKING:
+    from memsvc.extract.offline.turns import TurnReading
+
+NEAR = 25
+"""Tokens back that an animal is looked for, and from the start within which a question is answered."""
+SELF = frozenset({"i", "my", "me", "we", "our"})
+
+
+def read_statements(reading: TurnReading) -> None:
+    """Learn from a turn's statements what things are called and what names are."""
+    for token in reading.doc:
+        if token.dep_ == "attr" and token.head.lemma_ == "be":
+            said_to_be(reading, token)
+        if token.lower_ == "name" or token.lemma_ in cues.CALLING:
+            said_to_be_called(reading, token)
+
+
+def beside(reading: TurnReading, noun: Token) -> Iterator[int]:
+    """Keys of names that a noun stands with: apposed, compounded, or said to be it; of a plural, all of a list."""
+    named, cast = reading.named, reading.cast
+    seen: set[int] = set()
+    for start in neighbours(reading, noun):
+        for word in (start, *(start.conjuncts if noun.tag_ in {"NNS", "NNPS"} else ())):
+            key = named.get(word.i)
+            if key is None and word.lower_ in {"he", "she"} and word.dep_ == "nsubj":
+                key = reading.living(word, animals=True)
+            entry = cast[key] if key is not None else None
+            if entry is None or key in seen or not entry.named:
+                continue
+            if entry.kind == "Person" or not entry.sure:
+                seen.add(entry.key)
+                yield entry.key
+
+
+def neighbours(reading: TurnReading, noun: Token) -> Iterator[Token]:
+    """Words that may be a noun's name by where they stand."""
+    doc, named = noun.doc, reading.named
+    yield from (child for child in noun.children if child.dep_ == "appos")
+    if noun.dep_ in {"compound", "nmod", "appos"}:
+        yield noun.head
+    if noun.i + 1 in named:
+        yield doc[noun.i + 1]
+    if noun.i + 2 in named and doc[noun.i + 1].text == "," and any(child.dep_ == "poss" for child in noun.children):
+        end = next(at for at in range(noun.i + 2, len(doc) + 1) if at not in named)
+        if end == len(doc) or doc[end].lower_ not in {"and", "or", "&"}:
+            yield doc[noun.i + 2]
+    if noun.head.lemma_ == "be" and noun.dep_ in {"attr", "nsubj", "nsubjpass"}:
+        other = "nsubj" if noun.dep_ == "attr" else "attr"
+        yield from (child for child in noun.head.children if child.dep_ == other)
+
+
+def asked_for(reading: TurnReading, noun: Token) -> Iterator[int]:
+    """The only person of the question before: "Who is Zik?" - "My daughter."."""
+    if not reading.earlier or noun.sent.start > NEAR or noun.dep_ not in {"ROOT", "attr"}:
+        return
+    if noun.dep_ == "attr" and not any(child.lower_ in {"he", "she", "that"} for child in noun.head.children):
+        return
+    before, cast = reading.earlier[0], reading.cast
+    last = list(before.doc.sents)[-1]
+    asked = {cast.find(mention.key) for mention in before.persons if mention.token.i >= last.start}
+    asked -= {cast.find(key) for key in (reading.speaker, reading.partner) if key is not None}
+    if last.text.rstrip().endswith("?") and len(asked) == 1:
+        yield from (key for key in asked if cast[key].named and not cast[key].relation)
+
+
+def said_to_be(reading: TurnReading, noun: Token) -> None:
+    """Let "he is a parrot" tell what a name is, where nothing else did."""
+    cast = reading.cast
+    subject = next((child for child in noun.head.children if child.dep_ == "nsubj"), None)
+    kind = kind_of_noun(noun)
+    if subject is None or not kind or noun.i in reading.named:
+        return
+    key = reading.named.get(subject.i)
+    if key is None and subject.lower_ in {"he", "she"}:
+        key = reading.living(subject, animals=True)
+    elif key is None and subject.lower_ in {"it", "that"}:
+        key = next((one for at, one in sorted(reading.named.items(), reverse=True) if at < subject.i), None)
+    if key is None or cast[key].sure or not cast[key].named:
+        return
+    entry = cast[key]
+    if entry.kind in {"Person", "Concept", "Object"} or kind in {"Place", "Organization"}:
+        entry.kind = kind
+        entry.sure = kind_of_word(noun.lemma_.lower()) == "Object"
+        reading.known = {at: known for at, known in reading.known.items() if known != key}
+
+
+def said_to_be_called(reading: TurnReading, token: Token) -> None:
+    """Name what "her name is Ana", "my sister is called Ana", "a dog named Bo", "they call me Bee" name."""
+    cast = reading.cast
+    pair = name_and_bearer(reading, token)
+    if pair is None:
+        return
+    name, bearer = pair
+    entry = cast[reading.named[name.i]]
+    if bearer.lower_ in SELF:
+        if bearer.lower_ in {"my", "me"} and reading.speaker is not None and entry.known is None:
+            cast.merge(entry.key, reading.speaker)
+        return
+    key = animal_before(reading, bearer) if bearer.pos_ == "PRON" else None
+    if key is None:
+        key = reading.entity(bearer)
+    if key is None or cast[key].named:
+        return
+    if not entry.sure:
+        entry.kind, entry.sure = cast[key].kind, cast[key].sure or cast[key].kind == "Object"
+    cast.merge(key, entry.key)
+    reading.persons.append(Mention(name, entry.key))
+
+
+def name_and_bearer(reading: TurnReading, token: Token) -> tuple[Token, Token] | None:
+    """The name that a verb of calling, or "name is", gives, and the word for who bears it."""
+    verb = token.head if token.lower_ == "name" and token.head.lemma_ == "be" else token
+    places = {"attr", "nsubj"} if verb is not token else {"oprd", "attr", "dobj"}
+    name = next((child for child in verb.children if child.dep_ in places and child.i in reading.named), None)
+    if name is None:
+        return None
+    bearer: Token | None
+    if verb is not token:
+        bearer = next((child for child in token.children if child.dep_ == "poss"), None)
+    elif token.dep_ == "acl":
+        bearer = token.head
+    else:
+        roles = ("nsubjpass", "dobj", "nsubj")
+        found = [child for role in roles for child in token.children if child.dep_ == role and child.i != name.i]
+        bearer = found[0] if found else None
+    return (name, bearer) if bearer is not None and bearer.i != name.i else None
+
+
+def animal_before(reading: TurnReading, pronoun: Token) -> int | None:
+    """The animal without a name that the sentence before spoke of: "a cat who sleeps in it. His name is …"."""
+    for place in (reading, *reading.earlier[:1]):
+        stop = pronoun.i if place is reading else len(place.doc)
+        for token in reversed(place.doc[max(0, stop - NEAR) : stop]):
+            if token.pos_ in {"NOUN", "PROPN"} and token.lemma_.lower() in kin.ANIMALS and token.i not in place.named:
+                return place.entity(token)
+            if token.i in place.named and place.cast[place.named[token.i]].kind == "Person" and place is reading:
+                return None
+    return None

@@ -1,0 +1,161 @@
+"""What the offline extractor reads: wordings of facts, what must not become one, changes, dates, sentences."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from memsvc.extract.extraction import Extraction, Fact
+from memsvc.extract.offline.extractor import read
+from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
+
+SAID = datetime(2025, 9, 6, 10, 15, tzinfo=UTC)
+TYPES = (
+    "KNOWS FAMILY_OF WORKS_AT LIVES_IN LOCATED_AT PARTICIPATED_IN OWNS LIKES DISLIKES FEELS WANTS CREATED USES"
+    " DEPENDS_ON PART_OF ABOUT CAUSED_BY RELATED_TO"
+)
+ONTOLOGY = Ontology(node_types=frozenset(), edge_types={name: EdgeType(name=name) for name in TYPES.split()})
+SURE = 0.5
+
+
+def extraction(*texts: str) -> Extraction:
+    """What is read of turns of one user, Sam."""
+    turns = tuple(Turn(passage_id=uuid4(), speaker="Sam", role="user", text=text, said_at=SAID) for text in texts)
+    owner = Candidate(number=0, node_id=uuid4(), label="Sam", type="Person")
+    return read(Window(turns=turns, candidates=(owner,), speakers={"Sam": 0}, ontology=ONTOLOGY))
+
+
+def said(*texts: str) -> set[str]:
+    """The facts that count, as "Sam OWNS bike"; those that ended begin with "no longer: "."""
+    found = extraction(*texts)
+    names = {entity.key: entity.name for entity in found.entities}
+    return {
+        ("no longer: " if fact.change == "ended" else "") + f"{names[fact.subject]} {fact.type} {names[fact.object]}"
+        for fact in found.facts
+        if fact.confidence >= SURE
+    }
+
+
+def fact(text: str, type_: str) -> Fact:
+    """The one fact of this type that a turn tells."""
+    (found,) = (fact for fact in extraction(text).facts if fact.type == type_ and fact.confidence >= SURE)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # work and study
+        ("I've been volunteering at the food bank since June", "Sam WORKS_AT food bank"),
+        ("started a new job at Monzo last week", "Sam WORKS_AT Monzo"),
+        ("My best friend Jonas works for the council", "Jonas WORKS_AT council"),
+        ("I'm doing a PhD at Edinburgh", "Sam WORKS_AT Edinburgh"),
+        ("My sister Ana is a nurse", "Ana RELATED_TO nurse"),
+        ("I no longer work at Tesco", "no longer: Sam WORKS_AT Tesco"),
+        ("I quit Tesco two weeks ago", "no longer: Sam WORKS_AT Tesco"),
+        # places
+        ("We moved to Ghent in May", "Sam LIVES_IN Ghent"),
+        ("home is Lyon now", "Sam LIVES_IN Lyon"),
+        ("My sister Naima lives in Mechelen", "Naima LIVES_IN Mechelen"),
+        ("I used to live in Leeds", "no longer: Sam LIVES_IN Leeds"),
+        ("my trip to Rome was amazing", "Sam LOCATED_AT Rome"),
+        ("I'm flying to Lisbon on Friday", "Sam LOCATED_AT Lisbon"),
+        ("going to a wedding in Cork next month", "wedding LOCATED_AT Cork"),
+        # events
+        ("I signed up for a half marathon in Bristol", "Sam PARTICIPATED_IN marathon"),
+        ("passed my driving test!", "Sam PARTICIPATED_IN driving test"),
+        ("I have a dentist appointment on Friday", "Sam PARTICIPATED_IN dentist appointment"),
+        # possessions
+        ("Got a new bike!", "Sam OWNS bike"),
+        ("We have two dogs and a parrot", "Sam OWNS parrot"),
+        ("I ended up buying a secondhand cello", "Sam OWNS secondhand cello"),
+        ("I sold the van", "no longer: Sam OWNS van"),
+        # likes, feelings, wishes
+        ("love baking", "Sam LIKES baking"),
+        ("I'm really into bouldering these days", "Sam LIKES bouldering"),
+        ("my favourite author is Ursula Le Guin", "Sam LIKES Ursula Le Guin"),
+        ("I can't stand coriander", "Sam DISLIKES coriander"),
+        ("not a fan of jazz", "Sam DISLIKES jazz"),
+        ("I feel so lonely", "Sam FEELS lonely"),
+        ("thinking of learning the cello", "Sam WANTS learn cello"),
+        ("I'd love to visit Japan", "Sam WANTS visit Japan"),
+        ("we're saving for a boat", "Sam WANTS boat"),
+        # works, tools, parts, subjects
+        ("I built a treehouse with my son", "Sam CREATED treehouse"),
+        ("My dad painted the mural", "dad CREATED mural"),
+        ("I track my runs with Strava", "Sam USES Strava"),
+        ("I take metformin", "Sam USES metformin"),
+        ("I play bass in a band", "Sam USES bass"),
+        ("I'm the treasurer of the rowing club", "Sam PART_OF rowing club"),
+        ("I'm writing a novel about lighthouses", "novel ABOUT lighthouses"),
+        # people
+        ("I met Shabnam at uni", "Sam KNOWS Shabnam"),
+        ("My cousin Tom got engaged to Ana", "Tom FAMILY_OF Ana"),
+    ],
+)
+def test_what_is_said_in_many_ways(text: str, expected: str) -> None:
+    assert expected in said(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("Should I move to Ghent?", "LIVES_IN"),
+        ("If I moved to Ghent I'd miss the sea", "LIVES_IN"),
+        ("I don't live in Ghent", "LIVES_IN"),
+        ("I want to work at Google", "WORKS_AT"),
+        ("I never worked at Google", "WORKS_AT"),
+        ("I have a headache and a question", "OWNS"),
+        ("I have no idea what to cook", "OWNS"),
+        ("I don't have a dog", "OWNS"),
+        ("We skipped the wedding", "PARTICIPATED_IN"),
+        ("I'm glad to hear that", "FEELS"),
+        ("No worries!", "FEELS"),
+        ("Would you like some tea?", "WANTS"),
+        ("I made a mistake", "CREATED"),
+        ("I'll be there in the morning", "LOCATED_AT"),
+    ],
+)
+def test_what_is_not_said(text: str, type_: str) -> None:
+    assert not [fact for fact in extraction(text).facts if fact.type == type_ and fact.confidence >= SURE]
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "since", "until"),
+    [
+        ("I've been working at Lidl for two years now", "WORKS_AT", "2023-09-06", None),
+        ("I have lived in Ghent since March", "LIVES_IN", "2025-03-01", None),
+        ("I'm moving to Ghent in October", "LIVES_IN", "2025-10-01", None),
+        ("We moved to Ghent in October", "LIVES_IN", "2024-10-01", None),
+        ("I quit Tesco two weeks ago", "WORKS_AT", None, "2025-08-23"),
+        ("We're flying to Lisbon on the 20th", "LOCATED_AT", "2025-09-20", None),
+        ("I'm going to a concert on Thursday", "PARTICIPATED_IN", "2025-09-11", None),
+    ],
+)
+def test_times_are_those_of_the_clause_and_its_tense(
+    text: str, type_: str, since: str | None, until: str | None
+) -> None:
+    found = fact(text, type_)
+    assert (found.since and f"{found.since:%Y-%m-%d}", found.until and f"{found.until:%Y-%m-%d}") == (since, until)
+
+
+def test_a_sentence_stands_alone_and_a_quote_is_verbatim() -> None:
+    text = "ok so, my sister Ana just started at Lidl in August and she hates it"
+    found = fact(text, "WORKS_AT")
+    assert found.sentence == "Ana works at Lidl."
+    assert found.quote in text
+    assert "Lidl" in found.quote
+
+
+def test_a_relation_is_told_once_and_by_its_most_telling_words() -> None:
+    found = [fact for fact in extraction("I have a van.", "We sold the van.").facts if fact.type == "OWNS"]
+    assert sorted(fact.change for fact in found) == ["ended", "holds"]
+    assert found[0].object == found[1].object
+
+
+def test_relatives_are_not_acquaintances_as_well() -> None:
+    found = said("My sister Ana and I went climbing. I told Ana everything.")
+    assert "Sam FAMILY_OF Ana" in found
+    assert not [each for each in found if "KNOWS" in each]
