@@ -21,7 +21,6 @@ from memsvc.llm.embedders import Embedder
 from memsvc.llm.embedders.residents import Residents
 from tests.fakes.embedders import NoisyEmbedder
 from tests.fakes.extractors import SayingExtractor
-from tests.fakes.resolving import resolve
 from tests.jobs.changing import SIZES, Place, Shelf, process
 from tests.jobs.reading import Desk
 
@@ -113,5 +112,4 @@ def desk(
     """A user, and two extractors that workers can load."""
     made = {"saying": SayingExtractor(), "better": SayingExtractor("saying/2")}
     monkeypatch.setattr(registry, "load", lambda name, _settings: made[name])
-    monkeypatch.setattr("memsvc.identity.resolving.resolve", resolve)
     return Desk(db, owner, settings, admin, made["saying"], made["better"])
