@@ -6,12 +6,31 @@ SELECT n.node_id, n.label, n.names, n.attributes, n.touched
 FROM memsvc.named_nodes(:user_id, CAST(:after AS uuid), CAST(:since AS timestamptz), :limit) AS n;
 
 -- name: standing_nodes
--- For each node the one that stands for it, and whether it is the owner's.
+-- For each node the one that stands for it.
 SELECT r.node_id, r.canonical_id
 FROM memsvc.resolve_nodes(:user_id, CAST(:nodes AS uuid [])) AS r;
 
+-- name: parted_pairs
+-- Pairs, the smaller first, among some nodes that were one by a merge that was taken back.
+WITH same AS MATERIALIZED (
+  SELECT s.canonical_id, s.node_id
+  FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid [])) AS s
+)
+
+SELECT DISTINCT least(a.canonical_id, b.canonical_id) AS node_id, greatest(a.canonical_id, b.canonical_id) AS other_id
+FROM same AS a
+CROSS JOIN LATERAL (
+  SELECT c.canonical_id
+  FROM memsvc."merges" AS c
+  WHERE c.user_id = :user_id AND c.node_id = a.node_id AND c.recorded_to < 'infinity'
+  OFFSET 0
+) AS m
+INNER JOIN same AS b ON m.canonical_id = b.node_id
+WHERE a.canonical_id <> b.canonical_id;
+
 -- name: open_sleep_run
--- The open run of a task; one is made where there is none. A nightly run looks at what is new since the last one began.
+-- The open run of a task; one is made where there is none. A nightly run looks at what is new since the last one began
+-- that left no gap: it looked at all, or at what was new since another one began.
 WITH made AS (
   INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s)
   VALUES (
@@ -21,6 +40,10 @@ WITH made AS (
         SELECT max(d.started_at) FROM memsvc.sleep_runs AS d
         WHERE
           d.user_id = :user_id AND d.task = :task AND d.state = 'done' AND d.within_budget AND d.from_node IS NULL
+          AND (d.since IS NULL OR EXISTS (
+            SELECT FROM memsvc.sleep_runs AS b
+            WHERE b.user_id = :user_id AND b.task = :task AND b.started_at = d.since
+          ))
       )
       ELSE CAST(:since AS timestamptz)
     END,
