@@ -200,7 +200,7 @@ async def look(extractor: Extractor, grounded: Grounded) -> Checked:
     began = time.monotonic()
     extraction = await extractor.extract(grounded.window)
     EXTRACT_SECONDS.observe(time.monotonic() - began)
-    return check(grounded.window, extraction)
+    return await asyncio.to_thread(check, grounded.window, extraction)
 
 
 async def _written(db: Database, owner: Owner, source_id: UUID, found: Found) -> Written | None:
