@@ -13,6 +13,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from itertools import islice, product
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -114,19 +115,23 @@ async def _candidates(db: Database, owner: Owner, scope: Scope) -> tuple[list[Pa
         if not rows:
             break
         after = rows[-1].node_id
-        for row in rows:
-            if row.names:
-                blocks.add(keys_of(row.names, _attributes(row.attributes)))
-                nodes.append(row.node_id)
-                wanted.append(row.touched and scope.from_node in {None, row.node_id})
-                words.update({word for name in row.names for word in name.split()})
-        await asyncio.sleep(0)
+        named = [row for row in rows if row.names]
+        await asyncio.to_thread(_add_keys, blocks, words, named)
+        nodes += [row.node_id for row in named]
+        wanted += [row.touched and scope.from_node in {None, row.node_id} for row in named]
     frequencies = {word: count / len(nodes) for word, count in words.items() if count > 1}
     if not any(wanted):
         return [], frequencies
     all_of_them = all(wanted)
     places = await asyncio.to_thread(lambda: list(blocks.pairs(None if all_of_them else wanted)))
     return [(nodes[low], nodes[high]) for low, high in places], frequencies
+
+
+def _add_keys(blocks: Blocks, words: Counter[str], rows: Sequence[Any]) -> None:
+    """Add nodes to the blocks, and their words to those that are counted."""
+    for row in rows:
+        blocks.add(keys_of(row.names, _attributes(row.attributes)))
+        words.update({word for name in row.names for word in name.split()})
 
 
 def _attributes(data: Mapping[str, object]) -> dict[str, str]:

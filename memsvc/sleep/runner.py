@@ -279,7 +279,7 @@ def sleep_steps(settings: Settings) -> Steps:
 
 
 async def _forget(db: Database, user_id: UUID, kept: timedelta) -> None:
-    """Delete old runs; the last of each task stays."""
+    """Delete old runs; the last two of each task stay."""
 
     async def work(connection: AsyncConnection) -> None:
         await connection.execute(query("delete_sleep_runs"), {"user_id": user_id, "kept": kept})

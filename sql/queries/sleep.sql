@@ -95,13 +95,14 @@ WHERE r.user_id = :user_id AND r.state = 'open'
 ORDER BY r.run_id;
 
 -- name: delete_sleep_runs
--- Old runs go.
+-- Old runs go; the last two of each task stay, for a nightly run is known by the one before.
 DELETE FROM memsvc.sleep_runs AS r
 WHERE
   r.user_id = :user_id AND r.state <> 'open' AND r.finished_at < clock_timestamp() - CAST(:kept AS interval)
-  AND EXISTS (
-    SELECT FROM memsvc.sleep_runs AS n
-    WHERE n.user_id = :user_id AND n.task = r.task AND n.run_id > r.run_id
+  AND r.run_id < (
+    SELECT n.run_id FROM memsvc.sleep_runs AS n
+    WHERE n.user_id = :user_id AND n.task = r.task
+    ORDER BY n.run_id DESC LIMIT 1 OFFSET 1
   );
 
 -- name: ask_sleep

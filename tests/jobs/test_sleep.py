@@ -181,6 +181,19 @@ async def test_a_run_of_the_day_leaves_no_gap_for_the_night(db: Database, owner:
     assert (night.since, night.applied) == (first.started_at, 1)
 
 
+async def test_old_runs_go_but_for_the_last_two(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    for _ in range(3):
+        await sleep(db, owner)
+    admin.execute(
+        "UPDATE memsvc.sleep_runs SET finished_at = now() - interval '1 year' WHERE user_id = %s", [owner.user_id]
+    )
+    await run_now(db, owner.user_id, "sleep")
+    await run_due(db, {"sleep": all_steps(settings, None)["sleep"]})
+    assert len(await list_runs(db, owner.user_id)) == 2
+
+
 async def test_nodes_of_which_nothing_is_known_hide_none_behind_them(
     db: Database, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
