@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from itertools import islice, product
+from itertools import combinations, islice, product
 from typing import Any
 from uuid import UUID
 
@@ -74,6 +74,7 @@ class Duplicates:
                 for node, into in [item.nodes]
             ]
             await write_in(connection, owner, operations, asserted_by=f"sleep:{self.name}")
+            await _settle(connection, owner, merges, by=f"sleep:{self.name}")
         unsure = [
             candidates.Suspicion(node=item.nodes[0], other=item.nodes[1], score=item.score, evidence=item.evidence)
             for item in proposals
@@ -97,6 +98,18 @@ async def _still_apart(connection: AsyncConnection, owner: Owner, merges: Sequen
     rows = await connection.execute(query("standing_nodes"), {"user_id": owner.user_id, "nodes": nodes})
     standing = {row.node_id for row in rows if row.node_id == row.canonical_id}
     return [item for item in merges if standing.issuperset(item.nodes)]
+
+
+async def _settle(connection: AsyncConnection, owner: Owner, merges: Sequence[Proposal], *, by: str) -> None:
+    """Pairs that waited for a person, and are one node now, wait no more."""
+    groups: dict[UUID, list[UUID]] = {}
+    for item in merges:
+        node, into = item.nodes
+        groups.setdefault(into, [into]).append(node)
+    pairs = [pair for group in groups.values() for pair in combinations(sorted(group), 2)]
+    nodes, others = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    values = {"user_id": owner.user_id, "nodes": nodes, "others": others, "decided_by": by}
+    await connection.execute(query("settle_pairs"), values)
 
 
 def _reason(evidence: Mapping[str, float]) -> str:

@@ -28,6 +28,13 @@ CROSS JOIN LATERAL (
 INNER JOIN same AS b ON m.canonical_id = b.node_id
 WHERE a.canonical_id <> b.canonical_id;
 
+-- name: settle_pairs
+-- Pairs that are open and were merged now.
+UPDATE memsvc.duplicate_candidates AS d
+SET state = 'merged', decided_at = clock_timestamp(), decided_by = :decided_by
+FROM unnest(CAST(:nodes AS uuid []), CAST(:others AS uuid [])) AS m (node_a, node_b)
+WHERE d.user_id = :user_id AND d.node_a = m.node_a AND d.node_b = m.node_b AND d.state = 'open';
+
 -- name: open_sleep_run
 -- The open run of a task; one is made where there is none. A nightly run looks at what is new since the last one began
 -- that left no gap: it looked at all, or at what was new since another one began.

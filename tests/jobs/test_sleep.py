@@ -16,7 +16,9 @@ from memsvc.db.files import query
 from memsvc.errors import DatabaseUnavailableError, InvalidRequestError, SleepBusyError
 from memsvc.graph.history import retract, unmerge, write
 from memsvc.graph.operations import MAX_OPERATIONS, Merge, Node, Thread, new_id
+from memsvc.identity.candidates import Suspicion, note
 from memsvc.identity.cards import Card, Verdict
+from memsvc.identity.review import pairs
 from memsvc.queue.run import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
@@ -157,12 +159,16 @@ async def test_at_night_only_what_is_new_is_looked_at(
 async def test_a_merge_that_was_taken_back_is_only_proposed(
     db: Database, owner: Owner, admin: psycopg.Connection
 ) -> None:
-    await people(db, owner, TWICE[:2])
+    one, other = await people(db, owner, TWICE[:2])
+    async with db.transaction(owner.user_id) as connection:
+        await note(connection, owner, [Suspicion(node=one, other=other, score=0.5)], found_by="tests")
     await sleep(db, owner)
+    assert (await pairs(db, owner)).items == [], "it was merged, so nobody is asked"
     [(gone,)] = admin.execute("SELECT node_id FROM memsvc.merges WHERE user_id = %s", [owner.user_id]).fetchall()
     await unmerge(db, owner, gone, asserted_by="user")
     [run] = await sleep(db, owner)
-    assert (run.applied, run.proposed) == (0, 1)
+    assert run.applied == 0
+    assert [pair.state for pair in (await pairs(db, owner)).items] == ["open"]
     assert merged(admin, owner) == set()
 
 
