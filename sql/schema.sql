@@ -7172,6 +7172,28 @@ CREATE FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timesta
                     FROM memsvc.aliases o
                    WHERE ((o.user_id = named_nodes.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
                   OFFSET 0) a)
+         UNION ALL
+          SELECT s.canonical_id,
+             NULL::text,
+             NULL::text,
+             NULL::jsonb,
+             m.recorded_from,
+             false,
+             false
+            FROM (same s
+              CROSS JOIN LATERAL ( SELECT o.recorded_from
+                    FROM memsvc.merges o
+                   WHERE ((o.user_id = named_nodes.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_to = 'infinity'::timestamp with time zone))
+                  OFFSET 0) m)
+         UNION ALL
+          SELECT p.node_id,
+             NULL::text,
+             NULL::text,
+             NULL::jsonb,
+             '-infinity'::timestamp with time zone,
+             false,
+             false
+            FROM page p
          )
   SELECT c.canonical_id,
      (array_agg(c.label ORDER BY c.own DESC, c.recorded_from) FILTER (WHERE (c.label IS NOT NULL)))[1] AS array_agg,
@@ -7794,9 +7816,13 @@ CREATE FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by
                      p.evidence,
                      note_duplicates.p_found_by AS p_found_by
                     FROM pair p
-                   WHERE (NOT (EXISTS ( SELECT
+                   WHERE ((NOT (EXISTS ( SELECT
                             FROM refused r
-                           WHERE ((r.node_id = p.node_a) AND (r.other_id = p.node_b)))))
+                           WHERE ((r.node_id = p.node_a) AND (r.other_id = p.node_b))))) AND (EXISTS ( SELECT
+                            FROM memsvc.nodes n_1
+                           WHERE ((n_1.user_id = note_duplicates.p_user_id) AND (n_1.node_id = p.node_a)))) AND (EXISTS ( SELECT
+                            FROM memsvc.nodes n_1
+                           WHERE ((n_1.user_id = note_duplicates.p_user_id) AND (n_1.node_id = p.node_b)))))
                    ORDER BY p.node_a, p.node_b ON CONFLICT(user_id, node_a, node_b) DO UPDATE SET score = excluded.score, evidence = excluded.evidence, state = 'open'::text, decided_at = NULL::timestamp with time zone, decided_by = NULL::text
            WHERE (d.state = ANY (ARRAY['open'::text, 'merged'::text]))
            RETURNING (old.user_id IS NULL) AS fresh

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from alembic import op
 
+from memsvc.db.locks import lock
+
 revision = "0021"
 down_revision = "0020"
 branch_labels = None
@@ -102,6 +104,7 @@ INDEX = "memsvc.passages (user_id, source_id, passage_id) WHERE kind = 'message'
 
 
 def upgrade() -> None:
+    lock(op.get_bind(), "jobs", "sources", "passages")  # whose constraint changes, and what foreign keys lead to
     for script in (KINDS, EXTRACTIONS, REVIEWS):
         op.execute(script)
     with op.get_context().autocommit_block():

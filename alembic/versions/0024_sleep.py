@@ -58,7 +58,6 @@ COMMENT ON COLUMN memsvc.sleep_runs.finished_at IS 'When it ended; null: it has 
 ALTER TABLE memsvc.sleep_runs ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 """
 
-# Not checked again: the rule only grew.
 RECURS = """
 ALTER TABLE memsvc.schedules
   DROP CONSTRAINT schedules_kind_check,
@@ -74,6 +73,6 @@ COMMENT ON COLUMN memsvc.schedules.kind IS
 
 
 def upgrade() -> None:
+    lock(op.get_bind(), "schedules", "jobs", "users")
     op.execute(RUNS)
-    lock(op.get_bind(), "schedules", "jobs")
     op.execute(RECURS)

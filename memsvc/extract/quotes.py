@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
+from itertools import chain
 
 Span = tuple[int, int]
 """Characters of a text, from 0, the end not included."""
@@ -34,6 +36,25 @@ def _plain(text: str) -> tuple[str, list[int]]:
     return "".join(letters), places
 
 
+def _usable(wanted: str) -> bool:
+    return len(wanted) <= LONGEST and any(letter.isalnum() for letter in wanted)
+
+
+def _spans(text: str, wanted: str) -> Iterator[Span]:
+    """Where a piece stands in a text, from left to right."""
+    begin = text.find(wanted)
+    while begin >= 0 and wanted:
+        yield begin, begin + len(wanted)
+        begin = text.find(wanted, begin + len(wanted))
+
+
+def _loose_spans(text: str, wanted: str) -> Iterator[Span]:
+    """The same, but for spaces, quotation marks, dashes and capitals."""
+    compared, places = _plain(text)
+    for begin, end in _spans(compared, _plain(wanted)[0].strip()):
+        yield places[begin], places[end - 1] + 1
+
+
 def find_quote(text: str, quote: str, near: int = 0) -> Span | None:
     """Where a quote stands in a text; None: nowhere, or it is nothing but signs.
 
@@ -43,29 +64,22 @@ def find_quote(text: str, quote: str, near: int = 0) -> Span | None:
         near: of several places the first one from here on counts, else the first.
     """
     wanted = quote.strip()
-    if len(wanted) > LONGEST or not any(letter.isalnum() for letter in wanted):
+    if not _usable(wanted):
         return None
     found = text.find(wanted, near)
     found = text.find(wanted) if found < 0 else found
     if found >= 0:
         return found, found + len(wanted)
-    compared, places = _plain(text)
-    looked_for = _plain(wanted)[0].strip()
-    begin = compared.find(looked_for)
-    if begin < 0 or not looked_for:
-        return None
-    return places[begin], places[begin + len(looked_for) - 1] + 1
+    return next(_loose_spans(text, wanted), None)
 
 
 def find_name(text: str, name: str) -> Span | None:
     """Where a name stands in a text as words of its own; None: nowhere."""
-    begin = 0
-    while True:
-        found = find_quote(text[begin:], name)
-        if found is None:
-            return None
-        span = (found[0] + begin, found[1] + begin)
+    wanted = name.strip()
+    if not _usable(wanted):
+        return None
+    for span in chain(_spans(text, wanted), _loose_spans(text, wanted)):
         inside = (span[0] and text[span[0] - 1].isalnum()) or (span[1] < len(text) and text[span[1]].isalnum())
         if not inside or not text[span[0]].isascii():
             return span
-        begin = span[1]
+    return None

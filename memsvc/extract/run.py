@@ -11,13 +11,13 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.access.users import Owner
+from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import (
@@ -26,7 +26,6 @@ from memsvc.errors import (
     ExtractorMissingError,
     MemsvcError,
     PassageUnknownError,
-    UserUnknownError,
 )
 from memsvc.extract import registry
 from memsvc.extract.extraction import Extractor, ProposedType, for_user
@@ -99,18 +98,6 @@ class Extractors:
             return None
 
 
-async def owner_of(connection: AsyncConnection, user_id: UUID) -> Owner:
-    """What reading needs to know about a user.
-
-    Raises:
-        UserUnknownError: there is no such user any more.
-    """
-    row = (await connection.execute(query("extraction_owner"), {"user_id": user_id})).one_or_none()
-    if row is None:
-        raise UserUnknownError("This user does not exist any more.")
-    return Owner(user_id, row.name, row.time_zone, row.language)
-
-
 def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _turns: None) -> Steps:
     """Steps that read facts: ``extract`` reads a source, ``process`` asks for that where something is to be read.
 
@@ -133,8 +120,8 @@ def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _
 
     async def read(db: Database, user_id: UUID, source_id: UUID) -> bool:
         about = {"user_id": user_id, "source_id": source_id}
+        owner = await owner_of(db, user_id)
         async with db.transaction(user_id) as connection:
-            owner = await owner_of(connection, user_id)
             others = (await connection.execute(query("readers_asked"), about)).scalars().all()
         until = time.monotonic() + SLICE_S
         for backend in dict.fromkeys([*([extractors.backend] if extractors.backend else []), *others]):
@@ -146,8 +133,10 @@ def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _
             if done.more:
                 return True
 
-            async def answered(connection: AsyncConnection, backend: str = backend) -> None:
-                await connection.execute(query("reading_answered"), {**about, "backend": backend})
+            values = {**about, "backend": backend, "extractor": extractor.name}
+
+            async def answered(connection: AsyncConnection, values: dict[str, Any] = values) -> None:
+                await connection.execute(query("reading_answered"), values)
 
             await db.attempt(user_id, answered)
         return False
@@ -211,7 +200,7 @@ async def look(extractor: Extractor, grounded: Grounded) -> Checked:
     began = time.monotonic()
     extraction = await extractor.extract(grounded.window)
     EXTRACT_SECONDS.observe(time.monotonic() - began)
-    return check(grounded.window, extraction)
+    return await asyncio.to_thread(check, grounded.window, extraction)
 
 
 async def _written(db: Database, owner: Owner, source_id: UUID, found: Found) -> Written | None:

@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.extract.extraction import Change
-from memsvc.graph.operations import Close, Edge, Evidence, Operation, Retract, Thread
+from memsvc.graph.operations import MAX_EVIDENCE, Close, Edge, Evidence, Operation, Retract, Thread
 
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 OPPOSITES = {"LIKES": "DISLIKES", "DISLIKES": "LIKES"}
@@ -128,7 +128,8 @@ class Timeline:
                 Edge(
                     from_node=draft.fact.from_node, type=draft.fact.type, to_node=draft.fact.to_node,
                     fact=draft.fact.sentence, data=draft.data, confidence=draft.fact.confidence,
-                    valid_from=draft.begin, valid_to=draft.end, evidence=tuple(draft.evidence),
+                    valid_from=draft.begin, valid_to=draft.end,
+                    evidence=tuple(dict.fromkeys(draft.evidence))[:MAX_EVIDENCE],
                 ),
                 draft.places[0],
             )

@@ -69,10 +69,11 @@ async def next_turns(connection: AsyncConnection, owner: Owner, source_id: UUID,
         "user_id": owner.user_id, "source_id": source_id, "extractor": extractor, "before": TURNS_BEFORE,
         "limit": MOST_TURNS,
     }  # fmt: skip
+    # The place first: whoever moves it between the two statements makes the window one that is read again.
+    upto = (await connection.execute(query("read_upto"), values)).scalar_one_or_none()
     rows = (await connection.execute(query("turns_to_read"), values)).all()
     turns = first_window([turn_of(row) for row in rows if not row.read])
     if not turns:
         return None
     before = [row for row in rows if row.read]
-    upto = (await connection.execute(query("read_upto"), values)).scalar_one_or_none()
     return Turns(turns=turns, before=tuple(turn_of(row) for row in before), upto=upto or NOTHING)

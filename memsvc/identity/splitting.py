@@ -104,6 +104,7 @@ async def split(db: Database, owner: Owner, node: UUID, sources: Collection[UUID
     actor, wanted = valid_name(by, "by"), frozenset(sources)
 
     async def work(connection: AsyncConnection) -> Split:
+        await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})  # or evidence comes meanwhile
         known = await _read(connection, owner, node)
         parted = _merged_parts(known, wanted)
         if parted:

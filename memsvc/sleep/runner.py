@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import InvalidRequestError, MemsvcError, NotFoundError, SleepBusyError
+from memsvc.errors import ContendedError, InvalidRequestError, MemsvcError, NotFoundError, SleepBusyError
 from memsvc.queue.jobs import announce_jobs
 from memsvc.queue.run import OF_THE_DATABASE, Steps
 from memsvc.settings import Settings
@@ -118,7 +118,9 @@ async def _opened(
     }  # fmt: skip
 
     async def work(connection: AsyncConnection) -> tuple[Run, Any]:
-        row = (await connection.execute(query("open_sleep_run"), values)).one()
+        row = (await connection.execute(query("open_sleep_run"), values)).one_or_none()
+        if row is None:  # opened, or ended, by somebody else while the statement ran
+            raise ContendedError
         return _run(row), row.place
 
     return await db.attempt(owner.user_id, work)
@@ -277,7 +279,7 @@ def sleep_steps(settings: Settings) -> Steps:
 
 
 async def _forget(db: Database, user_id: UUID, kept: timedelta) -> None:
-    """Delete old runs; the last of each task stays."""
+    """Delete old runs; the last two of each task stay."""
 
     async def work(connection: AsyncConnection) -> None:
         await connection.execute(query("delete_sleep_runs"), {"user_id": user_id, "kept": kept})

@@ -40,8 +40,9 @@ END;
 COMMENT ON FUNCTION memsvc.refused_pairs(uuid, uuid[], uuid[]) IS 'Which of some pairs were rejected or split.';
 
 -- Notes pairs: [{"node", "other", "score", "evidence"}]. They are kept by the nodes that stand for them; what is one
--- node already, or was refused before, is left out. A pair that is open gets the new score and evidence, one that was
--- merged and is apart again is open again. How many are new.
+-- node already, was refused before, or is not there (a node that would only bring back what was erased), is left out. A
+-- pair that is open gets the new score and evidence, one that was merged and is apart again is open again. How many are
+-- new.
 CREATE OR REPLACE FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) RETURNS bigint
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
@@ -80,6 +81,8 @@ BEGIN ATOMIC
     SELECT p_user_id, p.node_a, p.node_b, p.score, p.evidence, p_found_by
     FROM pair AS p
     WHERE NOT EXISTS (SELECT FROM refused AS r WHERE r.node_id = p.node_a AND r.other_id = p.node_b)
+      AND EXISTS (SELECT FROM memsvc.nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p.node_a)
+      AND EXISTS (SELECT FROM memsvc.nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p.node_b)
     ORDER BY p.node_a, p.node_b
     ON CONFLICT (user_id, node_a, node_b) DO UPDATE
     SET score = excluded.score, evidence = excluded.evidence, state = 'open', decided_at = NULL, decided_by = NULL
@@ -90,8 +93,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.note_duplicates(uuid, jsonb, text) IS 'Notes pairs that may be the same; how many are new.';
 
--- Decides of a pair: merged, rejected or split; made where it was never noted, so that it stays decided. Pairs that
--- are open between the same two things are decided with it. How many rows say so now.
+-- Decides of a pair: merged, rejected or split; made where it was never noted, so that it stays decided. How many rows
+-- say so now: one.
 CREATE OR REPLACE FUNCTION memsvc.decide_duplicates(
   p_user_id uuid, p_node uuid, p_other uuid, p_state text, p_decided_by text
 ) RETURNS bigint

@@ -2,9 +2,10 @@
 -- variant: a nickname, another order, a part of it), by names that nearly are (similar) or hold its words (part), and
 -- by facts of those from whom a mention counts (of: "my sister"). At most 40 of each mention, exact ones first, then
 -- p_near, then the most similar.
--- p_keys, p_kinds, p_names: what each mention is called, at the same places; those of kind similar are
--- compared by trigrams, those of kind word are looked for inside other names. p_of_keys, p_of_nodes: from whom mentions count. relation, fact_type, outgoing: of kind of, what the fact
--- says, and whether it leads from whom the mention counts to the node.
+-- p_keys, p_kinds, p_names: what each mention is called, at the same places; those of kind similar are compared by
+-- trigrams, those of kind word are looked for inside other names. p_of_keys, p_of_nodes: from whom mentions count.
+-- relation, fact_type, outgoing: of kind of, what the fact says, and whether it leads from whom the mention counts to
+-- the node.
 CREATE OR REPLACE FUNCTION memsvc.mention_candidates(
   p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[],
   p_near uuid[]

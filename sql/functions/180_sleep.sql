@@ -2,7 +2,8 @@
 
 -- What nodes are called, in normal form, and their properties: a page of the nodes that stand for themselves, are
 -- somebody or something (no notes, tasks, summaries) and have a proper name, in the order of their ids. touched:
--- something about them was recorded since p_since (null: yes). Nodes without a proper name have null names.
+-- something about them was recorded since p_since (null: yes), or another was merged into them. Nodes without a proper
+-- name, and those of which nothing is known any more, have null names; so only what is behind the last node is empty.
 CREATE OR REPLACE FUNCTION memsvc.named_nodes(p_user_id uuid, p_after uuid, p_since timestamptz, p_limit integer)
 RETURNS TABLE (node_id uuid, label text, names text[], attributes jsonb, touched boolean)
 LANGUAGE sql STABLE
@@ -42,6 +43,15 @@ BEGIN ATOMIC
       SELECT o.* FROM memsvc.aliases AS o
       WHERE o.user_id = p_user_id AND o.node_id = s.node_id AND o.recorded_to = 'infinity' OFFSET 0
     ) AS a
+    UNION ALL
+    SELECT s.canonical_id, NULL, NULL, NULL, m.recorded_from, false, false
+    FROM same AS s
+    CROSS JOIN LATERAL (
+      SELECT o.recorded_from FROM memsvc.merges AS o
+      WHERE o.user_id = p_user_id AND o.node_id = s.node_id AND o.recorded_to = 'infinity' OFFSET 0
+    ) AS m
+    UNION ALL
+    SELECT p.node_id, NULL, NULL, NULL, '-infinity', false, false FROM page AS p
   )
   SELECT c.canonical_id,
     (array_agg(c.label ORDER BY c.own DESC, c.recorded_from) FILTER (WHERE c.label IS NOT NULL))[1],

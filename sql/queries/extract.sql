@@ -1,10 +1,5 @@
 -- Statements of memsvc.extract.
 
--- name: extraction_owner
-SELECT u.name, u.time_zone, u.language
-FROM memsvc.users AS u
-WHERE u.user_id = :user_id;
-
 -- name: turns_to_read
 SELECT t.passage_id, t.speaker, t.role, t.text, t.caption, t.said_at, t.said_offset, t.language, t.read
 FROM memsvc.turns_to_read(:user_id, :source_id, :extractor, :before, :limit) AS t
@@ -144,8 +139,10 @@ SELECT DISTINCT e.backend FROM memsvc.extractions AS e
 WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.asked;
 
 -- name: reading_answered
+-- All was read that was asked for; what arrived and was asked for since stays asked for.
 UPDATE memsvc.extractions AS e SET asked = FALSE
-WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.backend = :backend AND e.asked;
+WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.backend = :backend AND e.asked
+  AND NOT memsvc.anything_to_read(:user_id, :source_id, :extractor);
 
 -- name: ask_readings
 -- Asks an extractor to read all that it has not read of one source or of all; one that has not begun begins behind what

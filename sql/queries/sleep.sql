@@ -6,12 +6,38 @@ SELECT n.node_id, n.label, n.names, n.attributes, n.touched
 FROM memsvc.named_nodes(:user_id, CAST(:after AS uuid), CAST(:since AS timestamptz), :limit) AS n;
 
 -- name: standing_nodes
--- For each node the one that stands for it, and whether it is the owner's.
+-- For each node the one that stands for it.
 SELECT r.node_id, r.canonical_id
 FROM memsvc.resolve_nodes(:user_id, CAST(:nodes AS uuid [])) AS r;
 
+-- name: parted_pairs
+-- Pairs, the smaller first, among some nodes that were one by a merge that was taken back.
+WITH same AS MATERIALIZED (
+  SELECT s.canonical_id, s.node_id
+  FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid [])) AS s
+)
+
+SELECT DISTINCT least(a.canonical_id, b.canonical_id) AS node_id, greatest(a.canonical_id, b.canonical_id) AS other_id
+FROM same AS a
+CROSS JOIN LATERAL (
+  SELECT c.canonical_id
+  FROM memsvc."merges" AS c
+  WHERE c.user_id = :user_id AND c.node_id = a.node_id AND c.recorded_to < 'infinity'
+  OFFSET 0
+) AS m
+INNER JOIN same AS b ON m.canonical_id = b.node_id
+WHERE a.canonical_id <> b.canonical_id;
+
+-- name: settle_pairs
+-- Pairs that are open and were merged now.
+UPDATE memsvc.duplicate_candidates AS d
+SET state = 'merged', decided_at = clock_timestamp(), decided_by = :decided_by
+FROM unnest(CAST(:nodes AS uuid []), CAST(:others AS uuid [])) AS m (node_a, node_b)
+WHERE d.user_id = :user_id AND d.node_a = m.node_a AND d.node_b = m.node_b AND d.state = 'open';
+
 -- name: open_sleep_run
--- The open run of a task; one is made where there is none. A nightly run looks at what is new since the last one began.
+-- The open run of a task; one is made where there is none. A nightly run looks at what is new since the last one began
+-- that left no gap: it looked at all, or at what was new since another one began.
 WITH made AS (
   INSERT INTO memsvc.sleep_runs AS r (user_id, task, from_node, since, budget_s)
   VALUES (
@@ -21,6 +47,10 @@ WITH made AS (
         SELECT max(d.started_at) FROM memsvc.sleep_runs AS d
         WHERE
           d.user_id = :user_id AND d.task = :task AND d.state = 'done' AND d.within_budget AND d.from_node IS NULL
+          AND (d.since IS NULL OR EXISTS (
+            SELECT FROM memsvc.sleep_runs AS b
+            WHERE b.user_id = :user_id AND b.task = :task AND b.started_at = d.since
+          ))
       )
       ELSE CAST(:since AS timestamptz)
     END,
@@ -72,13 +102,14 @@ WHERE r.user_id = :user_id AND r.state = 'open'
 ORDER BY r.run_id;
 
 -- name: delete_sleep_runs
--- Old runs go.
+-- Old runs go; the last two of each task stay, for a nightly run is known by the one before.
 DELETE FROM memsvc.sleep_runs AS r
 WHERE
   r.user_id = :user_id AND r.state <> 'open' AND r.finished_at < clock_timestamp() - CAST(:kept AS interval)
-  AND EXISTS (
-    SELECT FROM memsvc.sleep_runs AS n
-    WHERE n.user_id = :user_id AND n.task = r.task AND n.run_id > r.run_id
+  AND r.run_id < (
+    SELECT n.run_id FROM memsvc.sleep_runs AS n
+    WHERE n.user_id = :user_id AND n.task = r.task
+    ORDER BY n.run_id DESC LIMIT 1 OFFSET 1
   );
 
 -- name: ask_sleep

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from sqlalchemy import TextClause
 from structlog.testing import capture_logs
 
 from memsvc.db.files import query as named
 from memsvc.errors import ExtractorError
-from memsvc.extract import write
+from memsvc.extract import turns, write
 from memsvc.extract.asking import ask_all, pause, progress, totals
 from memsvc.extract.run import read_source
 from memsvc.queue.jobs import retry_job
@@ -188,3 +189,48 @@ async def test_what_was_said_before_a_time_can_be_left_out(desk: Desk) -> None:
     await ask_all(desk.db, desk.owner, desk.better, "better", since=datetime(2025, 1, 1, tzinfo=UTC))
     await run_due(desk.db, desk.steps_of_none)
     assert desk.facts() == ["Ana KNOWS Eva.", "Ana KNOWS Tim."]
+
+
+async def test_a_place_that_moves_while_turns_are_taken_is_noticed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = await desk.say("Ada likes tea.", "Ada likes rye.")
+    passages = [row[0] for row in desk.rows("SELECT passage_id FROM memsvc.passages WHERE user_id = %s ORDER BY 1")]
+    desk.admin.execute(
+        "INSERT INTO memsvc.extractions (user_id, source_id, extractor, backend) VALUES (%s, %s, 'tests/1', 'tests')",
+        [desk.owner.user_id, source],
+    )
+    asked: list[str] = []
+
+    def moving(name: str) -> TextClause:
+        asked.append(name)
+        if len(asked) == 2:  # another reader was faster
+            desk.admin.execute(
+                "UPDATE memsvc.extractions SET upto = %s WHERE user_id = %s", [passages[0], desk.owner.user_id]
+            )
+        return named(name)
+
+    monkeypatch.setattr(turns, "query", moving)
+    async with desk.db.transaction(desk.owner.user_id) as connection:
+        taken = await turns.next_turns(connection, desk.owner, source, "tests/1")
+    assert taken is not None
+    assert len(asked) == 2
+    assert taken.upto != passages[0]  # so write_window refuses it
+
+
+async def test_what_is_asked_for_while_a_reader_ends_stays_asked_for(desk: Desk) -> None:
+    source = await desk.say("Ada likes tea.")
+    desk.admin.execute(
+        "INSERT INTO memsvc.extractions (user_id, source_id, extractor, backend, asked) "
+        "VALUES (%s, %s, 'tests/1', 'tests', true)",
+        [desk.owner.user_id, source],
+    )
+    about = {"user_id": desk.owner.user_id, "source_id": source, "extractor": "tests/1", "backend": "tests"}
+    for read, left in ((False, [(True,)]), (True, [(False,)])):
+        if read:
+            desk.admin.execute(
+                "UPDATE memsvc.extractions SET upto = (SELECT passage_id FROM memsvc.passages WHERE source_id = %s) "
+                "WHERE source_id = %s",
+                [source, source],
+            )
+        async with desk.db.transaction(desk.owner.user_id) as connection:
+            await connection.execute(named("reading_answered"), about)
+        assert desk.rows("SELECT asked FROM memsvc.extractions WHERE user_id = %s") == left

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
 from uuid import UUID
 
 import psycopg
@@ -10,16 +12,19 @@ import pytest
 from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.errors import DatabaseUnavailableError, InvalidRequestError, SleepBusyError
-from memsvc.graph.history import write
-from memsvc.graph.operations import Merge, Node, new_id
+from memsvc.graph.history import retract, unmerge, write
+from memsvc.graph.operations import MAX_OPERATIONS, Merge, Node, Thread, new_id
+from memsvc.identity.candidates import Suspicion, note
 from memsvc.identity.cards import Card, Verdict
+from memsvc.identity.review import pairs
 from memsvc.queue.run import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sleep import duplicates, runner
 from memsvc.sleep.blocking import Blocks, keys_of
-from memsvc.sleep.runner import dry_run, list_runs, sleep
+from memsvc.sleep.runner import ask, dry_run, list_runs, sleep
 from memsvc.sleep.tasks import Scope
 from tests.sql.world import value
 
@@ -149,6 +154,86 @@ async def test_at_night_only_what_is_new_is_looked_at(
     await run_now(db, owner.user_id, "sleep")
     await run_due(db, steps)
     assert (await list_runs(db, owner.user_id))[0].applied == 0
+
+
+async def test_a_merge_that_was_taken_back_is_only_proposed(
+    db: Database, owner: Owner, admin: psycopg.Connection
+) -> None:
+    one, other = await people(db, owner, TWICE[:2])
+    async with db.transaction(owner.user_id) as connection:
+        await note(connection, owner, [Suspicion(node=one, other=other, score=0.5)], found_by="tests")
+    await sleep(db, owner)
+    assert (await pairs(db, owner)).items == [], "it was merged, so nobody is asked"
+    [(gone,)] = admin.execute("SELECT node_id FROM memsvc.merges WHERE user_id = %s", [owner.user_id]).fetchall()
+    await unmerge(db, owner, gone, asserted_by="user")
+    [run] = await sleep(db, owner)
+    assert run.applied == 0
+    assert [pair.state for pair in (await pairs(db, owner)).items] == ["open"]
+    assert merged(admin, owner) == set()
+
+
+async def test_a_run_of_the_day_leaves_no_gap_for_the_night(db: Database, owner: Owner, settings: Settings) -> None:
+    steps = {"sleep": all_steps(settings, None)["sleep"]}
+    await run_now(db, owner.user_id, "sleep")
+    await run_due(db, steps)
+    [first] = await list_runs(db, owner.user_id)
+    await people(db, owner, TWICE[:2])
+    [day] = await sleep(db, owner, scope=Scope(since=datetime.now(UTC)))
+    assert day.applied == 0
+
+    await run_now(db, owner.user_id, "sleep")
+    await run_due(db, steps)
+    night = (await list_runs(db, owner.user_id))[0]
+    assert (night.since, night.applied) == (first.started_at, 1)
+
+
+async def test_old_runs_go_but_for_the_last_two(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    for _ in range(3):
+        await sleep(db, owner)
+    admin.execute(
+        "UPDATE memsvc.sleep_runs SET finished_at = now() - interval '1 year' WHERE user_id = %s", [owner.user_id]
+    )
+    await run_now(db, owner.user_id, "sleep")
+    await run_due(db, {"sleep": all_steps(settings, None)["sleep"]})
+    assert len(await list_runs(db, owner.user_id)) == 2
+
+
+async def test_nodes_of_which_nothing_is_known_hide_none_behind_them(
+    db: Database, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = await people(db, owner, [("Nobody Anymore", {}), ("Nothing Anymore", {}), *TWICE[:2]])
+    await retract(db, owner, [Thread(node=node) for node in nodes[:2]], asserted_by="user")
+    monkeypatch.setattr(duplicates, "READ", 1)
+    [run] = await sleep(db, owner)
+    assert run.applied == 1
+
+
+async def test_whom_somebody_was_merged_into_is_looked_at_again(db: Database, owner: Owner) -> None:
+    one, other, third = await people(db, owner, [("Ana Silva", {}), ("Ana S", {}), ("Bo", {})])
+    change = await write(db, owner, [Merge(node=other, canonical=one)], asserted_by="user")
+    values = {"user_id": owner.user_id, "after": None, "since": change.recorded_at, "limit": 100}
+    async with db.transaction(owner.user_id) as connection:
+        touched = {row.node_id: row.touched for row in await connection.execute(query("named_nodes"), values)}
+    assert (touched[one], touched[third]) == (True, False)
+
+
+async def test_two_who_ask_at_once_get_one_run(db: Database, owner: Owner) -> None:
+    async with db.transaction(owner.user_id) as connection:
+        values = {
+            "user_id": owner.user_id, "task": "duplicates", "from_node": None, "since": None, "budget_s": None,
+            "nightly": False,
+        }  # fmt: skip
+        mine = (await connection.execute(query("open_sleep_run"), values)).one()
+        asking = asyncio.create_task(ask(db, owner, []))
+        await asyncio.sleep(0.2)  # it waits for us now
+    _job, [run] = await asking
+    assert run.run_id == mine.run_id
+
+
+def test_a_page_of_merges_fits_one_change() -> None:
+    assert duplicates.COMPARED <= MAX_OPERATIONS
 
 
 async def test_who_was_merged_meanwhile_is_left_alone(

@@ -10,7 +10,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import NothingToSplitError, PairDecidedError, PairUnknownError
 from memsvc.graph.history import merge, undo, unmerge
-from memsvc.graph.operations import Alias, Edge, Evidence, Node
+from memsvc.graph.operations import Alias, Edge, Evidence, Node, new_id
 from memsvc.graph.read import facts
 from memsvc.identity.candidates import Suspicion, cards, note, refused
 from memsvc.identity.review import accept, pairs, reject
@@ -46,6 +46,7 @@ async def test_pairs_are_noted_once_and_listed_with_both_cards_the_likeliest_fir
     assert second.next_cursor is None
     assert (first.items[0].evidence, first.items[0].found_by, first.items[0].state) == ({"name": 3.5}, "tests", "open")
     assert (await pairs(db, other)).items == []
+    assert await noted(db, owner, (ana, new_id(), 0.9)) == 0  # nobody: what was forgotten and would only come back
 
 
 async def test_accepting_merges_and_undoing_the_change_parts_them(db: Database, owner: Owner) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -152,6 +153,10 @@ def test_quotes_are_found_but_for_spaces_marks_and_capitals() -> None:
     assert find_quote("a b a", "a", near=1) == (4, 5)
     assert find_name("Banana and Ana", "Ana") == (11, 14)
     assert find_name("Banana", "Ana") is None
+    assert find_name("Banana, ANA", "Ana") == (8, 11)
+    began = time.perf_counter()
+    assert find_name("ab" * 20_000, "B") is None
+    assert time.perf_counter() - began < 2, "each place once, not the rest of the text for each place"
 
 
 def test_plain_talk_is_no_boilerplate() -> None:
