@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, print_json, print_table
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
 
 if TYPE_CHECKING:
     from memsvc.access.users import Owner
@@ -101,7 +101,7 @@ def edit(
     subject: str | None = typer.Option(None, help="Name of its start."),
     fact_type: str | None = typer.Option(None, "--type", "-t", help="An edge type, such as LIVES_IN."),
     object_: str | None = typer.Option(None, "--object", help="Name of its end."),
-    sentence: str | None = typer.Option(None, help="The fact as a sentence."),
+    sentence: str | None = typer.Option(None, help="The fact as a sentence; needed with another --type."),
     since: str | None = typer.Option(None, help="From when it is so (ISO 8601); '': not known."),
     until: str | None = typer.Option(None, help="From when it is not so any more (ISO 8601); '': it still is."),
     user: str | None = UserRef,
@@ -137,4 +137,4 @@ def _tell(decided: list[Decided], *, as_json: bool) -> None:
         return
     for one in decided:
         written = f", by change {one.change.change_id}" if one.change is not None else ""
-        print(f"{one.review.state}: {one.review.proposal.sentence}{written}")
+        print(f"{one.review.state}: {plain(one.review.proposal.sentence)}{written}")
