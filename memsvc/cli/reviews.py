@@ -9,6 +9,9 @@ import typer
 from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from uuid import UUID
+
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.extract.review import Decided, Edit, Review
@@ -74,25 +77,27 @@ def _short(text: str) -> str:
 @review.command("accept")
 def accept(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
     """Write facts as they were proposed; refused ones can be accepted too."""
+    ids = [as_uuid(one, "review") for one in which]
 
-    async def do(db: Database, owner: Owner) -> list[Decided]:
+    async def do(db: Database, owner: Owner) -> None:
         from memsvc.extract.review import accept
 
-        return [await accept(db, owner, as_uuid(one, "review"), by=BY) for one in which]
+        await _each(ids, lambda one: accept(db, owner, one, by=BY), as_json=as_json)
 
-    _tell(for_owner(user, app, do), as_json=as_json)
+    for_owner(user, app, do)
 
 
 @review.command("reject")
 def reject(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
     """Reject facts for ever: they are never proposed again from the same message."""
+    ids = [as_uuid(one, "review") for one in which]
 
-    async def do(db: Database, owner: Owner) -> list[Decided]:
+    async def do(db: Database, owner: Owner) -> None:
         from memsvc.extract.review import reject
 
-        return [await reject(db, owner, as_uuid(one, "review"), by=BY) for one in which]
+        await _each(ids, lambda one: reject(db, owner, one, by=BY), as_json=as_json)
 
-    _tell(for_owner(user, app, do), as_json=as_json)
+    for_owner(user, app, do)
 
 
 @review.command("edit")
@@ -129,6 +134,17 @@ def _edit(words: dict[str, Any], times: dict[str, str], owner: Owner) -> Edit:
 
     moments: dict[str, Any] = {name: read_moment(value or None, owner, f"--{name}") for name, value in times.items()}
     return Edit(**words, **moments)
+
+
+async def _each(ids: list[UUID], decide: Callable[[UUID], Awaitable[Decided]], *, as_json: bool) -> None:
+    """Decide one after the other; what was decided is told, also where one of them fails."""
+    decided: list[Decided] = []
+    try:
+        for one in ids:
+            decided += [await decide(one)]
+    finally:
+        if decided:
+            _tell(decided, as_json=as_json)
 
 
 def _tell(decided: list[Decided], *, as_json: bool) -> None:
