@@ -106,7 +106,9 @@ def edit(
     subject: str | None = typer.Option(None, help="Name of its start."),
     fact_type: str | None = typer.Option(None, "--type", "-t", help="An edge type, such as LIVES_IN."),
     object_: str | None = typer.Option(None, "--object", help="Name of its end."),
-    sentence: str | None = typer.Option(None, help="The fact as a sentence; needed with another --type."),
+    sentence: str | None = typer.Option(
+        None, help="The fact as a sentence; new names go into the old one where they fit."
+    ),
     since: str | None = typer.Option(None, help="From when it is so (ISO 8601); '': not known."),
     until: str | None = typer.Option(None, help="From when it is not so any more (ISO 8601); '': it still is."),
     user: str | None = UserRef,

@@ -85,7 +85,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     object: str | None = None
     """Name of its end."""
     sentence: str | None = None
-    """Needed with another type, and where new names cannot take the place of the old ones in it."""
+    """Needed where new names cannot take the place of the old ones in it."""
     since: datetime | msgspec.UnsetType | None = msgspec.UNSET
     """Aware; null: not known."""
     until: datetime | msgspec.UnsetType | None = msgspec.UNSET
@@ -239,10 +239,10 @@ def _restated(proposal: Proposal, edit: Edit, subject: End, object_: End) -> str
     """
     ends = ((proposal.subject, subject), (proposal.object, object_))
     names = {old.name: new.name for old, new in ends if old.name != new.name}
-    if edit.sentence is not None or (not names and edit.type in {None, proposal.type}):
+    if edit.sentence is not None or not names:
         return proposal.sentence
-    places = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names) or "(?!)")
-    if edit.type not in {None, proposal.type} or sorted(places.findall(proposal.sentence)) != sorted(names):
+    places = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names))
+    if sorted(places.findall(proposal.sentence)) != sorted(names):
         raise InvalidRequestError(
             "The sentence would say something else than the fact.", hint="Send a sentence as well.", field="sentence"
         )
