@@ -113,7 +113,7 @@ class Settings(BaseSettings):
     llm_model: str | None = Field(
         default=None, max_length=180, description="Its name; empty: none is asked, and memsvc works without."
     )
-    llm_timeout_s: float = Field(default=60.0, gt=0, le=600, description="Longest wait for one answer.")
+    llm_timeout_s: float = Field(default=60.0, gt=0, le=240, description="Longest wait for one answer.")
     llm_concurrency: int = Field(default=2, ge=1, le=64, description="Calls that a process has under way at once.")
     llm_tokens_per_day: int = Field(default=0, ge=0, description="Tokens of all users in one day (UTC); 0: any.")
     llm_tokens_per_user: int = Field(default=0, ge=0, description="Tokens of one user in one day (UTC); 0: any.")

@@ -21,9 +21,14 @@ from memsvc.access import keys
 from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.errors import ExtractorMissingError, ForbiddenError, UnauthenticatedError
+from memsvc.errors import (
+    ConfigurationError,
+    ExtractorMissingError,
+    ForbiddenError,
+    InvalidRequestError,
+    UnauthenticatedError,
+)
 from memsvc.extract.extraction import Extractor
-from memsvc.extract.registry import AUTO
 from memsvc.extract.run import Extractors
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.search import QueryEmbedder
@@ -69,13 +74,20 @@ class Caller:
         """The extractor of this name, loaded, and its name; the configured one, where none is named.
 
         Raises:
-            ExtractorMissingError: it is not installed, or reading is switched off.
-            ConfigurationError: a setting that it needs is missing.
+            InvalidRequestError: there is none of this name here.
+            ExtractorMissingError: the configured one is not installed, or reading is switched off.
+            ConfigurationError: a setting that the configured one needs is missing.
         """
-        backend = name if name not in {None, AUTO} else self.extractors.backend if self.extractors else None
-        if self.extractors is None or backend is None:
-            raise ExtractorMissingError("No extractor is configured: MEMSVC_EXTRACTOR is none.")
-        return await self.extractors.get(backend), backend
+        if self.extractors is None:
+            raise ExtractorMissingError
+        try:
+            return await self.extractors.named(name)
+        except (ExtractorMissingError, ConfigurationError) as error:
+            if not name:
+                raise
+            raise InvalidRequestError(
+                "There is no such extractor here.", hint="Leave it out: the configured one reads.", field="extractor"
+            ) from error
 
     @property
     def asserted_by(self) -> str:

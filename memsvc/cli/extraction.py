@@ -15,6 +15,7 @@ from memsvc.cli.common import (
     UserRef,
     chosen_user,
     note,
+    plain,
     print_json,
     print_table,
     with_database,
@@ -64,6 +65,7 @@ def extract(
     Ctrl-C pauses, and the same command goes on where it stopped. 'memsvc extract status' says how far it is.
     """
     _check(what, dry_run=dry_run, reading=everything or conversation is not None)
+    _check_times(dry_run=dry_run, status=what == STATUS, since=since, of_text=speaker or said_at)
 
     async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app
@@ -100,6 +102,14 @@ def _check(what: str | None, *, dry_run: bool, reading: bool) -> None:
         raise typer.BadParameter("Say one of: TEXT --dry-run, --all, --conversation NAME, status.", param_hint="WHAT")
 
 
+def _check_times(*, dry_run: bool, status: bool, since: str | None, of_text: str | None) -> None:
+    """Refuse options that would be passed over."""
+    if since is not None and (dry_run or status):
+        raise typer.BadParameter("It goes with --all or --conversation.", param_hint="--since")
+    if of_text and not dry_run:
+        raise typer.BadParameter("They go with --dry-run.", param_hint="--speaker, --said-at")
+
+
 async def load(settings: Settings, name: str | None) -> tuple[Extractor, str]:
     """An extractor by name, loaded, and its name; the configured one, where none is named.
 
@@ -107,12 +117,9 @@ async def load(settings: Settings, name: str | None) -> tuple[Extractor, str]:
         ExtractorMissingError: it is not installed, or none is configured.
         ConfigurationError: a setting that it needs is missing.
     """
-    from memsvc.extract.registry import AUTO
     from memsvc.extract.run import Extractors
 
-    extractors = Extractors(settings)
-    loaded = await extractors.get(None if name == AUTO else name)
-    return loaded, name if name not in {None, AUTO} else extractors.backend or ""
+    return await Extractors(settings).named(name)
 
 
 # Dry run
@@ -189,9 +196,9 @@ def show_preview(found: Preview, owner: Owner) -> None:
         note("No facts.")
     new = [f"{node.name} ({node.type})" for node in found.nodes if node.node_id is None]
     known = [f"{node.name} ({node.type})" for node in found.nodes if node.node_id is not None]
-    for said, names in (("new", new), ("known", known)):
-        if names:
-            print(f"\n{said}: {', '.join(names)}")
+    lines = [f"{said}: {', '.join(names)}" for said, names in (("new", new), ("known", known)) if names]
+    if lines:
+        print("", *map(plain, lines), sep="\n")
     note(f"Read by {found.extractor}; nothing is stored.")
 
 
@@ -269,11 +276,12 @@ async def _run(db: Database, owner: Owner, jobs: list[UUID], steps: Steps, look:
 def show_totals(found: Totals) -> None:
     """What an extractor has read, in a line or two."""
     print(
-        f"{found.extractor} has read {found.turns:,} messages of {found.sources:,} conversations: "
-        f"{found.facts:,} facts, {found.refused:,} not written ('memsvc review list')."
+        f"{found.extractor} has read {found.turns:,} messages of {found.sources:,} "
+        f"{'conversation' if found.sources == 1 else 'conversations'}: {found.facts:,} facts, "
+        f"{found.refused:,} not written ('memsvc review list')."
     )
     if found.left:
-        print(f"{found.left:,} are left to be read.")
+        print(f"{found.left:,} are left to be read; 'memsvc extract status' says where, and what holds them up.")
     if found.failed:
         note(
             f"{found.failed:,} conversations failed: 'memsvc extract status' says why, 'memsvc jobs retry' tries again."

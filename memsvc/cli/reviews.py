@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, print_json, print_table
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from uuid import UUID
+
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
     from memsvc.extract.review import Decided, Edit, Review
@@ -74,25 +77,27 @@ def _short(text: str) -> str:
 @review.command("accept")
 def accept(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
     """Write facts as they were proposed; refused ones can be accepted too."""
+    ids = [as_uuid(one, "review") for one in which]
 
-    async def do(db: Database, owner: Owner) -> list[Decided]:
+    async def do(db: Database, owner: Owner) -> None:
         from memsvc.extract.review import accept
 
-        return [await accept(db, owner, as_uuid(one, "review"), by=BY) for one in which]
+        await _each(ids, lambda one: accept(db, owner, one, by=BY), as_json=as_json)
 
-    _tell(for_owner(user, app, do), as_json=as_json)
+    for_owner(user, app, do)
 
 
 @review.command("reject")
 def reject(which: list[str] = Which, user: str | None = UserRef, app: str = AppName, as_json: bool = AsJson) -> None:
     """Reject facts for ever: they are never proposed again from the same message."""
+    ids = [as_uuid(one, "review") for one in which]
 
-    async def do(db: Database, owner: Owner) -> list[Decided]:
+    async def do(db: Database, owner: Owner) -> None:
         from memsvc.extract.review import reject
 
-        return [await reject(db, owner, as_uuid(one, "review"), by=BY) for one in which]
+        await _each(ids, lambda one: reject(db, owner, one, by=BY), as_json=as_json)
 
-    _tell(for_owner(user, app, do), as_json=as_json)
+    for_owner(user, app, do)
 
 
 @review.command("edit")
@@ -101,7 +106,9 @@ def edit(
     subject: str | None = typer.Option(None, help="Name of its start."),
     fact_type: str | None = typer.Option(None, "--type", "-t", help="An edge type, such as LIVES_IN."),
     object_: str | None = typer.Option(None, "--object", help="Name of its end."),
-    sentence: str | None = typer.Option(None, help="The fact as a sentence."),
+    sentence: str | None = typer.Option(
+        None, help="The fact as a sentence; new names go into the old one where they fit."
+    ),
     since: str | None = typer.Option(None, help="From when it is so (ISO 8601); '': not known."),
     until: str | None = typer.Option(None, help="From when it is not so any more (ISO 8601); '': it still is."),
     user: str | None = UserRef,
@@ -131,10 +138,21 @@ def _edit(words: dict[str, Any], times: dict[str, str], owner: Owner) -> Edit:
     return Edit(**words, **moments)
 
 
+async def _each(ids: list[UUID], decide: Callable[[UUID], Awaitable[Decided]], *, as_json: bool) -> None:
+    """Decide one after the other; what was decided is told, also where one of them fails."""
+    decided: list[Decided] = []
+    try:
+        for one in ids:
+            decided += [await decide(one)]
+    finally:
+        if decided:
+            _tell(decided, as_json=as_json)
+
+
 def _tell(decided: list[Decided], *, as_json: bool) -> None:
     if as_json:
         print_json(decided)
         return
     for one in decided:
         written = f", by change {one.change.change_id}" if one.change is not None else ""
-        print(f"{one.review.state}: {one.review.proposal.sentence}{written}")
+        print(f"{one.review.state}: {plain(one.review.proposal.sentence)}{written}")

@@ -84,7 +84,7 @@ async def _work(db: Database, owner: Owner, tasks: list[str], scope: Scope, budg
     from memsvc.sleep import runner
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         line = bar.add_task("looking for work", total=None)
 
         def show(run: Run, total: int) -> None:

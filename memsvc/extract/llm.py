@@ -7,6 +7,7 @@ true is ``validation``'s business.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from collections import Counter
@@ -20,16 +21,20 @@ import structlog
 
 from memsvc.db.engine import Database
 from memsvc.db.storable import check_storable
-from memsvc.errors import InvalidRequestError
+from memsvc.errors import InvalidRequestError, LlmError
 from memsvc.extract.extraction import Change, Entity, Extraction, Extractor, Fact, Signs
 from memsvc.extract.prompts import facts as prompt
 from memsvc.extract.window import Turn, Window
 from memsvc.llm.answers import Book, NoBook, Task, ask
 from memsvc.llm.calls import Account
 from memsvc.llm.chat import ChatClient
+from memsvc.queue.run import STEP_LIMIT_S
 from memsvc.settings import Settings
 
 Item = TypeVar("Item", prompt.EntityItem, prompt.FactItem, prompt.SignsItem)
+WINDOW_S = 0.9 * STEP_LIMIT_S
+"""Waiting behind other calls and a second answer add up. Who lets the job's own limit break the step off fails the job
+for good, though nothing is wrong but a model that is slow."""
 MAX_NAME = 200
 MAX_SENTENCE = 1_000
 SYMMETRIC = frozenset({"FAMILY_OF", "KNOWS"})
@@ -64,7 +69,11 @@ class LlmExtractor:
         return _OfUser(self, Account(db, user_id, self._settings))
 
     async def read(self, window: Window, book: Book) -> Extraction:
-        """What the turns say; where no person says anything, nobody is asked."""
+        """What the turns say; where no person says anything, nobody is asked.
+
+        Raises:
+            LlmError: see ``memsvc.llm.answers.ask``; also where it takes longer than ``WINDOW_S`` altogether.
+        """
         if not any(turn.role == "user" and turn.text.strip() for turn in window.turns):
             return Extraction()
         task = Task(
@@ -74,7 +83,11 @@ class LlmExtractor:
             schema=prompt.schema(window.ontology),
             read=lambda found: extraction_of(found, window),
         )
-        return (await ask(self._client, task, book)).value
+        try:
+            async with asyncio.timeout(WINDOW_S):
+                return (await ask(self._client, task, book)).value
+        except TimeoutError as error:
+            raise LlmError(f"The language model took longer than {WINDOW_S:g} s for a window.") from error
 
 
 class _OfUser:

@@ -12,6 +12,7 @@ import msgspec
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError
 from memsvc.extract.extraction import Extractor, for_user
 from memsvc.extract.grounding import ground
@@ -22,6 +23,7 @@ from memsvc.extract.validation import proposal_of
 from memsvc.extract.window import Turn
 from memsvc.extract.write import Found, compared_with, prepare
 from memsvc.graph.operations import new_id
+from memsvc.sources.messages import Role
 from memsvc.sources.split import split_text
 
 MOST_MESSAGES, MOST_CHARS = 200, 200_000
@@ -35,7 +37,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     text: str
     speaker: str = ""
-    role: str = "user"
+    role: Role = "user"
     said_at: datetime | None = None
     """Aware; None: now."""
     caption: str = ""
@@ -80,15 +82,18 @@ async def preview(db: Database, owner: Owner, messages: Sequence[Said], extracto
     Args:
         db: the database.
         owner: whose memory they are compared with.
-        messages: 1 to 200, of up to 200,000 characters together; each window of them is read without the facts of the
-            one before.
+        messages: 1 to 200, of up to 200,000 characters together with speakers and captions; each window of them is
+            read without the facts of the one before.
         extractor: who reads.
 
     Raises:
-        InvalidRequestError: nothing, or too much, to be read.
+        InvalidRequestError: nothing, or too much, to be read, or text that could not be stored.
         ExtractorError: it could not be read.
     """
-    length = sum(len(message.text) for message in messages)
+    for message in messages:
+        for field in ("text", "speaker", "caption"):
+            check_storable(getattr(message, field), field)
+    length = sum(len(message.text) + len(message.speaker) + len(message.caption) for message in messages)
     if not 1 <= len(messages) <= MOST_MESSAGES or not any(message.text.strip() for message in messages):
         raise InvalidRequestError(f"A dry run reads 1 to {MOST_MESSAGES} messages with text.", field="messages")
     if length > MOST_CHARS:

@@ -7,6 +7,7 @@ proposed again from the same passage, whoever reads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -84,6 +85,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     object: str | None = None
     """Name of its end."""
     sentence: str | None = None
+    """Needed where new names cannot take the place of the old ones in it."""
     since: datetime | msgspec.UnsetType | None = msgspec.UNSET
     """Aware; null: not known."""
     until: datetime | msgspec.UnsetType | None = msgspec.UNSET
@@ -166,6 +168,7 @@ async def accept(db: Database, owner: Owner, review_id: UUID, *, by: str, edit: 
     Raises:
         ReviewUnknownError: there is none such.
         ReviewDecidedError: somebody decided already.
+        InvalidRequestError: the sentence would not say what is written.
         TypeUnknownError, EndpointForbiddenError, InvalidIntervalError, InvalidTimeError: it cannot be written so.
     """
     actor = valid_name(by, "decided_by")
@@ -212,6 +215,7 @@ def edited(proposal: Proposal, edit: Edit) -> Proposal:
         "subject": end(proposal.subject, edit.subject),
         "object": end(proposal.object, edit.object),
     }
+    changed["sentence"] = _restated(proposal, edit, changed["subject"], changed["object"])
     for field in ("type", "sentence", "data"):
         if getattr(edit, field) is not None:
             changed[field] = getattr(edit, field)
@@ -225,6 +229,24 @@ def edited(proposal: Proposal, edit: Edit) -> Proposal:
     if made.since is not None and made.until is not None and made.until <= made.since:
         raise InvalidIntervalError(field="until")
     return made
+
+
+def _restated(proposal: Proposal, edit: Edit, subject: End, object_: End) -> str:
+    """The sentence with the new names: nobody shall read of T.K. in a fact that was corrected to be about Porto.
+
+    Raises:
+        InvalidRequestError: it cannot be told how it would go.
+    """
+    ends = ((proposal.subject, subject), (proposal.object, object_))
+    names = {old.name: new.name for old, new in ends if old.name != new.name}
+    if edit.sentence is not None or not names:
+        return proposal.sentence
+    places = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names))
+    if sorted(places.findall(proposal.sentence)) != sorted(names):
+        raise InvalidRequestError(
+            "The sentence would say something else than the fact.", hint="Send a sentence as well.", field="sentence"
+        )
+    return places.sub(lambda found: names[found[0]], proposal.sentence)
 
 
 async def _begin(connection: AsyncConnection, owner: Owner, review_id: UUID) -> Row[Any]:

@@ -86,6 +86,15 @@ class Extractors:
                 self._loaded[name] = await asyncio.to_thread(registry.load, name, self._settings)
             return self._loaded[name]
 
+    async def named(self, name: str | None) -> tuple[Extractor, str]:
+        """The extractor that somebody wants, and its name in the registry; auto, '' and None: the configured one.
+
+        Raises:
+            ExtractorMissingError, ConfigurationError: as ``get``.
+        """
+        wanted = name if name and name != registry.AUTO else None
+        return await self.get(wanted), wanted or self.backend or ""
+
     async def configured(self) -> Extractor | None:
         """The configured one; None: there is none, or it is not here, which is said once and not tried again."""
         if self.backend is None or self._away:

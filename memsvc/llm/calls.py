@@ -145,23 +145,3 @@ async def spending(db: Database, user_id: UUID | None = None, *, days: int = 7) 
             statement, {"user_id": user_id, "since": since} if user_id else {"since": since}
         )
         return [Spending(**row._mapping) for row in rows]  # noqa: SLF001
-
-
-class Sums(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls added up."""
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    cost: Decimal | None
-
-
-def added_up(spent: list[Spending]) -> Sums:
-    """The sums of days and tasks; the cost is that of the calls whose server tells it."""
-    costs = [one.cost for one in spent if one.cost is not None]
-    return Sums(
-        calls=sum(one.calls for one in spent),
-        tokens_in=sum(one.tokens_in for one in spent),
-        tokens_out=sum(one.tokens_out for one in spent),
-        cost=sum(costs, Decimal(0)) if costs else None,
-    )

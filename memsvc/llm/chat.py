@@ -274,25 +274,38 @@ class ChatClient:
             if response.status_code != httpx.codes.OK:
                 raise _refusal(response, await _read(response), again, body)
             if "text/event-stream" in response.headers.get("Content-Type", ""):
-                async for line in response.aiter_lines():
+                async for line in _split(response):
                     yield line
             else:
                 yield (await _read(response)).decode(errors="replace")
 
 
-async def _read(response: httpx.Response) -> bytes:
-    """The body.
+async def _pieces(response: httpx.Response) -> AsyncGenerator[bytes]:
+    """The body as it comes.
 
     Raises:
         LlmAnswerError: it is larger than any answer.
     """
-    pieces, size = [], 0
+    size = 0
     async for piece in response.aiter_bytes():
         size += len(piece)
         if size > MAX_ANSWER_BYTES:
             raise LlmAnswerError("The language model's server sends more than any answer.")
-        pieces.append(piece)
-    return b"".join(pieces)
+        yield piece
+
+
+async def _read(response: httpx.Response) -> bytes:
+    return b"".join([piece async for piece in _pieces(response)])
+
+
+async def _split(response: httpx.Response) -> AsyncGenerator[str]:
+    """The body's lines; httpx would wait for the end of one without limit."""
+    rest = b""
+    async for piece in _pieces(response):
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace")
+    yield rest.decode(errors="replace")
 
 
 def _refusal(
@@ -338,7 +351,6 @@ class _Arriving:
         self.first_s: float | None = None
         self.ended = False
         self._pieces: list[str] = []
-        self._size = 0
         self._finish = ""
         self._usage: dict[str, Any] = {}
 
@@ -356,7 +368,6 @@ class _Arriving:
         if data == "[DONE]":
             self.ended = True
             return True
-        self._size += len(data)
         try:
             self._add(msgspec.json.decode(data))
         except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
@@ -364,8 +375,6 @@ class _Arriving:
                 "The language model's server sends something that is no chat completion.",
                 hint="See MEMSVC_LLM_URL: it is the base of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1.",
             ) from error
-        if self._size > MAX_ANSWER_BYTES:
-            raise LlmAnswerError("The language model's server sends more than any answer.")
         return False
 
     def _add(self, event: dict[str, Any]) -> None:

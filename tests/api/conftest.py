@@ -64,8 +64,8 @@ async def api(db: Database, settings: Settings) -> AsyncIterator[Litestar]:
 @pytest.fixture
 def reading(api: Litestar, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
     """Lets the application read with the extractor of tests/fakes; settings of a worker that does so too."""
-    made = SayingExtractor()
-    monkeypatch.setattr(registry, "load", lambda _name, _settings: made)
+    made, load = SayingExtractor(), registry.load
+    monkeypatch.setattr(registry, "load", lambda name, given: made if name == "saying" else load(name, given))
     chosen = settings.model_copy(update={"extractor": "saying"})
     service = api.state["service"]
     api.state["service"] = replace(service, extractors=Extractors(chosen))

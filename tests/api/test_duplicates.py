@@ -54,3 +54,4 @@ async def test_bad_requests_are_refused(ada: httpx.AsyncClient, db: Database, ow
         assert answer.status_code == status, (call, answer.text)
     assert (await ada.get("/v1/duplicates", params={"status": "other"})).status_code == 400
     assert (await ada.get("/v1/duplicates", params={"cursor": "x"})).status_code == 400
+    assert (await ada.get("/v1/duplicates", params={"state": "merged"})).json()["field"] == "state"

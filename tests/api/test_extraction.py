@@ -115,13 +115,14 @@ async def test_a_person_decides_about_doubtful_facts(ada: httpx.AsyncClient, db:
     accepted = await ada.post(f"{place['Rui']}/accept")
     assert (accepted.status_code, accepted.json()["review"]["state"]) == (200, "accepted")
     assert (await ada.get(f"/v1/changes/{accepted.json()['change']['change_id']}")).status_code == 200
-    edit = {"object": "Ana Lopes", "sentence": "Ada knows Ana Lopes.", "since": "2020-02-01"}
+    edit = {"object": "Ana Lopes", "since": "2020-02-01"}
     edited = await ada.patch(place["Ana"], json=edit)
     assert (edited.status_code, edited.json()["review"]["state"]) == (200, "edited"), edited.text
     assert edited.json()["review"]["proposal"]["object"]["name"] == "Ana Lopes"
+    assert edited.json()["review"]["proposal"]["sentence"] == "I KNOWS Ana Lopes.", "a sentence goes with its names"
     rejected = await ada.post(f"{place['boat']}/reject")
     assert (rejected.status_code, rejected.json()["change"]) == (200, None)
-    assert await facts(ada) == {"I KNOWS Rui.", "Ada knows Ana Lopes."}
+    assert await facts(ada) == {"I KNOWS Rui.", "I KNOWS Ana Lopes."}
 
     again = await ada.post(f"{place['boat']}/accept")
     assert (again.status_code, again.json()["code"]) == (409, "review_decided")
@@ -168,6 +169,11 @@ BAD: tuple[tuple[bool, dict[str, Any], str], ...] = (
     (True, {"text": " "}, "messages"),
     (True, {"messages": [{"text": "x"}] * 201}, "messages"),
     (True, {"text": "x" * 200_001}, "messages"),
+    (True, {"messages": [{"text": "x", "caption": "x" * 200_001}]}, "messages"),
+    (True, {"text": "a\0b"}, "text"),
+    (True, {"messages": [{"text": "x", "speaker": "\0"}]}, "speaker"),
+    (True, {"messages": [{"text": "x", "caption": "\0"}]}, "caption"),
+    (True, {"messages": [{"text": "x", "role": "parrot"}]}, "role"),
     (True, {"messages": [{"text": "x", "said_at": "soon"}]}, "said_at"),
     (True, {"messages": [{"text": "x", "who": "me"}]}, "who"),
     (True, {"text": "x", "conversation": "pond"}, "conversation"),
@@ -193,7 +199,8 @@ async def test_bad_requests_for_decisions_name_their_field(
     [review] = await reviews(ada)
     place = f"/v1/reviews/{review['review_id']}"
     for body, code in (
-        ({}, "invalid_request"), ({"since": "soon"}, "invalid_time"), ({"type": "HATES"}, "type_unknown"),
+        ({}, "invalid_request"), ({"since": "soon"}, "invalid_time"), ({"subject": "Bob"}, "invalid_request"),
+        ({"type": "HATES"}, "type_unknown"),
         ({"since": "2026-01-02", "until": "2026-01-01"}, "invalid_interval"), ({"colour": "red"}, "invalid_request"),
         ({"object": " "}, "invalid_request"), ({"type": "LIVES_IN"}, "endpoint_forbidden"),
     ):  # fmt: skip
@@ -217,5 +224,7 @@ async def test_reading_needs_an_extractor_and_the_right_to_write(
     service = api.state["service"]
     api.state["service"] = replace(service, extractors=Extractors(settings))
     answer = await ada.post("/v1/extract", json={})
+    named = [await ada.post("/v1/extract", json={"extractor": name}) for name in ("parrot", "llm", "x" * 201)]
     api.state["service"] = service
     assert (answer.status_code, answer.json()["code"]) == (503, "extractor_missing")
+    assert [(told.status_code, told.json()["field"]) for told in named] == [(400, "extractor")] * 3

@@ -38,6 +38,7 @@ class Raw:
     """Bytes with status 200."""
 
     body: bytes
+    kind: str = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.stream(said, step) if stream else self.send(200, json.dumps(_whole(step, said)).encode())
             case Status(code, headers, error):
                 self.send(code, json.dumps({"error": dict(error)}).encode(), headers)
-            case Raw(raw):
-                self.send(200, raw)
+            case Raw(raw, kind):
+                self.send(200, raw, {"Content-Type": kind})
             case Hangs(text) | Dies(text):
                 if stream and text:
                     self.stream(text)
@@ -173,7 +174,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def send(self, code: int, answer: bytes, headers: Mapping[str, str] | None = None) -> None:
-        self.head(code, {"Content-Type": "application/json", "Content-Length": str(len(answer)), **(headers or {})})
+        plain = {"Content-Type": "application/json", "Content-Length": str(len(answer))}
+        self.head(code, plain | dict(headers or {}))
         self.wfile.write(answer)
 
     def head(self, code: int, headers: Mapping[str, str]) -> None:

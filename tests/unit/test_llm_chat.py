@@ -203,9 +203,10 @@ async def test_what_is_no_completion(start: Callable[..., ChatServer], body: byt
     assert "MEMSVC_LLM_URL" in caught.value.advice
 
 
-async def test_an_endless_answer_is_not_read(start: Callable[..., ChatServer]) -> None:
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_an_endless_answer_is_not_read(start: Callable[..., ChatServer], kind: str) -> None:
     with pytest.raises(LlmAnswerError, match="more than any answer"):
-        await client(start(Raw(b" " * 5_000_000))).chat(TALK)
+        await client(start(Raw(b" " * 5_000_000, kind))).chat(TALK, stream=kind != "application/json")
 
 
 async def test_so_many_calls_at_once_by_all_threads_of_the_process(start: Callable[..., ChatServer]) -> None:

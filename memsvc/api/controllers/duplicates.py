@@ -12,8 +12,9 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.parameters import CursorParameter, PageSize, known_parameters
 from memsvc.api.problems import documented
-from memsvc.db.paging import MAX_PAGE, Page
+from memsvc.db.paging import Page
 from memsvc.identity.review import Decision, Pair, State, accept, pairs, reject
 from memsvc.identity.splitting import Split, split
 
@@ -34,6 +35,7 @@ class DuplicatesController(Controller):
 
     path = "/duplicates"
     tags = ("graph",)
+    guards = (known_parameters,)
 
     @get(
         operation_id="listDuplicates",
@@ -48,8 +50,8 @@ class DuplicatesController(Controller):
         self,
         reader: NamedDependency[Caller],
         status: Annotated[State, QueryParameter(description="open, merged, rejected or split.")] = "open",
-        cursor: Annotated[str | None, QueryParameter(description="next_cursor of the page before.")] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="Page size.")] = 50,
+        cursor: CursorParameter = None,
+        limit: PageSize = 50,
     ) -> Page[Pair]:
         """A page."""
         return await pairs(reader.db, reader.owner, state=status, cursor=cursor, limit=limit)

@@ -20,6 +20,7 @@ from memsvc.db.paging import Page, read_cursor, write_cursor
 from memsvc.errors import InvalidRequestError
 from memsvc.extract.asking import Asked, Progress, ask_all, pause, progress
 from memsvc.extract.preview import Preview, Said, preview
+from memsvc.sources.messages import Role
 from memsvc.sources.moments import read_moment
 from memsvc.sources.read import find_conversation
 
@@ -34,8 +35,8 @@ class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     text: str
     speaker: str = ""
     """Who says it; the user, where it is empty."""
-    role: str = "user"
-    """user, other, assistant, system or tool."""
+    role: Role = "user"
+    """user, other, assistant, system, tool or thinking."""
     said_at: str | None = None
     """ISO 8601, without an offset on the user's clock. Left out: now."""
     caption: str = ""
@@ -58,7 +59,7 @@ class ExtractIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Without dry_run: read this one, by its identifier or its id. Left out: all."""
     since: str | None = None
     """Without dry_run: what was said before (ISO 8601) is left out, where it was not read yet."""
-    extractor: str | None = None
+    extractor: Annotated[str, msgspec.Meta(max_length=200)] | None = None
     """Who reads: offline, llm, or a further one that is installed. Left out: the configured one."""
 
     def check(self, *, dry_run: bool) -> None:

@@ -31,7 +31,7 @@ class EditIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     object: str | None = None
     """Name of its end."""
     sentence: str | None = None
-    """The fact as a sentence."""
+    """The fact as a sentence; needed where the new names do not fit into the proposed one."""
     since: str | msgspec.UnsetType | None = msgspec.UNSET
     """From when it is so: ISO 8601, without an offset on the user's clock; null: not known."""
     until: str | msgspec.UnsetType | None = msgspec.UNSET

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -13,10 +12,12 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.parameters import PageSize, known_parameters
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
-from memsvc.sleep.runner import MAX_PAGE, Run, ask, get_run, list_runs
+from memsvc.sleep.runner import Run, ask, get_run, list_runs
 from memsvc.sleep.tasks import Scope
+from memsvc.sources.moments import read_moment
 
 
 class SleepIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -26,8 +27,8 @@ class SleepIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Names of tasks; none: all."""
     from_node: UUID | None = None
     """Only what concerns this node."""
-    since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
-    """Only what was learnt since then."""
+    since: str | None = None
+    """Only what was learnt since then: ISO 8601, without an offset on the user's clock."""
     budget_s: Annotated[float, msgspec.Meta(gt=0, le=86_400)] | None = None
     """Each task ends after so many seconds of work."""
 
@@ -46,6 +47,7 @@ class SleepController(Controller):
 
     path = "/sleep"
     tags = ("jobs",)
+    guards = (known_parameters,)
 
     @post(
         status_code=202,
@@ -64,7 +66,7 @@ class SleepController(Controller):
         writer: NamedDependency[Caller],
     ) -> SleepAsked:
         """Ask for it."""
-        scope = Scope(from_node=data.from_node, since=data.since)
+        scope = Scope(from_node=data.from_node, since=read_moment(data.since, writer.owner, "since"))
         job_id, runs = await ask(writer.db, writer.owner, data.tasks, scope, budget_s=data.budget_s)
         return SleepAsked(job_id=job_id, runs=runs)
 
@@ -81,7 +83,7 @@ class SleepController(Controller):
         self,
         reader: NamedDependency[Caller],
         after: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="Most items of this page.")] = 50,
+        limit: PageSize = 50,
     ) -> Page[Run]:
         """One page of them."""
         runs = await list_runs(reader.db, reader.owner.user_id, after=after, limit=limit)
