@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memsvc.extract.extraction import Fact
+from memsvc.extract.offline.answers import read_answer
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
 from memsvc.extract.offline.patterns import PATTERNS
@@ -102,6 +103,7 @@ def findings(reading: Reading) -> Iterator[Finding]:
         for pattern in PATTERNS:
             for finding in pattern(clause):
                 yield replace(finding, confidence=DOUBTFUL) if said_of_you else finding
+    yield from read_answer(reading)
     yield from loose_bonds(reading, taken)
     yield from partners(reading)
 

@@ -11,6 +11,7 @@ from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import LIKELY, MAYBE, SURE, Finding, kind, listed, named, owner, owning, thing
 from memsvc.extract.offline.reading import Status
 from memsvc.extract.offline.usage import PROGRAMMING
+from memsvc.extract.offline.votes import kind_of_noun
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -112,6 +113,10 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
         "design",
     }:
         return listed(noun, MADE | things.OWNED | things.HOMES) or named(noun)
+    if clause.lemma in {"plant", "record", "grow", "make", "bake", "cook"} and not clause.receivers:
+        concrete = kind_of_noun(noun) in {"Object", "Media"} or clause.lemma in {"plant", "record"}
+        if concrete and noun.pos_ == "NOUN" and owner(noun) is None:
+            return True
     return plain or listed(noun, MADE)
 
 
