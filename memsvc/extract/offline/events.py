@@ -132,10 +132,8 @@ def scheduled(clause: Clause) -> Iterator[Finding]:
                 not listed(noun, things.EMPTY | things.NOT_OWNED - things.EVENTS | things.JOBS)
             ):  # fmt: skip
                 yield from told(clause.people, "PARTICIPATED_IN", thing(clause, noun, "Event"), clause, MAYBE)
-    elif clause.verb.pos_ in {"NOUN", "PROPN"} and is_event(clause.verb) and not clause.subjects:
-        if clause.reading.speaker is not None and owner(clause.verb) is None:
-            key = thing(clause, clause.verb, "Event")
-            yield from told([clause.reading.speaker], "PARTICIPATED_IN", key, clause, MAYBE)
+    elif is_event(clause.verb) and not clause.subjects and owner(clause.verb) is None:
+        yield from told([clause.reading.speaker], "PARTICIPATED_IN", thing(clause, clause.verb, "Event"), clause, MAYBE)
 
 
 def went(clause: Clause) -> Iterator[Finding]:

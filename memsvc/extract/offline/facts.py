@@ -48,6 +48,9 @@ PARTNER = frozenset(
         "hubby",
     }
 )
+CHILDREN = frozenset(
+    {"son", "daughter", "child", "kid", "boy", "girl", "baby", "eldest", "youngest", "twin", "toddler"}
+)
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 
 
@@ -69,6 +72,8 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
             finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
             if not allowed(finding, window.ontology):
                 continue
+            if finding.type == "FAMILY_OF" and finding.data.get("relation") == "partner" and finding.change == "holds":
+                spouse.setdefault(finding.subject, finding.object)
             for each in of_both(finding, spouse):
                 pair = (each.subject, each.object)
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
@@ -90,7 +95,9 @@ def of_both(finding: Finding, spouse: dict[int, int]) -> Iterator[Finding]:
     yield finding
     both = any(token.lower_ in {"we", "our", "us"} for token in finding.clause.own)
     other = spouse.get(finding.subject)
-    if both and other is not None and finding.type == "LIVES_IN" and finding.subject == finding.clause.reading.speaker:
+    children = finding.type == "FAMILY_OF" and finding.data.get("relation") in CHILDREN and finding.object != other
+    shared = finding.type == "LIVES_IN" or children
+    if both and other is not None and shared and finding.subject == finding.clause.reading.speaker:
         yield replace(finding, subject=other, confidence=min(finding.confidence, MAYBE))
 
 

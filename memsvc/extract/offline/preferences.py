@@ -56,6 +56,8 @@ PASSING = things.words("""
 """)
 """What is praised politely."""
 SHORT = 4
+FEW = 10
+"""Words of a clause that says nothing else."""
 GREETINGS = things.words("""
     hear see know meet have think say be get idea way sound look thought luck job stuff
 """)
@@ -148,8 +150,8 @@ def refused_kind(clause: Clause) -> bool:
         child.dep_ in {"det", "poss", "amod", "nummod"} for child in noun.children)]  # fmt: skip
     return (
         plain
-        and len(clause.own) < 10
-        and any(  # noqa: PLR2004 - nothing else is said
+        and len(clause.own) < FEW
+        and any(
             (noun.tag_ == "NNS" or clause.lemma in {"eat", "drink"}) and not listed(noun, things.EMPTY)
             for noun in kinds
         )
