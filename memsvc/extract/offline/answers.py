@@ -51,6 +51,9 @@ QUESTIONS = (
     asks(r"\bwhat\b.*\b(?:making|building|baking|brewing|knitting|sewing|painting|writing|cooking)\b", "CREATED"),
     asks(r"\bwhat (?:do|does) " + WHO + r" (?:want|wish for)\b|\bwhat would you (?:like|love) for\b", "WANTS"),
 )
+OF_YOU = re.compile(r"\b(?:are|were|is|was) (?:you|u|he|she|your \w+) an?\b", re.IGNORECASE)
+"""A guess at somebody's work: "Are you a doctor?" - "No, a lawyer."."""
+TRADE = asks("", "TRADE")
 FILLERS = re.compile(
     r"^(?:yes|yeah|yep|no|nope|nah|ha|haha|lol|oh|well|hm+|just|in|at|the|a|an|still|near|for|on|both|so|um|er|and|to)$"
 )
@@ -62,9 +65,11 @@ def read_answer(reading: Reading) -> Iterator[Finding]:
     """What the first sentence of a turn says, read with the question that the turn before ended with."""
     question = question_before(reading)
     sentence = next((sent for sent in reading.doc.sents if any(token.is_alpha for token in sent)), None)
-    if question is None or sentence is None or any(token.lower_ in {"not", "n't", "no"} for token in sentence):
+    if question is None or sentence is None or any(token.lower_ in {"not", "n't"} for token in sentence):
         return
     asked = next((each for each in QUESTIONS if each.pattern.search(question.text)), None)
+    if asked is None and OF_YOU.search(question.text):
+        asked = TRADE
     if asked is None or any(predicate(token) and has_subject(token) for token in sentence):
         return
     people = [key for key in (subject_of(question, reading),) if key is not None]
@@ -121,7 +126,7 @@ def answered(clause: Clause, noun: Token, person: int, asked: Asked) -> Iterator
     """The relation that was asked for, to what a noun of the answer names."""
     key: int | None = None
     type_, confidence = asked.type, LIKELY
-    if type_ == "JOB":
+    if type_ in {"JOB", "TRADE"}:
         if is_trade(noun) and not named(noun):
             yield from trade(clause, noun, [person])
         places = [child for prep in noun.children if prep.lower_ in {"at", "for"} for child in prep.children]

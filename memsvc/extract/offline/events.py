@@ -10,6 +10,7 @@ from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import (
+    DOUBTFUL,
     LIKELY,
     MAYBE,
     SURE,
@@ -181,7 +182,8 @@ def announced(clause: Clause) -> Iterator[Finding]:
         if is_event(noun) and telling(noun) and clause.reading.speaker is not None:
             key = thing(clause, noun, "Event")
             if key is not None:
-                yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, 0.5)
+                day = any(token.ent_type_ in {"DATE", "TIME"} for token in clause.own)
+                yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, 0.5 if day else DOUBTFUL)
 
 
 def dated(clause: Clause) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from memsvc.extract.extraction import Fact
 from memsvc.extract.offline.answers import read_answer
 from memsvc.extract.offline.clauses import Clause, clauses
+from memsvc.extract.offline.corrections import corrected_to, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
@@ -67,7 +68,7 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
     for reading in readings:
         if reading.index < 0:
             continue
-        for one in findings(reading):
+        for one in with_corrections(reading):
             whose = reading.whose  # two entities may have turned out to be one
             finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
             if not allowed(finding, window.ontology):
@@ -99,6 +100,15 @@ def of_both(finding: Finding, spouse: dict[int, int]) -> Iterator[Finding]:
     shared = finding.type == "LIVES_IN" or children
     if both and other is not None and shared and finding.subject == finding.clause.reading.speaker:
         yield replace(finding, subject=other, confidence=min(finding.confidence, MAYBE))
+
+
+def with_corrections(reading: Reading) -> Iterator[Finding]:
+    """What is found in a turn, without what it puts right, and what was meant."""
+    found = list(findings(reading))
+    yield from found
+    if any(corrected_to(sentence) is not None for sentence in reading.doc.sents):
+        same = [each for each in reading.earlier if not each.heard and each.speaker == reading.speaker][:1]
+        yield from read_corrections(reading, [*(one for each in same for one in findings(each)), *found])
 
 
 def findings(reading: Reading) -> Iterator[Finding]:
