@@ -35,7 +35,7 @@ def asks(pattern: str, type_: str, *, ended: bool = False) -> Asked:
     return Asked(re.compile(pattern, re.IGNORECASE), type_, ended)
 
 
-WHO = r"(?:you|u|she|he|they|\w+)"
+WHO = r"(?:your )?\w+"
 QUESTIONS = (
     asks(r"\bwhere\b.*\b(?:grow up|grew up|born|raised)\b", "LIVES_IN", ended=True),
     asks(r"\bwhere\b.*\b(?:work|working|works|employed|teach|teaching|study|studying|volunteer)\b", "WORKS_AT"),
@@ -53,6 +53,7 @@ QUESTIONS = (
 )
 OF_YOU = re.compile(r"\b(?:are|were|is|was) (?:you|u|he|she|your \w+) an?\b", re.IGNORECASE)
 """A guess at somebody's work: "Are you a doctor?" - "No, a lawyer."."""
+YOU = frozenset({"you", "u"})
 TRADE = asks("", "TRADE")
 FILLERS = re.compile(
     r"^(?:yes|yeah|yep|no|nope|nah|ha|haha|lol|oh|well|hm+|just|in|at|the|a|an|still|near|for|on|both|so|um|er|and|to)$"
@@ -95,13 +96,23 @@ def question_before(reading: Reading) -> Span | None:
 def subject_of(question: Span, reading: Reading) -> int | None:
     """Whom the question is about: "you" is who answers."""
     subjects = [token for token in question if token.dep_.startswith("nsubj") and token.tag_ not in {"WP", "WDT"}]
-    if any(token.lower_ in {"you", "u", "your"} for token in question):
+    if any(token.lower_ in YOU for token in question):
         return reading.speaker
     for token in subjects:
         key = reading.earlier[0].person(token)
         if key is not None:
             return key
     return None
+
+
+def of_somebody_else(reading: Reading) -> Span | None:
+    """The sentence that answers a question about another than who speaks: "What does she do?" - "nurse at Lidl"."""
+    question = question_before(reading)
+    sentence = next((sent for sent in reading.doc.sents if any(token.is_alpha for token in sent)), None)
+    if question is None or sentence is None or any(token.lower_ in YOU for token in question):
+        return None
+    asked = any(each.pattern.search(question.text) for each in QUESTIONS)
+    return None if not asked or any(predicate(token) and has_subject(token) for token in sentence) else sentence
 
 
 def has_subject(verb: Token) -> bool:

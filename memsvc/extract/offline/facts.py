@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memsvc.extract.extraction import Fact
-from memsvc.extract.offline.answers import read_answer
+from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import corrected_to, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
@@ -114,11 +114,14 @@ def with_corrections(reading: Reading) -> Iterator[Finding]:
 def findings(reading: Reading) -> Iterator[Finding]:
     """What the patterns find in a turn."""
     taken: set[int] = set()
+    others = of_somebody_else(reading)
     for clause in clauses(reading):
         taken.update(token.i for token in clause.own)
         said_of_you = [token.lower_ for token in clause.subjects] == ["you"]  # as a rule everybody, or a guess
         for pattern in PATTERNS:
             for finding in pattern(clause):
+                if others is not None and clause.verb in others and finding.subject == reading.speaker:
+                    continue
                 yield replace(finding, confidence=DOUBTFUL) if said_of_you else finding
     yield from read_answer(reading)
     yield from loose_bonds(reading, taken)
