@@ -58,6 +58,8 @@ ASPECTS = frozenset(
     {"start", "begin", "keep", "continue", "end up", "go", "get", "come", "spend", "be", "resume", "have"}
 )
 WISHES = verbs.WANT_TO | {"refuse", "fail", "forget", "try", "ask", "offer", "consider", "think", "avoid", "talk"}
+MISTAKEN = {"hoping": "hope", "hoped": "hope", "hopes": "hope", "obsessed": "obsess", "hooked": "hook"}
+"""Verbs whose lemma the parser gets wrong."""
 NAMED = {
     "Person": "PERSON", "Organization": "ORG", "Place": "GPE", "Object": "PRODUCT", "Event": "EVENT",
     "Media": "WORK_OF_ART", "Project": "WORK_OF_ART", "Document": "LAW",
@@ -105,7 +107,7 @@ class Clause:
 
     @cached_property
     def lemma(self) -> str:
-        return str(self.verb.lemma_).lower()
+        return MISTAKEN.get(self.verb.lower_, str(self.verb.lemma_).lower())
 
     @cached_property
     def particle(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import (
+    DOUBTFUL,
     LIKELY,
     MAYBE,
     SURE,
@@ -33,6 +35,9 @@ SURE_VERBS = verbs.lemmas("""
     lose, host, celebrate, graduate, join, take, do, go, perform, race, book, undergo, survive, organise, organize,
     sit
 """)
+HAS = verbs.lemmas("have, get")
+OUTCOMES = things.words("well badly great fine ok okay brilliantly smoothly terribly horribly")
+ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
 LIFE_EVENTS = {"graduate": "graduation", "elope": "wedding"}
 
 
@@ -42,6 +47,8 @@ def read(clause: Clause) -> Iterator[Finding]:
         return
     for noun in nouns_of(clause):
         yield from by_verb(clause, noun)
+    yield from scheduled(clause)
+    yield from went(clause)
     yield from owned(clause)
     yield from announced(clause)
     yield from dated(clause)
@@ -103,6 +110,46 @@ def by_verb(clause: Clause, noun: Token) -> Iterator[Finding]:
     yield from told(clause.people, "PARTICIPATED_IN", key, clause, confidence)
 
 
+def scheduled(clause: Clause) -> Iterator[Finding]:
+    """I've got the dentist on Monday; Tom has swimming at 4; choir on Tuesdays: what has its day is an event."""
+    lessons = clause.verb.tag_ == "VBG" and any(
+        child.dep_ == "aux" and child.lemma_ == "have" for child in clause.verb.children
+    )
+    day = any(token.ent_type_ in {"DATE", "TIME"} or ORDINAL.fullmatch(token.lower_) for token in clause.own)
+    day = day or any(oblique.prep == "at" and oblique.noun.like_num for oblique in clause.obliques)
+    if not day or clause.past:
+        return
+    if lessons and not any(child.lower_ == "been" for child in clause.verb.children):
+        key: int | None = clause.reading.made(clause.verb.lower_, "Event", clause.verb) if clause.people else None
+        yield from told(clause.people, "PARTICIPATED_IN", key, clause, MAYBE)
+    elif clause.means(HAS):
+        for noun in clause.objects:
+            on_day = any(
+                oblique.prep in {"on", "at", "next", "this"} and oblique.holder in {noun, clause.verb}
+                and (oblique.noun.ent_type_ in {"DATE", "TIME"} or ORDINAL.fullmatch(oblique.noun.lower_))
+                for oblique in clause.obliques
+            )  # fmt: skip
+            if on_day and noun.pos_ in {"NOUN", "PROPN"} and noun.ent_type_ not in {"PERSON", "DATE", "TIME"} and (
+                not listed(noun, things.EMPTY | things.NOT_OWNED - things.EVENTS | things.JOBS)
+            ):  # fmt: skip
+                yield from told(clause.people, "PARTICIPATED_IN", thing(clause, noun, "Event"), clause, MAYBE)
+    elif is_event(clause.verb) and not clause.subjects and owner(clause.verb) is None:
+        yield from told([clause.reading.speaker], "PARTICIPATED_IN", thing(clause, clause.verb, "Event"), clause, MAYBE)
+
+
+def went(clause: Clause) -> Iterator[Finding]:
+    """The interview went well; tickets for the concert: it was the speaker's own."""
+    nouns: list[Token] = []
+    if clause.lemma == "go" and clause.past and clause.adverbs & OUTCOMES:
+        nouns = [noun for noun in clause.subjects if noun.pos_ == "NOUN" and owner(noun) is None]
+    nouns += [oblique.noun for oblique in clause.obliques
+              if oblique.prep in {"for", "to"} and oblique.holder.lemma_.lower() == "ticket"]  # fmt: skip
+    for noun in nouns:
+        if is_event(noun) and clause.reading.speaker is not None:
+            people = clause.people if clause.people and noun not in clause.subjects else [clause.reading.speaker]
+            yield from told(people, "PARTICIPATED_IN", thing(clause, noun, "Event"), clause, MAYBE)
+
+
 def owned(clause: Clause) -> Iterator[Finding]:
     """My interview went well; our wedding is in June; Ana's graduation."""
     for noun in clause.own:
@@ -135,14 +182,15 @@ def announced(clause: Clause) -> Iterator[Finding]:
         if is_event(noun) and telling(noun) and clause.reading.speaker is not None:
             key = thing(clause, noun, "Event")
             if key is not None:
-                yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, 0.5)
+                day = any(token.ent_type_ in {"DATE", "TIME"} for token in clause.own)
+                yield Finding(clause.reading.speaker, "PARTICIPATED_IN", key, clause, 0.5 if day else DOUBTFUL)
 
 
 def dated(clause: Clause) -> Iterator[Finding]:
     """The defence is on 24 October; party is Saturday: what somebody tells the day of is, as a rule, their own."""
     if clause.lemma not in {"be", "start", "begin"} or clause.past or clause.reading.speaker is None:
         return
-    day = any(token.ent_type_ in {"DATE", "TIME"} for token in clause.own)
+    day = any(token.ent_type_ in {"DATE", "TIME"} or ORDINAL.fullmatch(token.lower_) for token in clause.own)
     for noun in clause.subjects if day else ():
         if is_event(noun) and owner(noun) is None and noun.pos_ in {"NOUN", "PROPN"}:
             key = thing(clause, noun, "Event")

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memsvc.extract.extraction import Fact
+from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.clauses import Clause, clauses
+from memsvc.extract.offline.corrections import corrected_to, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
@@ -47,6 +49,9 @@ PARTNER = frozenset(
         "hubby",
     }
 )
+CHILDREN = frozenset(
+    {"son", "daughter", "child", "kid", "boy", "girl", "baby", "eldest", "youngest", "twin", "toddler"}
+)
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 
 
@@ -63,11 +68,13 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
     for reading in readings:
         if reading.index < 0:
             continue
-        for one in findings(reading):
+        for one in with_corrections(reading):
             whose = reading.whose  # two entities may have turned out to be one
             finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
             if not allowed(finding, window.ontology):
                 continue
+            if finding.type == "FAMILY_OF" and finding.data.get("relation") == "partner" and finding.change == "holds":
+                spouse.setdefault(finding.subject, finding.object)
             for each in of_both(finding, spouse):
                 pair = (each.subject, each.object)
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
@@ -89,19 +96,34 @@ def of_both(finding: Finding, spouse: dict[int, int]) -> Iterator[Finding]:
     yield finding
     both = any(token.lower_ in {"we", "our", "us"} for token in finding.clause.own)
     other = spouse.get(finding.subject)
-    if both and other is not None and finding.type == "LIVES_IN" and finding.subject == finding.clause.reading.speaker:
+    children = finding.type == "FAMILY_OF" and finding.data.get("relation") in CHILDREN and finding.object != other
+    shared = finding.type == "LIVES_IN" or children
+    if both and other is not None and shared and finding.subject == finding.clause.reading.speaker:
         yield replace(finding, subject=other, confidence=min(finding.confidence, MAYBE))
+
+
+def with_corrections(reading: Reading) -> Iterator[Finding]:
+    """What is found in a turn, without what it puts right, and what was meant."""
+    found = list(findings(reading))
+    yield from found
+    if any(corrected_to(sentence) is not None for sentence in reading.doc.sents):
+        same = [each for each in reading.earlier if not each.heard and each.speaker == reading.speaker][:1]
+        yield from read_corrections(reading, [*(one for each in same for one in findings(each)), *found])
 
 
 def findings(reading: Reading) -> Iterator[Finding]:
     """What the patterns find in a turn."""
     taken: set[int] = set()
+    others = of_somebody_else(reading)
     for clause in clauses(reading):
         taken.update(token.i for token in clause.own)
         said_of_you = [token.lower_ for token in clause.subjects] == ["you"]  # as a rule everybody, or a guess
         for pattern in PATTERNS:
             for finding in pattern(clause):
+                if others is not None and clause.verb in others and finding.subject == reading.speaker:
+                    continue
                 yield replace(finding, confidence=DOUBTFUL) if said_of_you else finding
+    yield from read_answer(reading)
     yield from loose_bonds(reading, taken)
     yield from partners(reading)
 

@@ -32,7 +32,8 @@ def read(clause: Clause) -> Iterator[Finding]:
         key = clause.reading.made("in love", "Emotion", clause.verb)
         for person in clause.people:
             yield Finding(person, "FEELS", key, clause, LIKELY)
-    if clause.means(FEELING) or (clause.verb.lower_ in moods.EMOTIONS and clause.verb.pos_ == "ADJ"):
+    itself = clause.verb.lower_ in moods.EMOTIONS and (clause.verb.pos_ == "ADJ" or clause.verb.tag_ == "VBN")
+    if clause.means(FEELING) or itself:
         people = felt_by(clause)
         for token in adjectives(clause):
             if people and fits(clause, token):
@@ -74,7 +75,8 @@ def adjectives(clause: Clause) -> list[Token]:
     todo = list(clause.complements) + [
         c for c in clause.verb.children if c.dep_ in {"advmod", "dobj", "ccomp", "xcomp", "oprd"}
     ]
-    if clause.verb.lower_ in moods.EMOTIONS and clause.verb.pos_ == "ADJ":
+    participle = clause.verb.tag_ == "VBN" and (clause.passive or clause.implied) and not clause.objects
+    if clause.verb.lower_ in moods.EMOTIONS and (clause.verb.pos_ == "ADJ" or participle):
         todo.append(clause.verb)
     while todo:
         token = todo.pop()

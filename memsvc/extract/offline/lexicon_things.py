@@ -33,7 +33,9 @@ GATHERINGS = words("""
     demo-day open-mic jam assembly interview audition rehearsal appointment checkup check-up consultation surgery
     operation procedure exam test finals midterm scan ultrasound biopsy therapy session hearing trial election
     inspection viewing driving-test homecoming bonfire bingo karaoke gathering event function reception graduation
-    thanksgiving christmas easter eid diwali hanukkah halloween birth labour delivery bar-mitzvah 20th 30th 40th 50th
+    defence defense viva assessment
+    orientation induction thanksgiving christmas easter eid diwali hanukkah halloween birth labour delivery
+    bar-mitzvah 20th 30th 40th 50th
     60th 70th 80th 90th 18th 21st
 """)
 PASTIMES = words("yoga pilates boxing karate judo zumba crossfit spin aerobics ballet practice rehearsal")
@@ -42,6 +44,7 @@ WEAK_EVENTS = words("""
     workshop show play game date talk market open class weekend break visit session season program programme service
     launch reading mass event move test heat tour flight meeting final module degree semester dinner cup ball camp hen
     stag fair demo jam trial wake function operation delivery labour procedure opening session band practice
+    assessment
 """)
 """These need a verb or a word beside them that says it."""
 

@@ -28,16 +28,27 @@ def read_lists(reading: TurnReading) -> None:
     if reading.speaker is None:
         return
     sentences = list(reading.doc.sents)
-    if sentences and reading.earlier:
-        last = list(reading.earlier[0].doc.sents)[-1]
-        if last.text.rstrip().endswith("?") and reading.earlier[0].speaker != reading.speaker:
-            for noun, relation in relatives(last, frozenset({"your"})):
-                if noun.tag_ == "NNS" or noun.lower_ in kin.PLURALS or asks_name(last):
-                    name_them(reading, sentences[0], relation)
+    read_answers(reading, sentences)
+    for sentence in sentences:
+        for noun, relation in relatives(sentence, OWN):
+            if noun.tag_ == "NNS" or noun.lower_ in kin.PLURALS:
+                name_them(reading, reading.doc[noun.i + 1 : sentence.end], relation)
     for before, after in pairwise(sentences):
         for noun, relation in relatives(before, OWN):
             if noun.tag_ == "NNS" or noun.lower_ in kin.PLURALS:
                 name_them(reading, after, relation)
+
+
+def read_answers(reading: TurnReading, sentences: list[Span]) -> None:
+    """Find the relatives that somebody else asked for just before."""
+    if sentences and reading.earlier:
+        last = list(reading.earlier[0].doc.sents)[-1]
+        if last.text.rstrip().endswith("?") and reading.earlier[0].speaker != reading.speaker:
+            said = next((sent for sent in sentences if not all(token.like_num or token.is_punct for token in sent)),
+                        sentences[0])  # fmt: skip
+            for noun, relation in [*relatives(last, frozenset({"your"})), *several(last)]:
+                if noun.tag_ == "NNS" or noun.lower_ in kin.PLURALS or asks_name(last):
+                    name_them(reading, said, relation)
 
 
 def relatives(sentence: Span, whose: frozenset[str]) -> Iterator[tuple[Token, str]]:
@@ -49,6 +60,15 @@ def relatives(sentence: Span, whose: frozenset[str]) -> Iterator[tuple[Token, st
         owned = any(child.dep_ == "poss" and child.lower_ in whose for child in token.children)
         counted = any(child.dep_ == "nummod" for child in token.children) and token.head.lemma_ in {"have", "get", "be"}
         if owned or counted:
+            yield token, relation
+
+
+def several(question: Span) -> Iterator[tuple[Token, str]]:
+    """Relatives that a question asks for without saying whose: "And children?"."""
+    for token in question:
+        relation = kinship.relation_of(token)
+        whose = any(child.dep_ == "poss" for child in token.children)
+        if relation in kin.FAMILY and not whose and (token.tag_ == "NNS" or token.lower_ in kin.PLURALS):
             yield token, relation
 
 
@@ -68,6 +88,10 @@ def name_them(reading: TurnReading, sentence: Span, relation: str) -> None:
             found += 1
             while reading.named.get(at) == key:
                 at += 1
+            continue
+        if key is not None and reading.cast[key].relation and not found and reading.cast[key].of == reading.speaker:
+            found += 1  # "my sons Piet and Jan": one is bound already
+            at += 1
             continue
         filler = token.lower_ in BETWEEN or token.like_num or (key is not None and reading.cast[key].kind == "Place")
         if not (filler and found) and (key is not None or at - sentence.start >= LEAD or found):

@@ -11,6 +11,7 @@ from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import LIKELY, MAYBE, SURE, Finding, kind, listed, named, owner, owning, thing
 from memsvc.extract.offline.reading import Status
 from memsvc.extract.offline.usage import PROGRAMMING
+from memsvc.extract.offline.votes import kind_of_noun
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -43,7 +44,8 @@ NOT_MADE = (
         call choice appointment fun excuse mess point sure bed job career life living move peace progress dent
         comeback debut way family home conversation relationship day work start list note notes message email letter
         dinner lunch breakfast coffee tea promise deal deposit payment pact living fool habit routine step use profit
-        impression
+        impression jokes mistakes calls offers suggestions comments excuses things ends amends sounds memories
+        connections adjustments improvements rules demands efforts payments arrangements reservations cuts waves
     """)
 )
 START = verbs.lemmas("start, open, form, launch, establish, begin, set up, run")
@@ -112,6 +114,11 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
         "design",
     }:
         return listed(noun, MADE | things.OWNED | things.HOMES) or named(noun)
+    if clause.lemma in {"plant", "record", "grow", "make", "bake", "cook"} and not clause.receivers:
+        concrete = kind_of_noun(noun) in {"Object", "Media"} or clause.lemma in {"plant", "record"}
+        concrete = concrete or (kind_of_noun(noun) == "" and noun.tag_ == "NNS" and clause.lemma == "make")
+        if concrete and noun.pos_ == "NOUN" and owner(noun) is None:
+            return True
     return plain or listed(noun, MADE)
 
 

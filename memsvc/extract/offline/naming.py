@@ -63,8 +63,20 @@ def neighbours(reading: TurnReading, noun: Token) -> Iterator[Token]:
         yield from (child for child in noun.head.children if child.dep_ == other)
 
 
+LEAST_SAID = 2
+"""Words of a sentence that only says whose what somebody is: "My daughter."."""
+
+
 def asked_for(reading: TurnReading, noun: Token) -> Iterator[int]:
-    """The only person of the question before: "Who is Zik?" - "My daughter."."""
+    """The only person of the question, or the sentence, before: "Who is Zik?" - "My daughter."."""
+    if noun.dep_ == "ROOT" and noun.sent.start and sum(token.is_alpha for token in noun.sent) <= LEAST_SAID:
+        stop = noun.sent.start
+        start = noun.doc[stop - 1].sent.start
+        said = {reading.cast.find(key) for at, key in reading.named.items() if start <= at < stop}
+        if len(said) == 1:
+            entries = [reading.cast[key] for key in said]
+            yield from (each.key for each in entries if each.kind == "Person" and not each.relation)
+        return
     if not reading.earlier or noun.sent.start > NEAR or noun.dep_ not in {"ROOT", "attr"}:
         return
     if noun.dep_ == "attr" and not any(child.lower_ in {"he", "she", "that"} for child in noun.head.children):

@@ -30,6 +30,7 @@ def read(clause: Clause) -> Iterator[Finding]:
     if clause.said:
         yield from wed(clause)
         yield from met(clause)
+        yield from introduced(clause)
         yield from together(clause)
 
 
@@ -60,6 +61,11 @@ def wed(clause: Clause) -> Iterator[Finding]:
     ):  # fmt: skip
         if not (clause.means(verbs.WED) or clause.lemma in {"be", "get"}):
             return
+        if not partner:
+            wed_to = [oblique.noun for oblique in clause.obliques
+                      if oblique.prep == "to" and oblique.holder.lower_ in COUPLED]  # fmt: skip
+            found = [clause.reading.entity(noun, "Person") for noun in wed_to if noun.text[0].isupper()]
+            partner = [key for key in found if key is not None and kind(clause, key) == "Person"]
         for person in clause.people:
             for other in partner:
                 yield Finding(person, "FAMILY_OF", other, clause, LIKELY, change(clause), {"relation": "partner"})
@@ -90,6 +96,17 @@ def met(clause: Clause) -> Iterator[Finding]:
         for other in others(clause, clause.objects + clause.at("with", "into", "to")):
             if told_so or not acquainted(clause, person, other):
                 yield Finding(person, "KNOWS", other, clause, sure_of(clause, person, other))
+
+
+def introduced(clause: Clause) -> Iterator[Finding]:
+    """There's a Dave on my team; now I get a Ruud: who is introduced so is known from now on."""
+    speaker = clause.reading.speaker
+    for noun in clause.complements + clause.objects:
+        article = any(child.lower_ in {"a", "this"} and child.dep_ == "det" for child in noun.children)
+        if speaker is not None and article and noun.ent_type_ == "PERSON" and noun.pos_ == "PROPN":
+            key = clause.reading.person(noun)
+            if key is not None and key != speaker and not acquainted(clause, speaker, key):
+                yield Finding(speaker, "KNOWS", key, clause, LIKELY)
 
 
 def together(clause: Clause) -> Iterator[Finding]:

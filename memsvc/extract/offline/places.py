@@ -52,6 +52,9 @@ HAVE_HOME = verbs.lemmas("""
 WORDS_FOR_HOME = things.DWELLINGS | things.words("place")
 MEET = verbs.lemmas("meet, know, hire, befriend")
 LET = things.words("flat apartment place room condo")
+HOUSES = things.words(
+    "studio boatyard yard workshop barn shed cabin land plot allotment garage stall stand chapel mill"
+)
 REGIONS = frozenset({"GPE", "LOC"})
 
 
@@ -290,10 +293,24 @@ def stands(clause: Clause) -> Iterator[Finding]:
         what = thing(clause, holder, "Event" if event else "Organization")
         if what is not None and where != what and kind(clause, what) in {"Event", "Organization", "Place", "Object"}:
             yield Finding(what, "LOCATED_AT", where, clause, LIKELY, "holds")
+    yield from bought_in(clause)
     if clause.lemma == "be" or clause.means(
         verbs.HOLD_EVENT | verbs.lemmas("stand, lie, keep, locate, park, base, situate, hang, live, sit")
     ):
         yield from subject_stands(clause)
+
+
+def bought_in(clause: Clause) -> Iterator[Finding]:
+    """We bought a house in Kilkenny; rented half a studio in Poblenou."""
+    if not clause.means(HAVE_HOME | verbs.RUN | verbs.lemmas("open, start")) or clause.passive:
+        return
+    for noun in clause.objects:
+        housed = listed(noun, (things.HOMES | things.WORKPLACES | HOUSES) - things.words("home place"))
+        wheres = [each for each in clause.on_verb("in", "on", "near") if named(each) and each.i > noun.i]
+        where = placed(clause, wheres[0]) if housed and wheres else None
+        what = thing(clause, noun) if where is not None else None
+        if where is not None and what is not None and what != where and kind(clause, where) == "Place":
+            yield Finding(what, "LOCATED_AT", where, clause, LIKELY)
 
 
 def subject_stands(clause: Clause) -> Iterator[Finding]:

@@ -147,6 +147,11 @@ def mine(clause: Clause) -> Iterator[Finding]:
     if clause.status is not Status.SO or clause.means(verbs.LOSE | verbs.DIE):
         return
     for noun in clause.own:
+        if noun.dep_ == "compound" and noun.head.pos_ == "PROPN" and listed(noun, things.PETS | things.VEHICLES):
+            person = owning(clause, noun.head)  # "our dog Rex"
+            key = thing(clause, noun.head, "Object") if person is not None else None
+            if person is not None and key is not None and kind(clause, key) in KEPT:
+                yield Finding(person, "OWNS", key, clause, LIKELY)
         if (
             noun.pos_ not in {"NOUN", "PROPN"}
             or owner(noun) is None

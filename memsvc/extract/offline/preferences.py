@@ -56,6 +56,8 @@ PASSING = things.words("""
 """)
 """What is praised politely."""
 SHORT = 4
+FEW = 10
+"""Words of a clause that says nothing else."""
 GREETINGS = things.words("""
     hear see know meet have think say be get idea way sound look thought luck job stuff
 """)
@@ -129,6 +131,8 @@ def by_verb(clause: Clause) -> Iterator[Finding]:
 def verdict(clause: Clause) -> str:
     """The type of edge that a verb of liking or disliking means here; empty: none."""
     unbearable = clause.modal in ABLE and clause.means(verbs.UNBEARABLE)
+    if clause.status is Status.NOT and clause.lemma in {"do", "eat", "drink"} and refused_kind(clause):
+        return "DISLIKES"
     if clause.denied and (unbearable or clause.lemma == "care"):
         return "DISLIKES"
     if clause.denied and clause.lemma in {"mind", "fear", "regret", "miss", "rate", "admire"}:
@@ -139,6 +143,21 @@ def verdict(clause: Clause) -> str:
     return "DISLIKES" if clause.said and clause.means(verbs.DISLIKE) and clause.lemma != "mind" else ""
 
 
+def refused_kind(clause: Clause) -> bool:
+    """Whether what is not done or eaten is a kind of thing: "I don't do eggs", "she doesn't eat pork"."""
+    plain = not clause.past and not any(token.lower_ in {"anymore", "yet", "today", "now"} for token in clause.own)
+    kinds = [noun for noun in clause.objects if noun.pos_ == "NOUN" and not any(
+        child.dep_ in {"det", "poss", "amod", "nummod"} for child in noun.children)]  # fmt: skip
+    return (
+        plain
+        and len(clause.own) < FEW
+        and any(
+            (noun.tag_ == "NNS" or clause.lemma in {"eat", "drink"}) and not listed(noun, things.EMPTY)
+            for noun in kinds
+        )
+    )
+
+
 def has_subject(verb: Token) -> bool:
     """Whether a verb has a subject of its own."""
     return any(child.dep_.startswith("nsubj") for child in verb.children)
@@ -146,14 +165,17 @@ def has_subject(verb: Token) -> bool:
 
 def by_adjective(clause: Clause) -> Iterator[Finding]:
     """She's really into climbing; I'm a big fan of jazz; he is obsessed with trains; I'm sick of rain."""
-    state = clause.means(verbs.lemmas("be, get, become, go, feel, grow")) or clause.verb.pos_ in {"ADJ", "NOUN"}
+    taken = clause.verb.lower_ in moods.FOND | moods.AVERSE and clause.verb.tag_ == "VBN"  # "I'm obsessed with"
+    state = (
+        clause.means(verbs.lemmas("be, get, become, go, feel, grow")) or clause.verb.pos_ in {"ADJ", "NOUN"} or taken
+    )
     denied = clause.status is Status.NOT or (clause.denied and clause.status is Status.OPEN)
     if not state or clause.asked or not (clause.said or denied):
         return
     found = [("LIKES", noun) for noun in clause.on_verb("into")] if clause.lemma in {"be", "get"} else []
     for oblique in clause.obliques:
         type_ = attitude(oblique)
-        if type_ and (oblique.holder != clause.verb or clause.verb.pos_ in {"ADJ", "NOUN"}):
+        if type_ and (oblique.holder != clause.verb or clause.verb.pos_ in {"ADJ", "NOUN"} or taken):
             found.append((type_, oblique.noun))
     for complement in clause.complements:
         if complement.lower_ in {"lover", "person"} or listed(

@@ -69,6 +69,13 @@ class Reading(Protocol):
     partner: int | None
     """Key of whom it is said to, in a chat of two people: "you"."""
 
+    heard: bool
+    """An assistant's, or a system's: context only."""
+
+    @property
+    def earlier(self) -> Sequence[Reading]:
+        """The turns before, the last one first, with those that are only heard."""
+
     @property
     def names(self) -> Sequence[Name]:
         """Its proper names, in order; ``entity`` tells what each means."""

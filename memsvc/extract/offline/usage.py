@@ -35,6 +35,11 @@ GAMES = things.words("""
 """)
 
 
+WORN = things.words(
+    "aid aids glasses spectacles lenses brace braces splint orthotics pacemaker prosthesis wig dentures"
+)
+
+
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything about use in a clause."""
     if not clause.said:
@@ -61,7 +66,7 @@ def used(clause: Clause) -> Iterator[Finding]:
         """)
     ):
         nouns, confidence = [noun for noun in clause.objects if tool(noun)
-                             or (clause.lemma == "wear" and listed(noun, things.DEVICES))], LIKELY  # fmt: skip
+                             or (clause.lemma == "wear" and listed(noun, things.DEVICES | WORN))], LIKELY  # fmt: skip
     else:
         return
     for noun in nouns:
@@ -96,6 +101,8 @@ def by_preposition(clause: Clause) -> Iterator[Finding]:
         known = tool(noun)
         fits = (clause.lemma, oblique.prep) in verbs.USE_PREP
         switching = fits and clause.lemma in {"switch", "rely", "subscribe", "swear", "migrate"}
+        brought = clause.lemma == "move" and oblique.prep == "to" and clause.objects and noun.pos_ == "PROPN"
+        switching = switching or bool(brought and noun.ent_type_ not in {"GPE", "LOC", "FAC", "PERSON", "DATE"})
         if not (known or switching) or noun.pos_ not in {"NOUN", "PROPN", "X"}:
             continue
         if fits or (known and oblique.prep in {"on", "with", "in", "via", "through"}):

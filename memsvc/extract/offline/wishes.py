@@ -35,13 +35,15 @@ POLITE = things.words("""
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything that is wished in a clause."""
-    if clause.asked or clause.denied or not clause.people:
+    if clause.asked or clause.denied:
+        return
+    yield from goals(clause)
+    if not clause.people:
         return
     if wishing(clause):
         yield from tasks(clause)
         yield from wanted(clause)
     yield from eager(clause)
-    yield from goals(clause)
 
 
 def wishing(clause: Clause) -> bool:
@@ -139,8 +141,9 @@ def wanted(clause: Clause) -> Iterator[Finding]:
         if wished and oblique.holder in near:
             nouns.append(oblique.noun)
     for noun in nouns:
+        mistaken = noun.pos_ == "ADJ" and noun.dep_ in {"dobj", "pobj"}  # "a bigger flat"
         if (
-            noun.pos_ not in {"NOUN", "PROPN"}
+            not (noun.pos_ in {"NOUN", "PROPN"} or mistaken)
             or listed(noun, POLITE | things.EMPTY)
             or noun.ent_type_ in {"DATE", "TIME"}
         ):

@@ -62,6 +62,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from at_work(clause)
         yield from at_places(clause)
         yield from by_noun(clause)
+        yield from fragments(clause)
         yield from by_person(clause)
         yield from runs(clause)
         yield from trades(clause)
@@ -176,6 +177,24 @@ def by_noun(clause: Clause) -> Iterator[Finding]:
             if key is None or (oblique.prep != "at" and kind(clause, key) != "Organization"):
                 continue
             yield from told(holders(clause, holder, role), "WORKS_AT", key, clause, LIKELY, change(clause))
+
+
+def fragments(clause: Clause) -> Iterator[Finding]:
+    """New job - Bosch; postdoc, marine institute; still in the institute: nobody else is spoken of."""
+    tokens = clause.own
+    if clause.verb.pos_ in {"VERB", "AUX"} or any(
+        token.ent_type_ == "PERSON" or token.dep_ in {"nsubj", "poss"} or token.lower_ in {"no", "not", "from", "like"}
+        for token in tokens
+    ):
+        return
+    job = any(listed(token, things.JOBS) or is_trade(token) for token in tokens if token.pos_ in {"NOUN", "PROPN"})
+    still = any(token.lower_ == "still" for token in tokens)
+    for noun in tokens:
+        study = still and listed(noun, STUDY_PLACES) and noun.dep_ == "pobj"
+        firm = job and noun.dep_ != "compound" and (noun.ent_type_ == "ORG" or listed(noun, things.WORKPLACES))
+        if (study or firm) and clause.reading.speaker is not None:
+            key = employer(clause, noun, loose=False)
+            yield from told([clause.reading.speaker], "WORKS_AT", key, clause, MAYBE)
 
 
 def by_person(clause: Clause) -> Iterator[Finding]:
