@@ -168,7 +168,7 @@ def settled(found: list[Finding]) -> list[Finding]:
 def fact(finding: Finding, all_told: Sequence[Finding]) -> Fact:
     """A finding with its words, and its time by the first of all that tell the same and name one."""
     clause: Clause = finding.clause
-    spans = (span(each.clause, each.type, each.change) for each in (finding, *all_told))
+    spans = (span(each.clause, each.type, each.change) for each in (finding, *all_told) if each.dated)
     since, until = next((found for found in spans if found != (None, None)), (None, None))
     whose = clause.reading.whose
     past = clause.past or (until is not None and until <= clause.reading.now)

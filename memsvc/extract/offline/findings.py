@@ -30,6 +30,8 @@ class Finding:
     confidence: float = LIKELY
     change: Change = "holds"
     data: dict[str, Any] = field(default_factory=dict)
+    dated: bool = True
+    """The times that the clause names are the fact's; not where a phrase tells it by the way ("my sister")."""
 
 
 Pattern = Callable[[Clause], Iterator[Finding]]

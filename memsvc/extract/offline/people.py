@@ -41,7 +41,7 @@ def bonds(clause: Clause) -> Iterator[Finding]:
         if bond.token.i in words and bond.whose != bond.who:
             type_ = "FAMILY_OF" if bond.family else "KNOWS"
             over: Change = "ended" if bond.over else "holds"
-            yield Finding(bond.whose, type_, bond.who, clause, SURE, over, {"relation": bond.relation})
+            yield Finding(bond.whose, type_, bond.who, clause, SURE, over, {"relation": bond.relation}, dated=False)
 
 
 def others(clause: Clause, nouns: list[Token]) -> list[int]:
@@ -155,7 +155,8 @@ def mentioned(clause: Clause) -> Iterator[Finding]:
                 and (clause.mine or any(word.lower_ in ME for word in clause.own))
                 and token not in clause.complements
             )
-            yield Finding(speaker, "KNOWS", key, clause, MAYBE if near or " " in entity.name else DOUBTFUL)
+            sure = MAYBE if near or " " in entity.name else DOUBTFUL
+            yield Finding(speaker, "KNOWS", key, clause, sure, dated=False)
 
 
 def first_name(name: str) -> bool:
@@ -188,4 +189,4 @@ def loose_bonds(reading: Reading, taken: set[int]) -> Iterator[Finding]:
             clause = Clause(reading, bond.token)
             over: Change = "ended" if bond.over else "holds"
             type_ = "FAMILY_OF" if bond.family else "KNOWS"
-            yield Finding(bond.whose, type_, bond.who, clause, LIKELY, over, {"relation": bond.relation})
+            yield Finding(bond.whose, type_, bond.who, clause, LIKELY, over, {"relation": bond.relation}, dated=False)

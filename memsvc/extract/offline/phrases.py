@@ -80,7 +80,7 @@ def kind_of(phrase: Phrase, types: Sequence[str]) -> str:
         return guess or ("Concept" if phrase.head.tag_ in {"VBG", "NN"} and not phrase.head.is_stop else "Object")
     if not guess or guess in types:
         return guess or types[0]
-    if guess == "Person":
+    if guess in {"Person", "Event"}:  # nobody owns a wedding
         return ""
     return types[0]
 

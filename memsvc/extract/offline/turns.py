@@ -194,7 +194,7 @@ class TurnReading:
             if word.dep_ in {"dobj", "nsubj", "attr"} and token.head.i != word.head.i
         ]
         for word in [*reversed(same), *reversed(candidates[-4:])]:
-            if word.pos_ not in {"NOUN", "PROPN"}:
+            if word.pos_ not in {"NOUN", "PROPN"} or word.ent_type_ in {"DATE", "TIME"}:
                 continue
             if word.i in self.named:
                 entry = self.cast[self.named[word.i]]
