@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -359,3 +360,13 @@ def assert_no_job_waits(connection: psycopg.Connection) -> None:
     states = connection.execute("SELECT state, count(*) FROM memsvc.jobs GROUP BY state").fetchall()
     assert [state for state, _ in states] == ["done"], states
     assert connection.execute("SELECT count(*) FROM memsvc.term_deltas").fetchone() == (0,)
+
+
+def refused(rig: Rig, code: int, says: str, *arguments: str, **settings: str) -> str:
+    """Run a command that must fail with this exit code and message, without a traceback; its standard error."""
+    done = rig.run(*arguments, **settings)
+    assert done.returncode == code, done
+    assert re.search(says, done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return done.stderr

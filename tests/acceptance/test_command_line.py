@@ -20,32 +20,9 @@ from typer.testing import CliRunner
 
 from memsvc.cli.app import app
 from memsvc.db.files import folder
-from tests.acceptance.killpoints import MEMSVC, Rig, free_port, wait_until
+from tests.acceptance.killpoints import MEMSVC, Rig, free_port, refused, wait_until
 
 pytestmark = pytest.mark.acceptance
-COMMANDS = [
-    (),
-    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",),
-    ("context",), ("show",),
-    ("feedback",), ("top-of-mind",),
-    ("sql",), ("psql",),
-    ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
-    ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
-    ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
-    ("graph",), ("forget",),
-    ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
-    ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
-    ("export",), ("import",),
-    ("db",), ("db", "upgrade"), ("db", "rotate-secret"),
-    ("user",), ("user", "add"), ("user", "list"),
-    ("key",), ("key", "create"), ("key", "list"), ("key", "revoke"),
-    ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
-    ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
-    ("schedule",), ("schedule", "set"), ("schedule", "off"), ("schedule", "on"), ("schedule", "run"),
-    ("models",), ("models", "list"), ("models", "build"), ("models", "pause"), ("models", "resume"),
-    ("models", "switch"), ("models", "rollback"), ("models", "retire"), ("models", "embed"),
-    ("llm",), ("llm", "check"), ("llm", "calls"),
-]  # fmt: skip
 PASSWORD = "pass-word-that-nobody-may-see"
 QUESTION = "Outside which station was the lock of Rosinante cut?"
 
@@ -55,16 +32,6 @@ def running(rig: Rig) -> Iterator[None]:
     """The server runs all the time, so that commands need not start it each time."""
     with rig.admin():
         yield
-
-
-def refused(rig: Rig, code: int, says: str, *arguments: str, **settings: str) -> str:
-    """Run a command that must fail with this exit code and message, without a traceback; its standard error."""
-    done = rig.run(*arguments, **settings)
-    assert done.returncode == code, done
-    assert re.search(says, done.stderr), done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-    return done.stderr
 
 
 # Help
@@ -83,28 +50,6 @@ def test_help_appears_at_once_and_imports_nothing_heavy(rig: Rig) -> None:
     loaded = {line.rsplit("|", 1)[1].strip().split(".")[0] for line in imports.splitlines() if "|" in line}
     assert "typer" in loaded
     assert not loaded & {"litestar", "sqlalchemy", "granian", "psycopg", "alembic", "pydantic", "msgspec", "structlog"}
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_says_what_it_does(command: tuple[str, ...]) -> None:
-    asked = CliRunner(env={"COLUMNS": "120"}).invoke(app, [*command, "--help"])  # a hundred processes prove no more
-    assert asked.exit_code == 0
-    said = asked.stdout
-    described = said.split("\n\n")[1].strip() if "\n\n" in said else ""
-    assert re.search(r"[A-Z].{10,}\.", described, re.DOTALL), said
-    undescribed = re.findall(r"^  (?:-\w, )?--[a-z-]+(?: [A-Z<\[]\S*)?$", said, re.MULTILINE)
-    assert not undescribed
-
-
-def test_the_list_of_commands_is_complete() -> None:
-    import typer  # noqa: PLC0415
-
-    def below(command: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        yield path
-        for name, inner in getattr(command, "commands", {}).items():
-            yield from below(inner, (*path, name))
-
-    assert set(below(typer.main.get_command(app), ())) == set(COMMANDS)
 
 
 def test_the_version_is_printed(rig: Rig) -> None:
@@ -243,44 +188,6 @@ def test_recall_goes_to_other_times_in_pages_and_explains_itself(rig: Rig, tmp_p
     done = rig.run(*recall, "--rerank", **gone)
     assert (done.returncode, "Asked without: reranker" in done.stderr) == (0, True)
     assert "heron" in done.stdout
-
-
-def test_text_is_read_for_facts_and_doubtful_ones_wait(rig: Rig, tmp_path: Path) -> None:
-    at, offline, none = ("--app", "reading"), {"extractor": "offline"}, {"embedding_model": ""}
-    rig.ok("user", "add", "--name", "Ada", *at)
-    said = "My sister Ines moved to Porto in March."
-    dry = json.loads(rig.ok("extract", said, "--dry-run", "--said-at", "2026-05-02", "--json", *at, **offline))
-    [moved] = [fact["proposal"] for fact in dry["facts"] if fact["proposal"]["type"] == "LIVES_IN"]
-    assert (moved["subject"]["name"], moved["object"]["name"], moved["since"][:7]) == ("Ines", "Porto", "2026-03")
-    assert moved["quote"] in said
-    assert rig.ok("facts", "--about", "Ada", *at).count("\n") == 1, "nothing is stored"
-
-    chat = tmp_path / "chat.jsonl"
-    chat.write_text(json.dumps({"id": "1", "speaker": "Ada", "text": said, "said_at": "2026-05-02"}) + "\n")
-    rig.ok("ingest", str(chat), *at, **none)
-    assert "who" in rig.ok("extract", str(chat), "--dry-run", *at, **offline)
-    assert re.match(
-        r"offline/\d+ has read 1 messages of 1 conversation:", rig.ok("extract", "--all", *at, **offline, **none)
-    )
-    [told] = json.loads(rig.ok("extract", "status", "--json", *at))
-    assert (told["identifier"], told["turns"], told["left"], told["job_state"]) == ("chat", 1, 0, None)
-    [lives] = [
-        fact for fact in json.loads(rig.ok("node", "Ines", "--json", *at))["facts"] if fact["type"] == "LIVES_IN"
-    ]
-    assert [source["quote"] for source in lives["sources"]] == [moved["quote"]]
-    assert isinstance(json.loads(rig.ok("review", "list", "--state", "all", "--json", *at)), list)
-
-    unknown = "01a2007c-7eda-7cfc-8e66-461d27fa4b50"
-    refused(rig, 3, "no fact under review", "review", "accept", unknown, *at)
-    refused(rig, 3, "no review id", "review", "reject", "1", *at)
-    refused(rig, 2, "Name what is to be changed", "review", "edit", unknown, *at)
-    refused(rig, 2, "--dry-run", "extract", said, *at)
-    refused(rig, 2, "name one", "extract", "--all", "--dry-run", *at)
-    refused(rig, 2, "Say one of", "extract", *at)
-    refused(rig, 2, "goes with --all", "extract", said, "--dry-run", "--since", "2026-01-01", *at)
-    refused(rig, 2, "go with --dry-run", "extract", "--all", "--speaker", "Ines", *at)
-    refused(rig, 3, "no conversation 'nowhere'", "extract", "--conversation", "nowhere", *at, **offline)
-    refused(rig, 78, "No extractor is configured(.|\n)*memsvc.nlp", "extract", said, "--dry-run", *at)
 
 
 def test_any_question_has_an_answer(rig: Rig) -> None:

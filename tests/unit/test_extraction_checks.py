@@ -124,6 +124,7 @@ def test_garbage_is_dropped_and_counted() -> None:
         (f"Look:\n{fenced(LIVES.sentence)}", "user", "injected"),
         (fenced(LIVES.sentence).replace("now", "then").rsplit("\n", 1)[0], "user", "injected"),
     ],
+    ids=["assistant", "code", "quotation", "table", "signature", "context", "opened context"],  # fences differ
 )
 def test_nobody_says_this_of_themselves(text: str, role: str, reason: str) -> None:
     assert [left.reason for left in checked(changed(quote=LIVES.sentence), text=text, role=role).left] == [reason]

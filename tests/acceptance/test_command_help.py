@@ -1,0 +1,58 @@
+"""Every command says what it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from typer.testing import CliRunner
+
+from memsvc.cli.app import app
+
+pytestmark = pytest.mark.acceptance
+COMMANDS = [
+    (),
+    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",),
+    ("context",), ("show",),
+    ("feedback",), ("top-of-mind",),
+    ("sql",), ("psql",),
+    ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
+    ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
+    ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
+    ("graph",), ("forget",),
+    ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
+    ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
+    ("export",), ("import",),
+    ("db",), ("db", "upgrade"), ("db", "rotate-secret"),
+    ("user",), ("user", "add"), ("user", "list"),
+    ("key",), ("key", "create"), ("key", "list"), ("key", "revoke"),
+    ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
+    ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
+    ("schedule",), ("schedule", "set"), ("schedule", "off"), ("schedule", "on"), ("schedule", "run"),
+    ("models",), ("models", "list"), ("models", "build"), ("models", "pause"), ("models", "resume"),
+    ("models", "switch"), ("models", "rollback"), ("models", "retire"), ("models", "embed"),
+    ("llm",), ("llm", "check"), ("llm", "calls"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_says_what_it_does(command: tuple[str, ...]) -> None:
+    asked = CliRunner(env={"COLUMNS": "120"}).invoke(app, [*command, "--help"])  # a hundred processes prove no more
+    assert asked.exit_code == 0
+    said = asked.stdout
+    described = said.split("\n\n")[1].strip() if "\n\n" in said else ""
+    assert re.search(r"[A-Z].{10,}\.", described, re.DOTALL), said
+    undescribed = re.findall(r"^  (?:-\w, )?--[a-z-]+(?: [A-Z<\[]\S*)?$", said, re.MULTILINE)
+    assert not undescribed
+
+
+def test_the_list_of_commands_is_complete() -> None:
+    import typer  # noqa: PLC0415
+
+    def below(command: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        yield path
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from below(inner, (*path, name))
+
+    assert set(below(typer.main.get_command(app), ())) == set(COMMANDS)

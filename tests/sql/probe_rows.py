@@ -1,0 +1,76 @@
+"""A row for each table, and a change of one: what probes try to add, or to alter."""
+
+from __future__ import annotations
+
+from tests.sql.world import UNUSED_MODEL
+
+# What owns rows and is written by the application: how to add a row for a user, with ids of the user's own things.
+INSERTS = {
+    "nodes": "(user_id) VALUES (%(user)s)",
+    "node_versions": "(user_id, node_id, type, label, recorded_from, recorded_to) "
+    "VALUES (%(user)s, %(node)s, 'Person', 'x', '2000-01-01', '2000-01-02')",
+    "aliases": "(user_id, node_id, alias, normal_form, asserted_by) VALUES (%(user)s, %(node)s, 'x', 'x', 'probe')",
+    "sources": "(user_id, kind, identifier) VALUES (%(user)s, 'conversation', 'probe')",
+    "passages": "(user_id, source_id, kind, session, ordinal, role, text, said_at, said_offset, language, tsv, "
+    "tsv_simple, length, length_simple) "
+    "VALUES (%(user)s, %(source)s, 'message', 'probe', 0, 'user', 'x', now(), 0, 'english', '', '', 0, 0)",
+    "corpora": "(user_id, kind, form, passages, length) VALUES (%(user)s, 'probe', 'simple', 1, 1)",
+    "terms": "(user_id, kind, form, term, passages) VALUES (%(user)s, 'probe', 'simple', 'x', 1)",
+    "term_deltas": "(user_id, kind, form, passages, length, terms, changes) "
+    "VALUES (%(user)s, 'probe', 'simple', 1, 1, '{}', '{}')",
+    "jobs": "(user_id, kind, subject_id) VALUES (%(user)s, 'process', gen_random_uuid())",
+    "outbox": "(user_id, kind, subject_id) VALUES (%(user)s, 'passages.added', gen_random_uuid())",
+    "embeddings": "(user_id, model_id, passage_id, vector) VALUES (%(user)s, "
+    f"(SELECT model_id FROM memsvc.embedding_models WHERE name = '{UNUSED_MODEL}'), %(passage)s, '[1,0,0]')",
+    "token_vectors": "(user_id, model_id, passage_id, tokens) VALUES (%(user)s, "
+    f"(SELECT model_id FROM memsvc.embedding_models WHERE name = '{UNUSED_MODEL}'), %(passage)s, '{{}}')",
+    "changes": "(user_id, recorded_at, asserted_by, operations) VALUES (%(user)s, '2000-01-01', 'probe', '{}')",
+    "edges": "(user_id, from_node, type, to_node, key) VALUES (%(user)s, %(node)s, 'KNOWS', %(node)s, 'probe')",
+    "edge_versions": "(user_id, edge_id, from_node, type, to_node, functional, fact, asserted_by, recorded_from, "
+    "recorded_to) VALUES (%(user)s, %(edge)s, %(node)s, 'KNOWS', %(second)s, false, 'x', 'probe', '2000-01-01', "
+    "'2000-01-02')",
+    "merges": "(user_id, node_id, canonical_id, asserted_by, recorded_from, recorded_to) "
+    "VALUES (%(user)s, %(node)s, %(second)s, 'probe', '2000-01-01', '2000-01-02')",
+    "source_links": "(user_id, passage_id, node_id, asserted_by, recorded_from) "
+    "VALUES (%(user)s, %(passage)s, %(node)s, 'probe', '2000-01-01')",
+    "tombstones": "(user_id, digest) VALUES (%(user)s, sha256('probe'))",
+    "recall_events": "(user_id, recall_id, door, mode, memories) "
+    "VALUES (%(user)s, uuidv7(), 'probe', 'eager', ARRAY[%(passage)s])",
+    "memory_signals": "(user_id, memory_id, kind) VALUES (%(user)s, %(passage)s, 'passage')",
+    "extractions": "(user_id, source_id, extractor, backend) VALUES (%(user)s, %(source)s, 'probe', 'probe')",
+    "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
+    "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
+    "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
+    "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
+    "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe') "
+    "ON CONFLICT (user_id, node_a, node_b) DO UPDATE SET score = 0.5",
+    "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
+    "VALUES (%(user)s, 'probe', 'm', '1', 'answered', 1, 1, 1, 1)",
+}
+CHANGES = {
+    "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
+    "aliases": "UPDATE memsvc.aliases SET recorded_to = clock_timestamp()",
+    "nodes": "UPDATE memsvc.nodes SET lockable = true",
+    "edge_versions": "UPDATE memsvc.edge_versions SET recorded_to = clock_timestamp()",
+    "merges": "UPDATE memsvc.merges SET recorded_to = clock_timestamp()",
+    "source_links": "UPDATE memsvc.source_links SET recorded_to = clock_timestamp()",
+    "sources": "UPDATE memsvc.sources SET title = 'changed'",
+    "corpora": "UPDATE memsvc.corpora SET passages = passages + 1",
+    "terms": "UPDATE memsvc.terms SET passages = passages + 1",
+    "term_deltas": "DELETE FROM memsvc.term_deltas",
+    "schedules": "UPDATE memsvc.schedules SET at_local = '05:00'",
+    "erasures": "UPDATE memsvc.erasures SET verified_at = clock_timestamp()",
+    "recall_events": "UPDATE memsvc.recall_events SET folded_at = clock_timestamp()",
+    "memory_signals": "UPDATE memsvc.memory_signals SET pinned = true",
+    "extractions": "UPDATE memsvc.extractions SET asked = true",
+    "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
+    "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
+    "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
+}
+# What the owner's definer functions could be talked into, if force or policies were missing.
+OWNER_CHANGES = {
+    "node_types": "UPDATE memsvc.node_types SET description = 'changed'",
+    "edge_types": "UPDATE memsvc.edge_types SET description = 'changed'",
+    "term_deltas": "DELETE FROM memsvc.term_deltas",
+    "model_calls": "DELETE FROM memsvc.model_calls",
+}
