@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.acceptance.killpoints import MEMSVC, PATIENCE_S, Rig
-from tests.acceptance.test_command_line import refused
+from tests.acceptance.killpoints import MEMSVC, PATIENCE_S, Rig, refused
 
 pytestmark = pytest.mark.acceptance
 NASTY = "'; DROP TABLE memsvc.nodes; -- <b>\x1b[31m"
