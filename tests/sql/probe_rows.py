@@ -42,8 +42,7 @@ INSERTS = {
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
     "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
-    "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe') "
-    "ON CONFLICT (user_id, node_a, node_b) DO UPDATE SET score = 0.5",
+    "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
     "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
     "VALUES (%(user)s, 'probe', 'm', '1', 'answered', 1, 1, 1, 1)",
 }

@@ -246,7 +246,9 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
                 {"op": "merge", "node_id": second, "canonical_id": node_id},
             ],
         )  # fmt: skip
-        app.execute("SELECT memsvc.decide_duplicates(%s, %s, %s, 'merged', 'user')", [user_id, node_id, second])
+        third = value(app, "SELECT uuidv7()")  # so that the pair of the other two can be added by a probe
+        history_rows(app, user_id, [{"op": "node", "node_id": third, "fresh": True, "type": "Person", "label": "Eda"}])
+        app.execute("SELECT memsvc.decide_duplicates(%s, %s, %s, 'rejected', 'user')", [user_id, node_id, third])
     return Tenant(user_id, app_id, external_id, node_id, stored[0][2], stored[0][3], second, written[1][2])
 
 
