@@ -116,7 +116,7 @@ def together(clause: Clause) -> Iterator[Finding]:
     for index, person in enumerate(people):
         for other in people[index + 1 :] + with_whom:
             if person != other and not acquainted(clause, person, other):
-                yield Finding(person, "KNOWS", other, clause, sure_of(clause, person, other))
+                yield Finding(person, "KNOWS", other, clause, sure_of(clause, person, other), dated=False)
 
 
 def sure_of(clause: Clause, person: int, other: int) -> float:
@@ -179,7 +179,7 @@ def partners(reading: Reading) -> Iterator[Finding]:
     """The two of a chat between two people know each other."""
     if reading.speaker is not None and reading.partner is not None and len(reading.doc):
         clause = Clause(reading, next(iter(reading.doc.sents)).root)
-        yield Finding(reading.speaker, "KNOWS", reading.partner, clause, MAYBE)
+        yield Finding(reading.speaker, "KNOWS", reading.partner, clause, MAYBE, dated=False)
 
 
 def loose_bonds(reading: Reading, taken: set[int]) -> Iterator[Finding]:
