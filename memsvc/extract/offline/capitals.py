@@ -24,6 +24,12 @@ ACRONYM = 5
 """Letters of the longest."""
 HOUSES = 3
 """Digits of a number that belongs to a name: "Oude Gracht 114", "Falcon 900"; smaller ones are ages and amounts."""
+PLAIN = words("""
+    new day week part year see long short love happy good great nice fine big small little old young best right true
+    sound grand point level type first second third one two three four five six seven eight nine ten earth night morning
+    evening work way white red black blue green me my our your his her you we us house school same sure happy
+""")
+"""Capitalised inside a sentence, next to another capital, they are part of a name."""
 DWELLING = words("at to from in near behind outside opposite by round")
 """Before "Whelan's" that owns nothing these make it a pub's, shop's or firm's name."""
 
@@ -110,7 +116,7 @@ def is_people(token: Token) -> bool:
 
 def continues(token: Token) -> bool:
     """Whether a token goes on with a name that has begun."""
-    allowed = token.lower_ not in lexicon.NOT_NAMES or token.lower_ in {"new", "day", "week", "part", "year"}
+    allowed = token.lower_ not in lexicon.NOT_NAMES or token.lower_ in PLAIN
     return not token.is_sent_start and is_capital(token) and allowed
 
 
@@ -135,8 +141,10 @@ def starts_name(token: Token) -> bool:
         return False
     if known_phrase(token) and len(token) > SHORT:
         return True
-    if is_shouted(token) or (low in lexicon.NOT_NAMES and not is_title(token)):
+    if is_shouted(token) or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token)):
         return False
+    if low in PLAIN and opens_title(token):
+        return True
     if token.pos_ in NO_NAMES and not token.ent_type_:
         return low in given.GIVEN
     if explains_capital(token):
@@ -184,6 +192,14 @@ def is_shouted(token: Token) -> bool:
     if begins and len(token) <= ACRONYM and not loud:
         return False
     return is_word(token.lower_) or len(set(token.lower_)) <= SHORT or loud
+
+
+def opens_title(token: Token) -> bool:
+    """Whether an ordinary word opens a name inside a sentence: "Old Tom", "Happy Valley", "Love Me Tender"."""
+    after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None
+    if token.lower_ not in PLAIN or explains_capital(token) or after is None or after.is_sent_start:
+        return False
+    return is_capital(after) and not token.text.isupper()
 
 
 def is_title(token: Token) -> bool:

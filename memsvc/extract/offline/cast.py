@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 from memsvc.extract.extraction import Entity
 from memsvc.extract.offline.lexicon_given import HE, SHE
+from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.window import Candidate, Window
 
+FIRMS = frozenset({"Organization", "Event", "Project", "Media"})
 LEAST_SHORT, LEAST_LONGER = 3, 2
 """Letters of a name's short form, and how many the full one has more: "Mags" and "Margaret" are none, "Ben" is one."""
 FIRM = 16
@@ -110,9 +112,24 @@ class Cast:
                     entry.aliases.append(name)
                 self.by_name[normed] = entry.key
                 return entry
+        elif len(longer := self.longer(normed)) == 1:
+            entry = self[longer[0]]
+            entry.aliases.append(name)
+            self.by_name[normed] = entry.key
+            return entry
         entry = self.add(name, kind, sure=sure)
         self.by_name[normed] = entry.key
         return entry
+
+    def longer(self, normed: str) -> list[int]:
+        """What is no person and has this name with more words: "Brightwater" is "Brightwater Press"."""
+        if normed in PLACES:
+            return []
+        found = {
+            self.find(key) for other, key in self.by_name.items()
+            if other.startswith(f"{normed} ") and self[key].named and self[key].kind in FIRMS
+        }  # fmt: skip
+        return sorted(found)
 
     def knows(self, name: str) -> bool:
         """Whether a name, or a part of one, was heard before."""

@@ -9,6 +9,7 @@ from spacy.tokens import Doc, Token
 
 from memsvc.extract.offline import lexicon_brands as brands
 from memsvc.extract.offline import lexicon_given as given
+from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_names as lexicon
 from memsvc.extract.offline import lexicon_places as places
 from memsvc.extract.offline import lexicon_things as things
@@ -22,10 +23,14 @@ LOWER_WORDS = words("""
     turkey china rich chad orange apple target subway boots shell meta stripe uber zoom signal reading nice bath
     split essen hull cork derby phoenix mini costa spar jumbo coop shelter rotary java buffalo angel ed rob al per
     said del cher male mali hove hue stroud slough crawley bury tours hastings stirling stoke perth jersey mesa salt
-    rugby poole mayo barry meath louth clare us la bc sf dc hk uk nz natal pula moss sale deal til till may mark
+    rugby poole mayo barry meath louth clare us la bc sf dc hk uk nz natal pula moss sale deal til till may mark ups
+    bits fez guinea labrador lima mull bermuda cheshire delta sierra whistler lincoln salvador essex panama rotary
+    who gap wise tell tele strat maya rhino safari snap edge leaf
 """)
 """Names that are words in lower case, or were in chats."""
-NOT_IN_LOWER = LOWER_WORDS | given.ALSO_WORDS | brands.BRAND_WORDS | lexicon.NOT_NAMES | things.MEDIA | things.LANGUAGES
+NOT_IN_LOWER = (
+    LOWER_WORDS | kin.KIN | given.ALSO_WORDS | brands.BRAND_WORDS | lexicon.NOT_NAMES | things.MEDIA | things.LANGUAGES
+)
 GOING = words("off back going went go trip move moved moving fly flew flying drive drove driving travel relocate")
 PLACED = words("in from near")
 EMPLOYED = words("at for")
@@ -61,7 +66,14 @@ def lower_names(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
         if length and not any(taken[token.i : token.i + length]) and is_place_or_brand(token, length):
             yield token.i, token.i + length
         elif len(token) > SHORT and token.is_alpha and is_name(token):
-            yield token.i, token.i + 1
+            yield token.i, token.i + 1 + extends(token)
+
+
+def extends(token: Token) -> int:
+    """How many words behind a name belong to it: 1 for "petra hall", "leeds fest"; otherwise 0."""
+    after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None
+    compound = token.dep_ in {"compound", "amod", "nmod", "poss"} and after is not None and token.head.i == after.i
+    return int(compound and after is not None and after.lower_ in lexicon.EXTENDING)
 
 
 def is_place_or_brand(token: Token, length: int) -> bool:
@@ -75,16 +87,26 @@ def is_place_or_brand(token: Token, length: int) -> bool:
 def is_name(token: Token) -> bool:
     """Whether a word in lower case is a name."""
     low = token.lower_
-    if low in NOT_IN_LOWER:
+    if low in NOT_IN_LOWER or (low in brands.ORGANIZATIONS and is_word(low)):
         return stands_as_name(token)
+    if hyphenated(token):
+        return False
     if not is_word(low) and any(low in known for known in (given.GIVEN, places.PLACES, brands.ORGANIZATIONS)):
         return token.pos_ not in {"ADP", "DET", "PRON", "AUX", "CCONJ", "SCONJ"}
     if token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
         return False
-    frequent = low in given.GIVEN or low in places.PLACES or low in brands.ORGANIZATIONS
-    if frequent or (low in brands.PRODUCTS | brands.WORKS and not is_word(low)):
+    if low in given.GIVEN or low in places.PLACES or (low in brands.PRODUCTS | brands.WORKS and not is_word(low)):
         return token.pos_ != "VERB"
     return is_named_here(token) and (not is_word(low) or token.tag_ == "NNP")
+
+
+def hyphenated(token: Token) -> bool:
+    """Whether a hyphen joins a word to another: "start-ups"."""
+    doc, before = token.doc, before_of(token)
+    after = doc[token.i + 1] if token.i + 1 < len(doc) else None
+    return any(other is not None and other.text == "-" for other in (before, after)) and not (
+        token.whitespace_ and before is not None and before.whitespace_
+    )
 
 
 def stands_as_name(token: Token) -> bool:
@@ -100,7 +122,7 @@ def stands_as_name(token: Token) -> bool:
         goes = front == "to" and before.i and token.doc[before.i - 1].lower_ in GOING
         return bool(goes) or (front in PLACED and token.dep_ == "pobj")
     if low in brands.ORGANIZATIONS:
-        return front in EMPLOYED and token.dep_ == "pobj"
+        return front in EMPLOYED and token.dep_ == "pobj" and token.tag_ != "VB"
     return low in given.GIVEN and kin_before(before)
 
 

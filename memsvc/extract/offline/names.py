@@ -18,6 +18,7 @@ from memsvc.extract.offline.capitals import capital_runs, continues, two_inner
 from memsvc.extract.offline.lowercase import is_meant, lower_names
 from memsvc.extract.offline.votes import (
     CERTAIN,
+    FAIR,
     TRACE,
     WEAK,
     Votes,
@@ -26,6 +27,9 @@ from memsvc.extract.offline.votes import (
     votes_for,
 )  # fmt: skip
 
+LONGEST_TITLE = 7
+"""Words of a title that stands between quotation marks."""
+SPEAKING = frozenset({"say", "tell", "ask", "go", "like", "reply", "shout", "write", "text", "answer"})
 SMALL = frozenset({"of", "and", "the", "de", "la", "du", "in", "on", "y"})
 FRONT = 4
 """Tokens of an answer among which what was asked for stands."""
@@ -65,21 +69,29 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]], aske
     for start, end, kind in known_spans(doc, known, index):
         if not any(taken[start:end]):
             take(start, end, doc[start:end].text, Counter({kind: CERTAIN}))
+    for start, end in quoted_titles(doc):
+        if not any(taken[start:end]):
+            take(start, end, doc[start:end].text, Counter({"Media": FAIR}))
     for start, end in capital_runs(doc, taken):
         take(start, end, doc[start:end].text.rstrip("."))
     for start, end in lower_names(doc, taken):
         text = doc[start:end].text
         take(start, end, text if text in brands.PRODUCTS else capitalised(text))
     for name in names:
-        span = doc[name.start : name.end]
-        name.head = span.root.i
-        name.votes.update(votes_for(span))
-        if asked and name.start <= FRONT and span.sent.start == 0:
-            name.votes.update(of_question(asked))
+        judge(doc, name, asked)
     joined(doc, names)
     for name in names:
         name.votes = +name.votes or Counter({"Concept": TRACE})
     return sorted(names, key=lambda name: name.start)
+
+
+def judge(doc: Doc, name: Name, asked: str) -> None:
+    """Give a name its head, and the votes on what it may be."""
+    span = doc[name.start : name.end]
+    name.head = span.root.i
+    name.votes.update(votes_for(span))
+    if asked and name.start <= FRONT and span.sent.start == 0:
+        name.votes.update(of_question(asked))
 
 
 def capitalised(text: str) -> str:
@@ -96,8 +108,21 @@ def joined(doc: Doc, names: list[Name]) -> None:
             if other.i in heads:
                 kind = next((kind for kind, _ in heads[other.i].votes.most_common(1)), "")
             placed = name.end < len(doc) and doc[name.end].lower_ == "in"  # "Wim in Ghent and Ana in Lyon"
-            if kind == "Person" or (kind == "Place" and not placed):
+            if kind == "Person" or (kind == "Place" and not placed) or (kind == "Object" and name.votes["Object"] == 0):
                 name.votes[kind] += WEAK
+
+
+def quoted_titles(doc: Doc) -> Iterator[tuple[int, int]]:
+    """Where titles of several words stand between quotation marks: they begin with a capital, and are no speech."""
+    marks = [token.i for token in doc if token.text == '"']
+    for left, right in zip(marks[::2], marks[1::2], strict=False):
+        title = doc[left + 1 : right]
+        before = doc[left - 1] if left else None
+        if not 1 < len(title) <= LONGEST_TITLE or not title[0].text[0].isupper() or title[-1].is_punct:
+            continue
+        spoken = before is not None and (before.text in {",", ":"} or before.lemma_ in SPEAKING)
+        if not spoken and title[0].lower_ not in {"i", "you", "we", "yes", "no"}:
+            yield left + 1, right
 
 
 def known_spans(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> Iterator[tuple[int, int, str]]:

@@ -38,6 +38,8 @@ KNOWN = places.PLACES | brands.ORGANIZATIONS | brands.PRODUCTS | brands.WORKS
 OTHER_ENDS = lexicon.ORGANIZATION_ENDS | lexicon.EVENT_ENDS | places.PLACE_ENDS | lexicon.VENUES | lexicon.MEDIA_ENDS
 """Ends of names that are nobody's, even behind a given name."""
 STATES = frozenset({"acomp", "advmod"})
+FRAGMENT = 3
+"""Tokens of a sentence before a name in it that only says what the one before spoke of."""
 OF = frozenset({"of", "de", "do", "del", "van", "der", "di", "da", "für"})
 PEOPLES = ("an", "ans", "ish", "ese", "ic", "ch", "ian", "ians", "as", "os")
 """Endings of names of peoples, which are nobody's own."""
@@ -56,6 +58,7 @@ def votes_for(span: Span) -> Votes:
     of_preposition(span, votes)
     of_company(span, votes)
     across_comma(span, votes)
+    after_sentence(span, votes)
     return votes
 
 
@@ -141,8 +144,9 @@ def of_role(span: Span, votes: Votes) -> None:
     verb = head.lemma_.lower() if head.pos_ == "VERB" else ""
     if root.dep_ in {"nsubj", "nsubjpass"} and verb:
         votes["Person"] += FAIR if verb in cues.PERSON_VERBS else WEAK
-    elif root.dep_ == "nsubj" and head.lemma_ == "be" and any(child.dep_ in STATES for child in head.children):
-        votes["Person"] += WEAK
+    elif root.dep_ == "nsubj" and head.lemma_ == "be":
+        votes["Person"] += WEAK * any(child.dep_ in STATES for child in head.children)
+        votes["Person"] += FAIR * any(is_age(child) for child in head.children)
     if root.dep_ in {"dobj", "iobj", "dative"}:
         votes["Person"] += FAIR if verb in cues.MEETING else 0
         for verbs, kind in (
@@ -228,6 +232,28 @@ def of_company(span: Span, votes: Votes) -> None:
         votes["Person"] += WEAK
 
 
+def is_age(token: Token) -> bool:
+    """Whether what somebody is said to be is an age: "she is 12", "he's five now"."""
+    number = token.dep_ in {"attr", "acomp"} and token.pos_ == "NUM" and not list(token.rights)
+    return number and (not token.is_digit or 0 < int(token.text) < OLDEST)
+
+
+def after_sentence(span: Span, votes: Votes) -> None:
+    """What the last noun of the sentence before says of a name that stands alone: "a care home. Plas Gwyn in Bala"."""
+    sentence, doc = span.sent, span.doc
+    if span.start - sentence.start > FRAGMENT or not sentence.start:
+        return
+    if any(token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"} for token in sentence):
+        return
+    for token in reversed(doc[max(0, sentence.start - LEFT) : sentence.start]):
+        if token.pos_ == "PROPN" or (token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"}):
+            return
+        if token.pos_ == "NOUN":
+            kind = kind_of_noun(token)
+            votes[kind or "Concept"] += FAIR if kind else 0
+            return
+
+
 def across_comma(span: Span, votes: Votes) -> None:
     """What nouns across a comma say: "a bakery, Bramley Crust", "Karhu, a small cat"."""
     doc, at = span.doc, span.start - 1
@@ -242,7 +268,8 @@ def across_comma(span: Span, votes: Votes) -> None:
                 break
             kind = kind_of_noun(token) if token.pos_ == "NOUN" and any(token.lefts) else ""
             if kind:
-                votes[kind] += FAIR + WEAK
+                kept = token.lemma_.lower() in kin.ANIMALS
+                votes[kind] += STRONG + FAIR if kept else FAIR + WEAK
                 break
     if span.end + 2 < len(doc) and doc[span.end].text == "," and doc[span.end + 1].tag_ in {"DT", "PRP$"}:
         right = doc[span.end + 2 : span.end + RIGHT]
