@@ -7,8 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memsvc.extract.extraction import Entity
+from memsvc.extract.offline.lexicon_given import HE, SHE
+from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.window import Candidate, Window
 
+FIRMS = frozenset({"Organization", "Event", "Project", "Media"})
+LEAST_SHORT, LEAST_LONGER = 3, 2
+"""Letters of a name's short form, and how many the full one has more: "Mags" and "Margaret" are none, "Ben" is one."""
 FIRM = 16
 """By so many votes a name's type is certain enough."""
 
@@ -107,9 +112,24 @@ class Cast:
                     entry.aliases.append(name)
                 self.by_name[normed] = entry.key
                 return entry
+        elif len(longer := self.longer(normed)) == 1:
+            entry = self[longer[0]]
+            entry.aliases.append(name)
+            self.by_name[normed] = entry.key
+            return entry
         entry = self.add(name, kind, sure=sure)
         self.by_name[normed] = entry.key
         return entry
+
+    def longer(self, normed: str) -> list[int]:
+        """What is no person and has this name with more words: "Brightwater" is "Brightwater Press"."""
+        if normed in PLACES:
+            return []
+        found = {
+            self.find(key) for other, key in self.by_name.items()
+            if other.startswith(f"{normed} ") and self[key].named and self[key].kind in FIRMS
+        }  # fmt: skip
+        return sorted(found)
 
     def knows(self, name: str) -> bool:
         """Whether a name, or a part of one, was heard before."""
@@ -121,11 +141,11 @@ class Cast:
         found = set()
         for other, key in self.by_name.items():
             entry = self[key]
-            if entry.kind != "Person" or not entry.named:
-                continue
-            short, long = sorted((normed, other), key=len)
-            if long.startswith(f"{short} ") or (" " not in short and long.endswith(f" {short}")):
+            if entry.kind == "Person" and entry.named and part_of(normed, other):
                 found.add(entry.key)
+        for other, candidates in self.candidates.items():
+            if other not in self.by_name and part_of(normed, other):
+                found.update(self.candidate(one.number).key for one in candidates if one.type == "Person")
         return sorted(found)
 
     def relative(self, whose: int, relation: str, *, name: str, kind: str, gender: str, plural: bool) -> Entry:
@@ -215,6 +235,18 @@ class Cast:
             turn=max(entry.turn, 0),
             quote=entry.quote,
         )
+
+
+def part_of(one: str, other: str) -> bool:
+    """Whether one of two names, in normal form, is the first name or surname of the other, or its short form."""
+    short, long = sorted((one, other), key=len)
+    if long.startswith(f"{short} ") or (" " not in short and long.endswith(f" {short}")):
+        return True
+    if " " in short or len(short) < LEAST_SHORT or len(long) < len(short) + LEAST_LONGER:
+        return False
+    return long.split(" ")[0].startswith(short) and not (
+        (short in SHE - HE and long in HE - SHE) or (short in HE - SHE and long in SHE - HE)
+    )
 
 
 def normal(name: str) -> str:

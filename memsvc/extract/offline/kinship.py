@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 from spacy.tokens import Token
 
 from memsvc.extract.offline import lexicon_kin as kin
+from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import naming
 from memsvc.extract.offline.coreference import Mention
+from memsvc.extract.offline.lexicon_given import GIVEN
 from memsvc.extract.offline.reading import Bond
 
 if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+    from memsvc.extract.offline.names import Name
     from memsvc.extract.offline.turns import TurnReading
 
+ROLES = (things.ROLES | kin.PERSONS) - kin.PUBLIC
+"""With a name beside them, these tell that somebody is known: "the art director, Glenn"."""
 NOMINAL = frozenset({"NOUN", "PROPN", "ADJ", "X", "INTJ", "VERB"})
 SPOKEN = frozenset({"say", "call", "shout", "become"})
 """What is said, as "mummy", is nobody."""
@@ -52,11 +59,45 @@ class Relative:
 
 def bind(reading: TurnReading) -> None:
     """Find the relatives of a turn, with the names that stand beside them, and note the bonds."""
+    for name in reading.names:
+        by_name(reading, name)
     for token in reading.doc:
-        if token.pos_ in NOMINAL and relation_of(token):
+        if token.pos_ in NOMINAL and token.i not in reading.named and relation_of(token):
             key = described(reading, token)
             if key is not None:
                 reading.persons.append(Mention(token, key))
+
+
+def by_name(reading: TurnReading, name: Name) -> None:
+    """Note what a name itself says: "Auntie Bisi", "our Danny"."""
+    doc, cast = reading.doc, reading.cast
+    key = reading.named.get(name.start)
+    if key is None or cast[key].kind != "Person":
+        return
+    before = doc[name.start - 1] if name.start else None
+    title = doc[name.start].lower_
+    whose = reading.speaker
+    if title in kin.FAMILY and name.end - name.start > 1:
+        possessive = next((child for child in doc[name.head].children if child.dep_ == "poss"), None)
+        if possessive is not None:
+            whose = reading.person(possessive)
+        relation = title
+    elif before is not None and before.lower_ in {"my", "our"} and owns_nothing(doc, name):
+        relation = "relative"
+    else:
+        return
+    entry = cast[key]
+    if whose is None or whose == entry.key or entry.relation:
+        return
+    entry.of, entry.relation = whose, relation
+    reading.bonds.append(Bond(doc[name.head], whose, entry.key, relation, family=True))
+
+
+def owns_nothing(doc: Doc, name: Name) -> bool:
+    """Whether a name is the last word of its phrase, and somebody's: "our Danny", not "our Danny's"."""
+    after = doc[name.end] if name.end < len(doc) else None
+    plain = after is None or (after.tag_ != "POS" and after.pos_ not in {"NOUN", "PROPN"})
+    return plain and doc[name.start].lower_ in GIVEN
 
 
 def relation_of(token: Token) -> str:
@@ -74,8 +115,11 @@ def relation_of(token: Token) -> str:
             return f"{doc[at - 4].lower_}-in-law"
     if low in kin.PLURALS:
         return kin.PLURALS[low]
+    if low in kin.CHILDREN and any(child.lower_ in {"my", "our"} for child in token.lefts):
+        return kin.CHILDREN[low]
     found = next((word for word in (low, lemma) if word in kin.KIN or word in kin.ANIMALS), "")
-    return found or (kin.TWO_WORDS.get((doc[at - 1].lower_, low), "") if at else "")
+    found = found or (kin.TWO_WORDS.get((doc[at - 1].lower_, low), "") if at else "")
+    return found or (lemma if lemma in ROLES and token.tag_ == "NN" else "")
 
 
 def described(reading: TurnReading, token: Token) -> int | None:
@@ -93,6 +137,8 @@ def described(reading: TurnReading, token: Token) -> int | None:
         key = named(reading, relative, names[0])
         for name in names[1:] if relative.plural else ():
             named(reading, relative, name)
+    elif relation in ROLES and relation not in kin.KIN:
+        return None
     else:
         key = unnamed(reading, relative)
     reading.note(reading.cast[key], token.i, token.i + 1)
@@ -176,16 +222,37 @@ def is_own(reading: TurnReading, token: Token, relation: str) -> bool:
     articles = {child.lower_ for child in token.children if child.dep_ in {"det", "nummod"}}
     if "the" in articles and token.lower_ in kin.ARTICLED:
         return True
-    if articles & {"the", "a", "an", "another"}:
-        social = relation in kin.SOCIAL and tells_of_self(token)
-        return social and next(naming.beside(reading, token), None) is not None
+    if articles & {"the", "a", "an", "another", "this", "one"}:
+        social = relation in kin.SOCIAL or relation in ROLES
+        return social and tells_of_self(token) and next(naming.beside(reading, token), None) is not None
     before = token.doc[token.i - 1] if token.i else None
     if before is not None and (before.lower_ in POINTING or before.dep_ == "poss"):
         return False
     if token.dep_ in {"dobj", "oprd", "ccomp"} and token.head.lemma_ in SPOKEN:
         return False
     alone = not any(child.dep_ in {"det", "amod", "compound", "nmod", "nummod"} for child in token.children)
-    return alone and token.lower_ in kin.BARE
+    if relation in kin.KIN and relation not in kin.ANIMALS and token.i + 1 in reading.named:
+        return alone or token.dep_ in {"compound", "nmod"}  # "cousin Fergus", "nonno Pasquale"
+    if is_addressed(token) or (reading.partner is not None and token.sent.text.rstrip().endswith("?")):
+        return False
+    return alone and (token.lower_ in kin.BARE or is_clipped(token, relation))
+
+
+def is_addressed(token: Token) -> bool:
+    """Whether somebody is called by a word at the end of a sentence: "It is so flat here, lola."."""
+    doc, at = token.doc, token.i
+    last = at + 1 >= len(doc) or doc[at + 1].is_punct
+    return last and at > token.sent.start and doc[at - 1].text == "," and token.dep_ in {"npadvmod", "intj", "ROOT"}
+
+
+def is_clipped(token: Token, relation: str) -> bool:
+    """Whether "my" was left out: "wife is from Kherson", "tutor is called Bev", "living with girlfriend"."""
+    if relation not in kin.KIN or relation in kin.NOT_BARE or relation in kin.ANIMALS or token.tag_ != "NN":
+        return False
+    if token.dep_ in {"nsubj", "nsubjpass"}:
+        before = token.doc[token.i - 1] if token.i else None
+        return token.i == token.sent.start or (before is not None and before.lower_ in {",", "and", "but", "so", "-"})
+    return token.dep_ == "pobj" and token.head.lower_ == "with" and relation in kin.FAMILY
 
 
 def tells_of_self(token: Token) -> bool:

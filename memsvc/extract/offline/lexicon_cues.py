@@ -48,10 +48,17 @@ PERSONS = words("""
 """)
 TOWNS = words("""
     city town village country island suburb neighbourhood neighborhood region place hometown district street area
-    beach mountain lake river state county province
+    beach mountain lake river state county province hamlet parish quarter barrio borough valley
+""")
+FIRMS = words("""
+    outfit employer chain retailer publisher label supplier contractor firm startup start-up brand corporation
+    manufacturer airline startup nonprofit non-profit organisation organization union federation institution
+    franchise consultancy magazine newspaper broadcaster station seminary madrasa creche crèche playgroup
+    kindergarten sixth-form polytechnic gymnasium lyceum lycée orphanage
 """)
 TOOLS = words("""
-    app tool software program phone language framework editor brand website site boat ship car model it
+    app tool software program phone language framework editor brand website site boat ship car model it gadget
+    console plant sourdough starter
 """)
 PROJECTS = words("project startup")
 """Nouns that say what a name is: "a town called Poole", "the app Anki"."""

@@ -11,14 +11,21 @@ SHE = _words("""
     mother mom mum mam mama mamma mommy mummy ma sister sis daughter wife girlfriend fiancée fiancee bride aunt
     auntie grandmother grandma granny gran nan nana nanna niece granddaughter stepmother stepmom stepmum stepsister
     stepdaughter godmother goddaughter missus widow girl lady woman landlady waitress abuela oma babushka
+    nonna lola tita abuelita tía mamá mami mutti mamaw meemaw gramma yaya yiayia amma dadi nani dida ammi didi bua masi
+    mausi khala baachan obaachan obasan halmoni babcia babka ciocia baka teyze abla mormor farmor moster bestemor tante
+    nain mamgu maw bibi shangazi
     mother-in-law sister-in-law daughter-in-law half-sister ex-wife ex-girlfriend great-grandmother great-aunt
 """)
 HE = _words("""
     father dad da daddy papa pa pop brother bro son husband hubby boyfriend fiancé fiance groom uncle grandfather
     grandpa grandad granddad gramps nephew grandson stepfather stepdad stepbrother stepson godfather godson widower
     boy gentleman man guy bloke landlord waiter opa dziadek father-in-law brother-in-law son-in-law half-brother
+    nonno lolo tito kuya abuelo abuelito tío papá papi vati pops papaw grampa pappou appa abbu bhai bhaiya chacha bapu
+    jiichan ojiisan harabeoji wujek deda dede amca dayi morfar farfar onkel taid tadcu tatko tato baba bestefar
     ex-husband ex-boyfriend great-grandfather great-uncle
 """)
+CHILDREN = {"boy": "son", "girl": "daughter", "lad": "son", "lass": "daughter", "little one": "child"}
+"""With "my" or "our" these are one's own."""
 ANYBODY = _words("girl lady woman landlady waitress boy gentleman man guy bloke landlord waiter")
 FAMILY = ((SHE | HE) - ANYBODY) | _words("""
     partner spouse cousin sibling parent child kid baby twin toddler grandparent grandchild grandkid fiancé fiancee
@@ -40,10 +47,17 @@ ACQUAINTANCE = _words("""
 """)
 KIN = FAMILY | ACQUAINTANCE
 BARE = _words("""
-    mom mum mam mama mommy mummy dad da daddy papa grandma granny gran nan nana grandpa grandad granddad auntie
-    hubby missus
+    mom mum mam mama mommy mummy dad da daddy papa grandma granny gran nan nana nanna grandpa grandad granddad gramps
+    auntie hubby missus nonna nonno lola lolo abuela abuelita abuelo mami papi mamá papá mutti vati pops mamaw papaw
+    meemaw gramma grampa yiayia pappou amma appa dadi nani didi bhai ammi abbu baachan obaachan halmoni babcia mormor
+    farmor morfar farfar oma opa nain taid mamgu tadcu tatko tato bapu kuya
 """)
 """Stand without "my" when they are the speaker's own."""
+NOT_BARE = _words("""
+    guest host fellow doctor captain client customer student crush sponsor agent editor assistant pupil ex twin relative
+    baby child kid mate buddy pal bro sis ma pa pop man woman lady
+""")
+"""As a subject without article these may be anybody's, or are only an address."""
 ARTICLED = _words("wife husband missus hubby boss kid kids girls boys parents in-laws folks mrs")
 """The speaker's own with "the": "the wife", "the girls"."""
 FORMER = _words("ex former late old previous ex- first deceased dead")
@@ -75,3 +89,11 @@ ANIMALS = _words("""
     greyhound whippet corgi mutt mongrel tabby siamese cockerel pigeon axolotl frog chameleon tomcat doggo pupper
     rescue
 """)
+
+PERSONS = _words("lady woman guy bloke man lad lass girl boy kid chap fella dude gentleman")
+PUBLIC = _words("""
+    singer actor actress author writer president minister politician artist composer painter musician drummer guitarist
+    pianist poet historian philosopher journalist filmmaker producer comedian dj photographer economist member staff
+    lead head officer judge animator
+""")
+"""Of whom people speak whom they have not met: "the singer Nina Simone"."""

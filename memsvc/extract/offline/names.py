@@ -10,41 +10,29 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 
+from memsvc.extract.offline import lexicon_brands as brands
 from memsvc.extract.offline import lexicon_names as lexicon
-from memsvc.extract.offline import lexicon_things as things
-from memsvc.extract.offline.lexicon_things import words
-from memsvc.extract.offline.vocabulary import is_word
+from memsvc.extract.offline.capitals import capital_runs, continues, two_inner
+from memsvc.extract.offline.lowercase import is_meant, lower_names
 from memsvc.extract.offline.votes import (
     CERTAIN,
-    LABELS,
+    FAIR,
     TRACE,
     WEAK,
     Votes,
-    kin_before,
     kind_of_noun,
     of_question,
     votes_for,
 )  # fmt: skip
 
+LONGEST_TITLE = 7
+"""Words of a title that stands between quotation marks."""
+SPEAKING = frozenset({"say", "tell", "ask", "go", "like", "reply", "shout", "write", "text", "answer"})
+SMALL = frozenset({"of", "and", "the", "de", "la", "du", "in", "on", "y"})
 FRONT = 4
 """Tokens of an answer among which what was asked for stands."""
-SHORT = 2
-"""Letters of names that are too short to be read in lower case."""
-INNER = words("""
-    of the de da di del della von van der den la le du dos das y e & and 's in at for zu na
-""")
-"""Stand inside names, between capitalised words."""
-LOWER_WORDS = words("""
-    turkey china rich chad orange apple target subway boots shell meta stripe uber zoom signal reading nice bath
-    split essen hull cork derby phoenix mini costa spar jumbo coop shelter rotary java buffalo angel ed rob al per
-    said del cher
-""")
-"""Names that are words in lower case."""
-NOT_IN_LOWER = LOWER_WORDS | lexicon.ALSO_WORDS | lexicon.NOT_NAMES | things.MEDIA | things.LANGUAGES
-GOING = words("off back going went trip moving moved")
-NO_NAMES = frozenset({"PRON", "DET", "ADP", "CCONJ", "SCONJ", "AUX", "PART", "INTJ", "PUNCT"})
 
 
 @dataclass(slots=True)
@@ -81,20 +69,34 @@ def find_names(doc: Doc, known: dict[str, str], index: dict[str, set[int]], aske
     for start, end, kind in known_spans(doc, known, index):
         if not any(taken[start:end]):
             take(start, end, doc[start:end].text, Counter({kind: CERTAIN}))
+    for start, end in quoted_titles(doc):
+        if not any(taken[start:end]):
+            take(start, end, doc[start:end].text, Counter({"Media": FAIR}))
     for start, end in capital_runs(doc, taken):
-        take(start, end, doc[start:end].text)
-    for at in lower_names(doc, taken):
-        take(at, at + 1, doc[at].text if doc[at].text in lexicon.PRODUCTS else doc[at].text.title())
+        take(start, end, doc[start:end].text.rstrip("."))
+    for start, end in lower_names(doc, taken):
+        text = doc[start:end].text
+        take(start, end, text if text in brands.PRODUCTS else capitalised(text))
     for name in names:
-        span = doc[name.start : name.end]
-        name.head = span.root.i
-        name.votes.update(votes_for(span))
-        if asked and name.start <= FRONT and span.sent.start == 0:
-            name.votes.update(of_question(asked))
+        judge(doc, name, asked)
     joined(doc, names)
     for name in names:
         name.votes = +name.votes or Counter({"Concept": TRACE})
     return sorted(names, key=lambda name: name.start)
+
+
+def judge(doc: Doc, name: Name, asked: str) -> None:
+    """Give a name its head, and the votes on what it may be."""
+    span = doc[name.start : name.end]
+    name.head = span.root.i
+    name.votes.update(votes_for(span))
+    if asked and name.start <= FRONT and span.sent.start == 0:
+        name.votes.update(of_question(asked))
+
+
+def capitalised(text: str) -> str:
+    """A name in lower case with the capitals it should have: "Cape Town", "Isle of Man", "McDonald's"."""
+    return " ".join(word if word in SMALL else word[0].upper() + word[1:] for word in text.split(" "))
 
 
 def joined(doc: Doc, names: list[Name]) -> None:
@@ -106,8 +108,21 @@ def joined(doc: Doc, names: list[Name]) -> None:
             if other.i in heads:
                 kind = next((kind for kind, _ in heads[other.i].votes.most_common(1)), "")
             placed = name.end < len(doc) and doc[name.end].lower_ == "in"  # "Wim in Ghent and Ana in Lyon"
-            if kind == "Person" or (kind == "Place" and not placed):
+            if kind == "Person" or (kind == "Place" and not placed) or (kind == "Object" and name.votes["Object"] == 0):
                 name.votes[kind] += WEAK
+
+
+def quoted_titles(doc: Doc) -> Iterator[tuple[int, int]]:
+    """Where titles of several words stand between quotation marks: they begin with a capital, and are no speech."""
+    marks = [token.i for token in doc if token.text == '"']
+    for left, right in zip(marks[::2], marks[1::2], strict=False):
+        title = doc[left + 1 : right]
+        before = doc[left - 1] if left else None
+        if not 1 < len(title) <= LONGEST_TITLE or not title[0].text[0].isupper() or title[-1].is_punct:
+            continue
+        spoken = before is not None and (before.text in {",", ":"} or before.lemma_ in SPEAKING)
+        if not spoken and title[0].lower_ not in {"i", "you", "we", "yes", "no"}:
+            yield left + 1, right
 
 
 def known_spans(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> Iterator[tuple[int, int, str]]:
@@ -122,157 +137,15 @@ def known_spans(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> 
                     continue
                 if first.is_sent_start and phrase in lexicon.NOT_NAMES:
                     continue
-                yield start, start + length, known[phrase]
+                yield start, with_surname(doc, start + length, known[phrase]), known[phrase]
                 break
 
 
-def is_meant(token: Token, phrase: str) -> bool:
-    """Whether a known name in lower case is meant as one, "will" and "rose" only where no article or verb is."""
-    if is_common(token) or len(phrase) <= SHORT:
-        return False
-    if phrase not in lexicon.ALSO_WORDS and not is_word(phrase.split(maxsplit=1)[0]):
-        return True
-    return token.tag_ == "NNP" or not any(
-        child.dep_ in {"det", "amod", "poss", "nummod", "compound"} for child in token.children
-    )
-
-
-def is_common(token: Token) -> bool:
-    """Whether a word in lower case is an ordinary one here."""
-    return token.pos_ in {"VERB", "AUX", "ADV", "ADP", "PRON", "DET", "CCONJ", "SCONJ", "PART", "ADJ"}
-
-
-def capital_runs(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
-    """Runs of capitalised words, with small words inside ("Bank of Ireland") and a noun behind ("Coburg pool")."""
-    at = 0
-    while at < len(doc):
-        if taken[at] or not starts_name(doc[at]):
-            at += 1
-            continue
-        end = at + 1
-        while end < len(doc) and not taken[end]:
-            if continues(doc[end]):
-                end += 1
-            elif end + 1 < len(doc) and not taken[end + 1] and bridges(doc, at, end):
-                end += 2
-            else:
-                break
-        last = doc[end - 1]
-        if (
-            end < len(doc)
-            and doc[end].lower_ in lexicon.EXTENDING
-            and last.dep_ in {"compound", "amod", "nmod", "poss"}
-        ):
-            end += 1
-        yield at, end
-        at = end
-
-
-def continues(token: Token) -> bool:
-    """Whether a token goes on with a name that has begun."""
-    allowed = token.lower_ not in lexicon.NOT_NAMES or token.lower_ in {"new", "day", "week", "part", "year"}
-    return not token.is_sent_start and is_capital(token) and allowed
-
-
-def bridges(doc: Doc, start: int, at: int) -> bool:
-    """Whether a small word joins words of one name: "Moran & Son", "Bank of Ireland", not "Ana and Tom"."""
-    word, after = doc[at].lower_, doc[at + 1]
-    if word not in INNER or not is_capital(after) or after.lower_ in lexicon.NOT_NAMES:
-        return False
-    if word == "'s":
-        return after.lower_ in lexicon.ORGANIZATION_ENDS | lexicon.PLACE_ENDS | lexicon.EVENT_ENDS
-    if word == "and":
-        return after.lower_ in lexicon.ORGANIZATION_ENDS and doc[start].lower_ not in lexicon.GIVEN
-    return word not in {"in", "at", "for"}
-
-
-def starts_name(token: Token) -> bool:
-    """Whether a name may begin with a token."""
-    low = token.lower_
-    if not is_capital(token) or is_shouted(token) or (low in lexicon.NOT_NAMES and not is_title(token)):
-        return False
-    if token.pos_ in NO_NAMES and not token.ent_type_:
-        return low in lexicon.GIVEN
-    if explains_capital(token):
-        return opens_sentence(token)
-    return token.pos_ in {"NOUN", "PROPN", "X", "ADJ", "VERB"} or token.ent_type_ in LABELS
-
-
-def opens_sentence(token: Token) -> bool:
-    """Whether a sentence's first word is a name."""
-    low = token.lower_
-    after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None
-    if any(low in known for known in (lexicon.GIVEN, lexicon.PLACES, lexicon.PRODUCTS, lexicon.ORGANIZATIONS)):
-        return low not in lexicon.ALSO_WORDS or token.pos_ == "PROPN"
-    if not is_word(low) and token.pos_ in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
-        return len(low) > SHORT
-    if token.tag_ == "NNP" and not token.is_stop and after is not None:
-        return after.tag_ == "POS" or (is_capital(after) and not after.is_sent_start)
-    return False
-
-
-def is_capital(token: Token) -> bool:
-    """Whether a token begins with a capital and may stand in a name."""
-    text = token.text
-    return text[0].isupper() and text[0].isalpha() and token.lower_ not in {"i", "i'm"} and not token.like_url
-
-
-def explains_capital(token: Token) -> bool:
-    """Whether a token's capital comes from its place, as that of a sentence's first word."""
-    before = before_of(token)
-    return (
-        token.is_sent_start or before is None or before.is_space
-        or before.text in {".", "!", "?", ":", '"', "-", "(", "...", "*"}
-    )  # fmt: skip
-
-
-def is_shouted(token: Token) -> bool:
-    """Whether a word is in capitals because its neighbours are, or is no name for its length."""
-    if not token.text.isupper() or len(token.text) <= SHORT or token.lower_ in lexicon.ORGANIZATIONS:
-        return False
-    near = [other.text.isupper() for other in token.sent if other.is_alpha and len(other) > 1 and other.i != token.i]
-    return is_word(token.lower_) or len(set(token.lower_)) <= SHORT or (bool(near) and sum(near) >= 0.5 * len(near))
-
-
-def is_title(token: Token) -> bool:
-    """Whether "Dr" or "Auntie" stands before a name."""
-    after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None
-    return token.lower_ in lexicon.TITLES and after is not None and is_capital(after) and not after.is_sent_start
-
-
-def before_of(token: Token) -> Token | None:
-    """The token before one."""
-    return token.doc[token.i - 1] if token.i else None
-
-
-def lower_names(doc: Doc, taken: list[bool]) -> Iterator[int]:
-    """Names typed in lower case: frequent ones ("ana", "porto"), and what is no word where a name may stand."""
-    for token in doc:
-        low = token.lower_
-        if taken[token.i] or not token.text[0].islower() or len(low) <= SHORT or not token.is_alpha:
-            continue
-        if low in NOT_IN_LOWER or token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
-            continue
-        frequent = low in lexicon.GIVEN or low in lexicon.PLACES or low in lexicon.ORGANIZATIONS
-        if frequent or (low in lexicon.PRODUCTS and not is_word(low)):
-            if token.pos_ != "VERB":
-                yield token.i
-        elif is_named_here(token) and (not is_word(low) or token.tag_ == "NNP"):
-            yield token.i
-
-
-def is_named_here(token: Token) -> bool:
-    """Whether a name may stand where this word does: behind "in" without article, before "'s", by "my sister"."""
-    doc, before = token.doc, before_of(token)
-    after = doc[token.i + 1] if token.i + 1 < len(doc) else None
-    if any(child.dep_ in {"det", "amod", "nummod", "poss"} for child in token.children) or token.tag_ == "NNS":
-        return before is not None and kin_before(before)
-    if after is not None and after.tag_ == "POS":
-        return True
-    if before is None:
-        return False
-    if before.lower_ == "to" and before.i and doc[before.i - 1].lower_ in GOING:
-        return True
-    if before.lower_ in {"in", "from", "near", "called", "named", "with"}:
-        return token.dep_ in {"pobj", "oprd", "attr"}
-    return kin_before(before)
+def with_surname(doc: Doc, end: int, kind: str) -> int:
+    """Where somebody's known name ends, with the surname behind it: "Anneke van der Weij"."""
+    if kind != "Person" or end >= len(doc) or doc[end - 1].text[0].islower():
+        return end
+    end += two_inner(doc, end)
+    while end < len(doc) and continues(doc[end]) and doc[end].dep_ not in {"nsubj", "dobj"}:
+        end += 1
+    return end

@@ -10,11 +10,13 @@ from spacy.tokens import Token
 from memsvc.extract.offline import lexicon_cues as cues
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.coreference import Mention
-from memsvc.extract.offline.votes import kind_of_noun, kind_of_word
+from memsvc.extract.offline.votes import CERTAIN, STRONG, kind_of_noun, kind_of_word
 
 if TYPE_CHECKING:
     from memsvc.extract.offline.turns import TurnReading
 
+FAR = 8
+"""Tokens behind a noun among which its name stands."""
 NEAR = 25
 """Tokens back that an animal is looked for, and from the start within which a question is answered."""
 SELF = frozenset({"i", "my", "me", "we", "our"})
@@ -41,7 +43,7 @@ def beside(reading: TurnReading, noun: Token) -> Iterator[int]:
             entry = cast[key] if key is not None else None
             if entry is None or key in seen or not entry.named:
                 continue
-            if entry.kind == "Person" or not entry.sure:
+            if entry.kind == "Person" or not (entry.sure or entry.votes[entry.kind] >= STRONG):
                 seen.add(entry.key)
                 yield entry.key
 
@@ -58,18 +60,38 @@ def neighbours(reading: TurnReading, noun: Token) -> Iterator[Token]:
         end = next(at for at in range(noun.i + 2, len(doc) + 1) if at not in named)
         if end == len(doc) or doc[end].lower_ not in {"and", "or", "&"}:
             yield doc[noun.i + 2]
+    yield from behind_comma(reading, noun)
     if noun.head.lemma_ == "be" and noun.dep_ in {"attr", "nsubj", "nsubjpass"}:
         other = "nsubj" if noun.dep_ == "attr" else "attr"
         yield from (child for child in noun.head.children if child.dep_ == other)
 
 
+def behind_comma(reading: TurnReading, noun: Token) -> Iterator[Token]:
+    """The name behind what is said of an unknown person: "a lady from Ecuador, Luz, …", "a guy I know there, Pekka"."""
+    doc, named = noun.doc, reading.named
+    if not any(child.lower_ in {"a", "an", "this", "one", "another"} for child in noun.lefts):
+        return
+    for at in range(noun.i + 1, min(noun.i + FAR, len(doc) - 1)):
+        if at in named and doc[at - 1].text != ",":
+            if doc[at].dep_ in {"nsubj", "nsubjpass"}:
+                return
+            continue
+        if doc[at].text == "," and at + 1 in named and doc[at + 1].dep_ not in {"nsubj", "nsubjpass"}:
+            yield doc[at + 1]
+            return
+        if doc[at].text in {".", ",", "!", "?", ";"}:
+            return
+
+
 LEAST_SAID = 2
 """Words of a sentence that only says whose what somebody is: "My daughter."."""
+MEANT = 6
+"""Words of one that says so with "I mean" or "you know"."""
 
 
 def asked_for(reading: TurnReading, noun: Token) -> Iterator[int]:
     """The only person of the question, or the sentence, before: "Who is Zik?" - "My daughter."."""
-    if noun.dep_ == "ROOT" and noun.sent.start and sum(token.is_alpha for token in noun.sent) <= LEAST_SAID:
+    if noun.sent.start and only_says(noun):
         stop = noun.sent.start
         start = noun.doc[stop - 1].sent.start
         said = {reading.cast.find(key) for at, key in reading.named.items() if start <= at < stop}
@@ -89,6 +111,16 @@ def asked_for(reading: TurnReading, noun: Token) -> Iterator[int]:
         yield from (key for key in asked if cast[key].named and not cast[key].relation)
 
 
+def only_says(noun: Token) -> bool:
+    """Whether a sentence only says whose what somebody is: "My daughter.", "My boss I mean."."""
+    length = sum(token.is_alpha for token in noun.sent)
+    if noun.dep_ == "ROOT" and length <= LEAST_SAID:
+        return True
+    verbs = {token.lemma_ for token in noun.sent if token.pos_ in {"VERB", "AUX"}}
+    own = any(child.lower_ in {"my", "our"} for child in noun.children)
+    return own and length <= MEANT and bool(verbs) and verbs <= {"mean", "know"}
+
+
 def said_to_be(reading: TurnReading, noun: Token) -> None:
     """Let "he is a parrot" tell what a name is, where nothing else did."""
     cast = reading.cast
@@ -101,7 +133,7 @@ def said_to_be(reading: TurnReading, noun: Token) -> None:
         key = reading.living(subject, animals=True)
     elif key is None and subject.lower_ in {"it", "that"}:
         key = next((one for at, one in sorted(reading.named.items(), reverse=True) if at < subject.i), None)
-    if key is None or cast[key].sure or not cast[key].named:
+    if key is None or cast[key].sure or not cast[key].named or cast[key].votes["Person"] >= CERTAIN:
         return
     entry = cast[key]
     if entry.kind in {"Person", "Concept", "Object"} or kind in {"Place", "Organization"}:

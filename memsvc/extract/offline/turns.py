@@ -16,7 +16,9 @@ from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.lexicon_things import words
 from memsvc.extract.offline.names import Name
 from memsvc.extract.offline.reading import Bond, Status
+from memsvc.extract.offline.spelling import personal
 from memsvc.extract.offline.status import status_of
+from memsvc.extract.offline.votes import LIKE
 from memsvc.extract.window import Turn
 
 FIRST = words("i me my mine myself we us our ours ourselves")
@@ -106,7 +108,8 @@ class TurnReading:
             return None
         if token.i in self.named:
             entry = self.cast[self.named[token.i]]
-            if entry.kind == "Concept" and token.dep_ in {"nsubj", "poss", "dobj", "pobj"}:
+            likely = entry.name.isalpha() and personal(entry.name.lower()) > LIKE and not entry.name.isupper()
+            if entry.kind == "Concept" and likely and token.dep_ in {"nsubj", "poss", "dobj", "pobj"}:
                 self.cast.as_kind(entry, ("Person",))
             return entry.key if entry.kind == "Person" else None
         return kinship.described(self, token)

@@ -12,10 +12,14 @@ from collections.abc import Iterator
 
 from spacy.tokens import Span, Token
 
+from memsvc.extract.offline import lexicon_brands as brands
 from memsvc.extract.offline import lexicon_cues as cues
+from memsvc.extract.offline import lexicon_given as given
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_names as lexicon
+from memsvc.extract.offline import lexicon_places as places
 from memsvc.extract.offline import lexicon_things as things
+from memsvc.extract.offline.spelling import personal
 from memsvc.extract.offline.vocabulary import is_word
 
 Votes = Counter[str]
@@ -28,6 +32,15 @@ LABELS = {
 LEFT, RIGHT, NEAR = 9, 7, 12
 """Tokens that are looked at before a name's comma, behind it, and behind the name."""
 OLDEST = 100
+LIKE, VERY_LIKE = 1.0, 2.5
+"""From so much on a spelling looks like a given name, and certainly does; see ``spelling.personal``."""
+KNOWN = places.PLACES | brands.ORGANIZATIONS | brands.PRODUCTS | brands.WORKS
+OTHER_ENDS = lexicon.ORGANIZATION_ENDS | lexicon.EVENT_ENDS | places.PLACE_ENDS | lexicon.VENUES | lexicon.MEDIA_ENDS
+"""Ends of names that are nobody's, even behind a given name."""
+STATES = frozenset({"acomp", "advmod"})
+FRAGMENT = 3
+"""Tokens of a sentence before a name in it that only says what the one before spoke of."""
+OF = frozenset({"of", "de", "do", "del", "van", "der", "di", "da", "für"})
 PEOPLES = ("an", "ans", "ish", "ese", "ic", "ch", "ian", "ians", "as", "os")
 """Endings of names of peoples, which are nobody's own."""
 
@@ -45,6 +58,7 @@ def votes_for(span: Span) -> Votes:
     of_preposition(span, votes)
     of_company(span, votes)
     across_comma(span, votes)
+    after_sentence(span, votes)
     return votes
 
 
@@ -53,21 +67,23 @@ def of_model(span: Span, words: list[str], votes: Votes) -> None:
     label = next((token.ent_type_ for token in span if token.ent_type_), "")
     if label not in LABELS:
         return
-    doubtful = label in {"ORG", "PRODUCT", "WORK_OF_ART", "GPE"} and len(words) == 1 and words[0] not in lexicon.PLACES
-    doubtful = doubtful or (label == "PERSON" and words[0] not in lexicon.GIVEN and is_word(words[0]))
+    doubtful = label in {"ORG", "PRODUCT", "WORK_OF_ART", "GPE"} and len(words) == 1 and words[0] not in places.PLACES
+    doubtful = doubtful or (label == "PERSON" and words[0] not in given.GIVEN and is_word(words[0]))
     votes[LABELS[label]] += HINT if doubtful or label == "LAW" else WEAK
 
 
 def of_words(span: Span, words: list[str], votes: Votes) -> None:
     """What a name's own words say: known ones, titles, and what names of a kind end with."""
     phrase, first, last = " ".join(words), words[0].rstrip("."), words[-1]
-    for known, kind in (
-        (lexicon.PLACES, "Place"), (lexicon.ORGANIZATIONS, "Organization"), (lexicon.PRODUCTS, "Object"),
-    ):  # fmt: skip
-        if phrase in known:
-            votes[kind] += STRONG
-    if first in lexicon.GIVEN and "&" not in words:
-        votes["Person"] += STRONG if len(words) == 1 or words[1] not in lexicon.ORGANIZATION_ENDS else WEAK
+    of_lists(phrase, votes)
+    if first in given.GIVEN and "&" not in words and phrase not in places.PLACES_FIRST:
+        votes["Person"] += STRONG if len(words) == 1 or last not in OTHER_ENDS else WEAK
+    elif len(words) == 1 and phrase not in KNOWN and last.isalpha():
+        if span[0].text.isupper() and len(last) > 1:
+            votes["Person"] -= STRONG
+            votes["Organization"] += HINT
+        else:
+            of_spelling(last, votes)
     if last in things.VEHICLES | things.INSTRUMENTS or first in things.VEHICLES:
         votes["Object"] += STRONG
     if any(word.isdigit() for word in words):
@@ -75,8 +91,27 @@ def of_words(span: Span, words: list[str], votes: Votes) -> None:
     if len(words) > 1:
         of_ends(span, words, votes)
     elif not is_word(last):
-        votes["Place"] += FAIR if last.endswith(lexicon.PLACE_SUFFIXES) else 0
+        votes["Place"] += FAIR if last.endswith(places.PLACE_SUFFIXES) else 0
         votes["Organization"] += STRONG if last.endswith(lexicon.ORGANIZATION_SUFFIXES) else 0
+
+
+def of_lists(phrase: str, votes: Votes) -> None:
+    """What a name that everybody knows says; less where it is a word, or somebody's name, too."""
+    for known, odd, kind in (
+        (places.PLACES, places.PLACE_WORDS, "Place"), (brands.ORGANIZATIONS, brands.BRAND_WORDS, "Organization"),
+        (brands.PRODUCTS, brands.BRAND_WORDS, "Object"), (brands.WORKS, brands.BRAND_WORDS, "Media"),
+    ):  # fmt: skip
+        if phrase in known:
+            odd_one = phrase in odd and phrase not in places.PLACES_FIRST
+            votes[kind] += FAIR if odd_one or phrase in given.GIVEN else STRONG + FAIR
+
+
+def of_spelling(word: str, votes: Votes) -> None:
+    """What the letters of an unknown name say."""
+    likeness = personal(word)
+    votes["Person"] += WEAK * (likeness > LIKE) + WEAK * (likeness > VERY_LIKE)
+    votes["Person"] -= WEAK * (likeness < -LIKE)
+    votes["Place"] += HINT * (likeness < -LIKE) + HINT * (likeness < -VERY_LIKE)
 
 
 def of_ends(span: Span, words: list[str], votes: Votes) -> None:
@@ -85,12 +120,12 @@ def of_ends(span: Span, words: list[str], votes: Votes) -> None:
     votes["Person"] += CERTAIN if first in lexicon.TITLES else 0
     votes["Project"] += CERTAIN if first == "project" else 0
     votes["Organization"] += FAIR if "&" in words else 0
-    votes["Object"] += STRONG if first in lexicon.PRODUCTS else 0
+    votes["Object"] += STRONG if first in brands.PRODUCTS else 0
     for ends, kind in (
-        (lexicon.ORGANIZATION_ENDS, "Organization"), (lexicon.PLACE_ENDS, "Place"), (lexicon.VENUES, "Place"),
+        (lexicon.ORGANIZATION_ENDS, "Organization"), (places.PLACE_ENDS, "Place"), (lexicon.VENUES, "Place"),
         (lexicon.EVENT_ENDS, "Event"), (lexicon.MEDIA_ENDS, "Media"),
     ):  # fmt: skip
-        if last in ends or (words[0] in ends and words[1] == "of"):
+        if last in ends or (words[0] in ends and words[1] in OF):
             votes[kind] += STRONG + FAIR
     if last in lexicon.EXTENDING and span[-1].text.islower():
         votes[lexicon.EXTENDING[last]] += CERTAIN
@@ -109,6 +144,9 @@ def of_role(span: Span, votes: Votes) -> None:
     verb = head.lemma_.lower() if head.pos_ == "VERB" else ""
     if root.dep_ in {"nsubj", "nsubjpass"} and verb:
         votes["Person"] += FAIR if verb in cues.PERSON_VERBS else WEAK
+    elif root.dep_ == "nsubj" and head.lemma_ == "be":
+        votes["Person"] += WEAK * any(child.dep_ in STATES for child in head.children)
+        votes["Person"] += FAIR * any(is_age(child) for child in head.children)
     if root.dep_ in {"dobj", "iobj", "dative"}:
         votes["Person"] += FAIR if verb in cues.MEETING else 0
         for verbs, kind in (
@@ -122,7 +160,8 @@ def of_role(span: Span, votes: Votes) -> None:
         votes["Person"] -= STRONG
         votes["Object"] += FAIR
     elif article in {"the", "my", "our", "this"} and root.dep_ != "appos" and not kin_before(span.doc[span.start - 1]):
-        votes["Person"] -= FAIR
+        full = len(span) > 1 and article == "the"
+        votes["Person"] -= STRONG + FAIR if full and span[0].lower_.rstrip(".") in given.GIVEN else FAIR
         votes["Object"] += HINT
 
 
@@ -193,6 +232,28 @@ def of_company(span: Span, votes: Votes) -> None:
         votes["Person"] += WEAK
 
 
+def is_age(token: Token) -> bool:
+    """Whether what somebody is said to be is an age: "she is 12", "he's five now"."""
+    number = token.dep_ in {"attr", "acomp"} and token.pos_ == "NUM" and not list(token.rights)
+    return number and (not token.is_digit or 0 < int(token.text) < OLDEST)
+
+
+def after_sentence(span: Span, votes: Votes) -> None:
+    """What the last noun of the sentence before says of a name that stands alone: "a care home. Plas Gwyn in Bala"."""
+    sentence, doc = span.sent, span.doc
+    if span.start - sentence.start > FRAGMENT or not sentence.start:
+        return
+    if any(token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"} for token in sentence):
+        return
+    for token in reversed(doc[max(0, sentence.start - LEFT) : sentence.start]):
+        if token.pos_ == "PROPN" or (token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"}):
+            return
+        if token.pos_ == "NOUN":
+            kind = kind_of_noun(token)
+            votes[kind or "Concept"] += FAIR if kind else 0
+            return
+
+
 def across_comma(span: Span, votes: Votes) -> None:
     """What nouns across a comma say: "a bakery, Bramley Crust", "Karhu, a small cat"."""
     doc, at = span.doc, span.start - 1
@@ -200,12 +261,15 @@ def across_comma(span: Span, votes: Votes) -> None:
         at -= 1
     if at > 0 and doc[at].text in {",", ":", "-", "("} and not doc[at].is_sent_start:
         for token in reversed(doc[max(span.sent.start, at - LEFT) : at]):
+            if span.root.dep_ == "nsubj" and span.root.head.i > span.end:
+                break  # a new clause begins with the name
             finite = token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"}
             if finite or (token.pos_ == "PROPN" and token.i == at - 1 and token.dep_ != "pobj"):
                 break
             kind = kind_of_noun(token) if token.pos_ == "NOUN" and any(token.lefts) else ""
             if kind:
-                votes[kind] += FAIR + WEAK
+                kept = token.lemma_.lower() in kin.ANIMALS
+                votes[kind] += STRONG + FAIR if kept else FAIR + WEAK
                 break
     if span.end + 2 < len(doc) and doc[span.end].text == "," and doc[span.end + 1].tag_ in {"DT", "PRP$"}:
         right = doc[span.end + 2 : span.end + RIGHT]
@@ -237,6 +301,7 @@ def described_by(root: Token, span: Span) -> Iterator[Token]:
             child.dep_ in {"compound", "nmod"} and child.pos_ == "NOUN" and child.i not in inside
         ):
             yield child
+    yield from right_before(span)
     head = root.head
     if root.dep_ in {"appos", "compound"} and head.pos_ in {"NOUN", "PROPN"}:
         yield head
@@ -248,12 +313,29 @@ def described_by(root: Token, span: Span) -> Iterator[Token]:
             if child.dep_ in {"nsubjpass", "dobj"} or (child.dep_ == "nsubj" and child.pos_ == "NOUN")
         )  # fmt: skip
     if root.dep_ in {"nsubj", "attr"} and head.lemma_ == "be":
-        other = "attr" if root.dep_ == "nsubj" else "nsubj"
-        for child in head.children:
-            if child.dep_ == other:
-                yield child
-                if child.lemma_ == "name":
-                    yield from (grand for grand in child.children if grand.dep_ == "poss")
+        yield from said_to_be(root)
+
+
+def said_to_be(root: Token) -> Iterator[Token]:
+    """What a name is said to be: "Ana is my sister", "my dog's name is Bo"."""
+    other = "attr" if root.dep_ == "nsubj" else "nsubj"
+    for child in root.head.children:
+        if child.dep_ == other:
+            yield child
+            if child.lemma_ == "name":
+                yield from (grand for grand in child.children if grand.dep_ == "poss")
+
+
+def right_before(span: Span) -> Iterator[Token]:
+    """The noun that stands right before a name, or before its "the": "our village Elm", "that band the Wet Hens"."""
+    at = span.start - 2 if span.start and span.doc[span.start - 1].lower_ == "the" else span.start - 1
+    if at >= 0 and span.doc[at].pos_ == "NOUN" and not span.doc[at].is_sent_end and introduced(span.doc[at]):
+        yield span.doc[at]
+
+
+def introduced(noun: Token) -> bool:
+    """Whether a noun has an article, a possessive or an adjective before it: "our village", "that band"."""
+    return any(child.dep_ in {"det", "poss", "amod"} for child in (*noun.lefts, *noun.head.lefts))
 
 
 def kin_before(before: Token) -> bool:
@@ -279,8 +361,8 @@ KINDS = (
     (kin.ANIMALS | things.PETS | things.OWNED_STRONG | cues.TOOLS, "Object"),
     (cues.TOWNS, "Place"),
     (things.MEDIA, "Media"),
-    (things.EVENTS - things.WEAK_EVENTS, "Event"),
-    (things.WORKPLACES | things.GROUPS, "Organization"),
+    (things.EVENTS - things.WEAK_EVENTS | {"fest", "bonspiel", "fete", "fayre"}, "Event"),
+    (things.WORKPLACES | things.GROUPS | cues.FIRMS, "Organization"),
     (cues.PROJECTS, "Project"),
 )
 """Nouns by node type; the first that holds one counts."""
