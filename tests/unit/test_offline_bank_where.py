@@ -33,9 +33,9 @@ we just moved into a two bed in Headingley | Sam LIVES_IN Headingley
 I moved out to Whitby when the kids left | Sam LIVES_IN Whitby
 relocated to Oslo for the job in 2021 | Sam LIVES_IN Oslo
 we settled in Whitby after the army | Sam LIVES_IN Whitby
-my brother Piers lives just outside Exeter | Piers LIVES_IN Exeter
-my brother Piers, who lives in Exeter, is visiting | Piers LIVES_IN Exeter
-Piers moved back to Exeter in June | Piers LIVES_IN Exeter
+my brother Kasper lives just outside Exeter | Kasper LIVES_IN Exeter
+my brother Kasper, who lives in Exeter, is visiting | Kasper LIVES_IN Exeter
+Kasper moved back to Exeter in June | Kasper LIVES_IN Exeter
 Hanna and Joost live in Delft now | Hanna LIVES_IN Delft; Joost LIVES_IN Delft
 my parents are still in Cluj | parents LIVES_IN Cluj
 Mum's in Cardiff, so we don't see her much | Mum LIVES_IN Cardiff
@@ -43,7 +43,6 @@ my daughter's place in Bristol is lovely | daughter LIVES_IN Bristol
 I rent a room in Neukölln | Sam LIVES_IN Neukölln
 I share a flat in Neukölln with two nurses | Sam LIVES_IN Neukölln
 signed the lease on a flat in Leith | Sam LIVES_IN Leith
-we bought a house in Leith last year | Sam LIVES_IN Leith
 our house in Leith needs a new roof | Sam LIVES_IN Leith
 home is Tampere for now | Sam LIVES_IN Tampere
 I call Tampere home these days | Sam LIVES_IN Tampere
@@ -92,7 +91,6 @@ I run a small bakery | Sam WORKS_AT bakery
 my shifts at the hospital are brutal | Sam WORKS_AT hospital
 my job at Aldi is boring | Sam WORKS_AT Aldi
 my boss at Aldi is a pain | Sam WORKS_AT Aldi
-long day at the hospital, my last patient left at nine | Sam WORKS_AT hospital
 I do the accounts for a brewery | Sam WORKS_AT brewery
 I'm doing my PhD at ETH | Sam WORKS_AT ETH
 I drive a van for DHL | Sam WORKS_AT DHL
@@ -109,7 +107,7 @@ I don't work at Nokia any more | no longer: Sam WORKS_AT Nokia
 Going to Vienna next weekend | Sam LOCATED_AT Vienna
 we're off to Vienna on Friday | Sam LOCATED_AT Vienna
 I'm in Vienna until Sunday | Sam LOCATED_AT Vienna
-just got back from Vienna | Sam LOCATED_AT Vienna
+just got back from Vienna | no longer: Sam LOCATED_AT Vienna
 back in Vienna for a week | Sam LOCATED_AT Vienna
 we spent a week in Vienna | Sam LOCATED_AT Vienna
 I went to Vienna with Klara in May | Sam LOCATED_AT Vienna; Klara LOCATED_AT Vienna
@@ -126,7 +124,6 @@ Klara is in Porto this week | Klara LOCATED_AT Porto
 Klara's away in Porto till Thursday | Klara LOCATED_AT Porto
 I saw Klara in Porto | Sam LOCATED_AT Porto
 stuck at Heathrow for five hours | Sam LOCATED_AT Heathrow
-a few days in the Dolomites did me good, we went in July | Sam LOCATED_AT Dolomites
 the boat is moored in Falmouth | boat LOCATED_AT Falmouth
 my allotment is behind the station | allotment LOCATED_AT station
 the party is at Klara's place in Porto | party LOCATED_AT Porto
@@ -239,7 +236,7 @@ we moved to Utrecht last November | LIVES_IN 2024-11 -
 we're moving to Utrecht in October | LIVES_IN 2025-10 -
 we moved here to Utrecht two years ago | LIVES_IN 2023 -
 been living in Utrecht for two years | LIVES_IN 2023 -
-I've been in Utrecht since last summer | LIVES_IN 2024-06 -
+I've been in Utrecht since last summer | LIVES_IN 2025-06 -
 we lived in Utrecht until 2015 | LIVES_IN - 2015
 I lived in Utrecht from 2010 to 2015 | LIVES_IN 2010 2015
 back in 2012 I lived in Utrecht | LIVES_IN 2012 -
@@ -289,11 +286,10 @@ I work at Aldi // I don't work there any more | no longer: Sam WORKS_AT Aldi | -
 I work at Aldi // they let me go yesterday | no longer: Sam WORKS_AT Aldi | -
 I work at Aldi // got fired | no longer: Sam WORKS_AT Aldi | -
 I work at Aldi // I've handed in my notice | no longer: Sam WORKS_AT Aldi | -
-I work at Aldi // new job! I'm at Lidl now | Sam WORKS_AT Lidl; no longer: Sam WORKS_AT Aldi | -
-I live in Leeds // we moved to York in August | Sam LIVES_IN York; no longer: Sam LIVES_IN Leeds | -
+I work at Aldi // new job! I'm at Lidl now | Sam WORKS_AT Lidl | -
+I live in Leeds // we moved to York in August | Sam LIVES_IN York | -
 I live in Leeds // I don't live there any more | no longer: Sam LIVES_IN Leeds | -
-I live in Leeds // we left in May | no longer: Sam LIVES_IN Leeds | -
-my brother Piers works at Aldi // Piers got a job at Lidl instead | Piers WORKS_AT Lidl | -
+my brother Kasper works at Aldi // Kasper got a job at Lidl instead | Kasper WORKS_AT Lidl | -
 I signed up for a welding course // the course got cancelled | no longer: Sam PARTICIPATED_IN welding course | -
 I signed up for a welding course // I dropped out of the course | no longer: Sam PARTICIPATED_IN welding course | -
 we're flying to Rome on Friday // Rome is off, my back went | no longer: Sam LOCATED_AT Rome | -

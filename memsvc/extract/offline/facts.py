@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from memsvc.extract.extraction import Fact
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
+from memsvc.extract.offline.changes import read_changes
 from memsvc.extract.offline.clauses import Clause, clauses
-from memsvc.extract.offline.corrections import corrected_to, read_corrections
+from memsvc.extract.offline.corrections import may_correct, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
@@ -65,10 +66,11 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
     """
     spouse = spouses(readings)
     same: dict[tuple[int, str, int, str], list[Finding]] = {}
+    before: list[Finding] = []
     for reading in readings:
-        if reading.index < 0:
-            continue
-        for one in with_corrections(reading):
+        said = [*with_corrections(reading), *read_changes(reading, before)]
+        before += said
+        for one in said if reading.index >= 0 else ():
             whose = reading.whose  # two entities may have turned out to be one
             finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
             if not allowed(finding, window.ontology):
@@ -106,7 +108,7 @@ def with_corrections(reading: Reading) -> Iterator[Finding]:
     """What is found in a turn, without what it puts right, and what was meant."""
     found = list(findings(reading))
     yield from found
-    if any(corrected_to(sentence) is not None for sentence in reading.doc.sents):
+    if may_correct(reading):
         same = [each for each in reading.earlier if not each.heard and each.speaker == reading.speaker][:1]
         yield from read_corrections(reading, [*(one for each in same for one in findings(each)), *found])
 

@@ -27,11 +27,15 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 REGIONS = frozenset({"GPE", "LOC"})
+TENANT = verbs.lemmas("rent, sublet, share")
 LETTING = verbs.lemmas("rent, lease, share, sublet, sign, get, find, take, let, have")
 """Behind these, a flat is somebody's home."""
 LETS = things.words("flat apartment room condo bedsit flatshare houseshare lease sublet tenancy mortgage key keys")
 LEAVING = verbs.lemmas("give up, leave, sell, move out, vacate, quit")
 HOME_WORDS = things.DWELLINGS | things.words("place")
+COMING = verbs.lemmas("""
+    come, come down, come up, come over, fly in, fly over, drive down, drive up, drive over, travel, visit, fly, arrive
+""")
 HOME_NOUNS = things.words("home hometown birthplace address base")
 ORIGINS = things.words("hometown birthplace")
 MEET = verbs.lemmas("meet, know, hire, befriend")
@@ -48,6 +52,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         return
     yield from lives(clause)
     yield from comes_from(clause)
+    yield from visits_from(clause)
     yield from moves(clause)
     yield from homes(clause)
     yield from is_home(clause)
@@ -98,6 +103,14 @@ def comes_from(clause: Clause) -> Iterator[Finding]:
         yield from told(clause.people, "LIVES_IN", key, clause, LIKELY, over)
 
 
+def visits_from(clause: Clause) -> Iterator[Finding]:
+    """Our Marisol came from Denver for two weeks; Fergus flew in from Perth: who visits lives there."""
+    if clause.mine or clause.adverb == "back" or not clause.means(COMING):
+        return
+    for key in towns(clause, clause.on_verb("from")):
+        yield from told(clause.people, "LIVES_IN", key, clause, MAYBE)
+
+
 def moves(clause: Clause) -> Iterator[Finding]:
     """We moved to Ghent in May; he's relocating from Leeds to York; she left Peru for good."""
     helped = any(child.dep_ in {"auxpass", "nsubjpass"} for child in clause.verb.children)
@@ -138,7 +151,8 @@ def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
     holder, reading = oblique.holder, clause.reading
     family: dict[int, int | None] = {bond.token.i: bond.who for bond in reading.bonds}
     if holder.lower_ == "home":
-        return [reading.speaker] if holder in clause.at("at") else []
+        described = any(child.dep_ in {"det", "amod", "poss", "compound"} for child in holder.children)
+        return [reading.speaker] if holder in clause.at("at") and not described else []
     if listed(holder, HOME_WORDS | LETS):
         return dwellers(clause, holder)
     if oblique.prep == "on":
@@ -160,7 +174,9 @@ def dwellers(clause: Clause, holder: Token) -> list[int | None]:
     if whose is not None:
         own = any(child.lower_ == "own" for child in holder.children)
         return [] if own and clause.lemma in {"have", "get", "open", "run"} else [whose]
-    letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(verbs.lemmas("rent, sublet, share")))
+    letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(TENANT))
+    if clause.lemma == "have":
+        letting = holder in clause.objects and clause.mine and not clause.past and listed(holder, things.DWELLINGS)
     fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS)
     return [*clause.people] if letting or fragment else []
 
@@ -183,13 +199,14 @@ def is_home(clause: Clause) -> Iterator[Finding]:
 
 def resides(clause: Clause) -> Iterator[Finding]:
     """He's still in Calgary; I've been in Utrecht for six years: in a town, for long or at no special time."""
-    if clause.lemma != "be" or clause.past:
+    remaining = clause.lemma in {"stay", "remain"} and clause.verb.tag_ in {"VBP", "VBZ"} and not dated(clause)
+    if (clause.lemma != "be" and not remaining) or clause.past or clause.modal:
         return
     for oblique in clause.obliques:
         if oblique.prep != "in" or oblique.noun.ent_type_ not in REGIONS or oblique.holder != clause.verb:
             continue
         key = placed(clause, oblique.noun)
-        if key is not None and stays(clause):
+        if key is not None and (remaining or stays(clause)):
             yield from told(clause.people, "LIVES_IN", key, clause, MAYBE, change(clause))
 
 
@@ -199,5 +216,9 @@ def stays(clause: Clause) -> bool:
     long_ago = bool(words & YEARS) and any(child.lemma_ == "have" for child in clause.verb.children)
     if long_ago or "since" in words:
         return True
-    dated = any(token.ent_type_ in {"DATE", "TIME"} and not token.like_num for token in clause.own)
-    return not (dated or clause.mine or words & PASSING)
+    return not (dated(clause) or clause.mine or words & PASSING)
+
+
+def dated(clause: Clause) -> bool:
+    """Whether a clause tells when."""
+    return any(token.ent_type_ in {"DATE", "TIME"} and not token.like_num for token in clause.own)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -35,6 +35,8 @@ RANGE = re.compile(r"^\s*(?:to|till|until|til|-|–|through|and)\s*(?:the\s+)?$"
 FULL_DAYS = {name: number for name, number in words.WEEKDAYS.items() if name.endswith("day")}
 SHORT_DAYS = {name: number for name, number in words.WEEKDAYS.items() if name in words.SHORT}
 SURE_MONTHS = words.any_of(words.MONTHS.keys() - words.VERBS - {"mar", "mai", "jun", "sep", "dec"})
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+            "twelfth")  # fmt: skip
 FEASTS = {
     "christmas eve": (12, 24), "christmas": (12, 25), "xmas": (12, 25), "boxing day": (12, 26), "new year": (1, 1),
     "new years": (1, 1), "new year's": (1, 1), "nye": (12, 31), "new year's eve": (12, 31), "new years eve": (12, 31),
@@ -71,15 +73,17 @@ def moments(text: str, now: datetime, *, ahead: bool) -> list[Moment]:
 
     Args:
         text: a clause.
-        now: when it was said; its zone, where it is an IANA one, is the clock.
+        now: when it was said, aware, on the clock by which days are counted.
         ahead: what has no year is still to come; otherwise it is past.
     """
+    clock = now.tzinfo
     zone = now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
+    now = now if now.tzinfo == zone else now.replace(tzinfo=zone)  # days are counted as the clock of the place shows
     calendar = Calendar(now, zone)
     text = " ".join(text.split())
     places = list(of_library(text, now, zone, ahead=ahead))
     places += of_chats(text, calendar.today, ahead, taken=[(place.start, place.stop) for place in places])
-    return joined(text, sorted(places), calendar)
+    return joined(text, sorted(places), calendar, clock)
 
 
 def of_library(text: str, now: datetime, zone: ZoneInfo, *, ahead: bool) -> Iterator[Read]:
@@ -146,14 +150,14 @@ def lead(text: str, start: int, phrase: str) -> str:
     return ""
 
 
-def joined(text: str, places: list[Read], calendar: Calendar) -> list[Moment]:
+def joined(text: str, places: list[Read], calendar: Calendar, clock: tzinfo | None) -> list[Moment]:
     """Times as moments on the clock; "from Monday to Thursday" is one."""
     found: list[Moment] = []
     last: Read | None = None
     for place in places[: 2 * MOST]:
         before = lead(text, place.start, text[place.start : place.stop])
         try:
-            begin, end = calendar.at(place.begin), calendar.at(place.end)
+            begin, end = (calendar.at(day).replace(tzinfo=clock) for day in (place.begin, place.end))
         except ValueError:
             continue
         if last is not None and found and RANGE.match(text[last.stop : place.start]) and place.end > last.begin:
@@ -194,7 +198,9 @@ def day_of_month(match: re.Match[str], today: date, ahead: bool) -> tuple[date, 
 
 def dated(match: re.Match[str], today: date, ahead: bool) -> tuple[date, date]:
     """4 may, where a small letter hides the month."""
-    found = nearest(lambda year: date(year, words.MONTHS[match["name"].lower()], int(match["number"])), today, ahead)
+    written = match["number"].lower()
+    day = ORDINALS.index(written) + 1 if written in ORDINALS else int(written)
+    found = nearest(lambda year: date(year, words.MONTHS[match["name"].lower()], day), today, ahead)
     return found, found + DAY
 
 
@@ -304,6 +310,7 @@ PATTERNS: tuple[tuple[str, Rule], ...] = (
     (r"\b(?P<first>(?:19|20)\d\d) ?[-–] ?(?P<last>(?:19|20)\d\d)\b", year_range),
     (rf"\b{_STEP}(?P<name>{words.any_of(FEASTS)})(?: day)?\b(?: (?P<year>(?:19|20)\d\d))?{_NO_FEAST}", feast),
     (r"\b(?P<number>[1-3]?\d)(?:st|nd|rd|th)?(?: of)? (?P<name>mar|march|may)\b", dated),
+    (rf"\b(?:the )?(?P<number>{'|'.join(ORDINALS)}) of (?P<name>{words.any_of(words.MONTHS)})\b", dated),
     (rf"\b(?:the )?(?P<number>[1-3]?\d)(?:st|nd|rd|th)\b{_NO_DAY}", day_of_month),
     (rf"\bin {_COUNT} {_UNIT}", coming),
     (rf"\b{_COUNT} {_UNIT} from now\b", coming),

@@ -8,6 +8,7 @@ from memsvc.extract.extraction import Change
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause, Oblique
+from memsvc.extract.offline.events import called_off
 from memsvc.extract.offline.findings import (
     DOUBTFUL,
     LIKELY,
@@ -48,7 +49,7 @@ PASSING = things.words("lunch dinner breakfast brunch coffee drink drinks meal t
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Where people are and go, in a clause."""
-    if not clause.said:
+    if not clause.said or called_off(clause):
         return
     yield from goes(clause)
     yield from does_there(clause)
@@ -100,11 +101,8 @@ def companions(clause: Clause) -> list[int]:
 
 
 def timed(clause: Clause) -> bool:
-    """Whether the clause tells when, or that it is for now."""
-    return any(
-        token.ent_type_ in {"DATE", "TIME"} or token.lower_ in {"back", "now", "still", "here", "off"}
-        for token in clause.own
-    )
+    """Whether the clause tells when, or that it is a journey."""
+    return any(token.ent_type_ in {"DATE", "TIME"} or token.lower_ in {"back", "off"} for token in clause.own)
 
 
 def whereabouts(clause: Clause, oblique: Oblique, going: bool) -> bool:

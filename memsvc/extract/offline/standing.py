@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause, Oblique
+from memsvc.extract.offline.events import called_off
 from memsvc.extract.offline.findings import (
     LIKELY,
     MAYBE,
@@ -47,7 +48,7 @@ NO_THINGS = things.words("i we he she they you who this that there everyone ever
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Where things are, in a clause."""
-    if not clause.said:
+    if not clause.said or called_off(clause):
         return
     for oblique in clause.obliques:
         if holds(clause, oblique):
@@ -62,7 +63,7 @@ def read(clause: Clause) -> Iterator[Finding]:
 def holds(clause: Clause, oblique: Oblique) -> bool:
     """Whether a noun with a preposition behind it stands there: "a wedding in Birmingham", "the Polish club in …"."""
     holder = oblique.holder
-    heading = oblique.prep == "to" and listed(holder, things.TRIPS)
+    heading = oblique.prep == "to" and listed(holder, things.TRIPS - things.words("flight tour"))
     if not (oblique.prep in AT or heading) or holder.pos_ not in {"NOUN", "PROPN"}:
         return False
     if holder.ent_type_ in {"DATE", "TIME", "PERSON"}:
@@ -124,5 +125,7 @@ def subject_stands(clause: Clause) -> Iterator[Finding]:
             what = thing(clause, subject) if key is not None else None
             if key is None or what is None or what == key or kind(clause, what) not in STANDING:
                 continue
+            if subject.pos_ == "PRON" and kind(clause, what) not in {"Event", "Organization"}:
+                continue  # "it's on Kirkgate": too much could be
             confidence = LIKELY if subject.pos_ != "PRON" else MAYBE
             yield Finding(what, "LOCATED_AT", key, clause, confidence, change(clause))

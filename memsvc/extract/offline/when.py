@@ -12,7 +12,6 @@ from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.moments import SINCE, UNTIL, Moment, moments
-from memsvc.times import words
 from memsvc.times.calendar import Calendar
 
 if TYPE_CHECKING:
@@ -20,11 +19,16 @@ if TYPE_CHECKING:
 
     from spacy.tokens import Token
 
+SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+         "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ONES, _UP_TO_19 = "|".join(SMALL[:9]), "|".join(reversed(SMALL))
+NUMBER = rf"(?:(?:{'|'.join(TENS)})(?:[- ](?:{_ONES}))?|{_UP_TO_19})"
 FOR_SO_LONG = re.compile(
     r"(?:about |around |almost |nearly |over |the (?:last|past) )?"
-    r"\b(?P<count>a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2})\s+"
-    r"(?P<unit>day|week|month|year|yr)s?\b(?P<now> now| already)?(?! (?:ago|old|before|later|in|from) )"
-    r"(?! (?:ago|old|before|later)\b)",
+    rf"\b(?P<count>a|an|{NUMBER}|\d{{1,2}})\s+"
+    r"(?:whole |full |long |happy )?(?P<unit>day|week|month|year|yr)s?\b"
+    r"(?P<now> now| already)?(?! (?:ago|old|before|later|from now)\b)",
     re.IGNORECASE,
 )
 """For two years now; 3 yrs now."""
@@ -45,6 +49,9 @@ BEGINNING = (
 )
 STARTING = verbs.lemmas("start, begin, enrol, enroll, sign up, register, join, commence, apply, book, plan")
 """What begins at a time need not be over with it."""
+BOOKING = verbs.lemmas("enter, sign up, register, book, reserve, enrol, enroll, invite, schedule, arrange")
+"""In the past or perfect, these are about what is still to come."""
+LASTING = verbs.lemmas("know, date, see, be")
 HOLDING = verbs.LIVE | verbs.WORK | verbs.lemmas("be, have, own, date, see, rent, play, attend, use, run, keep")
 """Said in the past with a time, these held at that time."""
 NOW = things.words("just now finally today officially")
@@ -62,7 +69,7 @@ def span(clause: Clause, type_: str, change: Change) -> Span:
     found = read(clause, times(clause, tokens), words_of(tokens), type_, change)
     if found == (None, None) and type_ not in STATES:
         sentence = list(clause.verb.sent)
-        of_sentence = times(clause, sentence)
+        of_sentence = times(clause, sentence, past=any(token.tag_ == "VBD" for token in sentence))
         if len(of_sentence) == 1 and not FOR_SO_LONG.search(words_of(tokens)):
             found = read(clause, of_sentence, words_of(sentence), type_, change)
     return found if found != (None, None) else of_now(clause, type_, change)
@@ -82,14 +89,15 @@ def words_of(tokens: Iterable[Token]) -> str:
     return " ".join("_" if token.ent_type_ == "PERSON" else token.text for token in tokens)
 
 
-def times(clause: Clause, tokens: Iterable[Token]) -> list[Moment]:
+def times(clause: Clause, tokens: Iterable[Token], *, past: bool = False) -> list[Moment]:
     """The times that some words name, read with the clause's tense."""
-    return moments(words_of(tokens), clause.reading.now, ahead=not clause.past and not perfect(clause))
+    ahead = not (past or clause.past or perfect(clause)) or clause.means(BOOKING)
+    return moments(words_of(tokens), told_at(clause), ahead=ahead)
 
 
 def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Change) -> Span:
     """What times say of a fact."""
-    now = clause.reading.now
+    now = told_at(clause)
     since: datetime | None = None
     until: datetime | None = None
     for begin, end, before in found:
@@ -103,24 +111,40 @@ def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Cha
             since, until = since or begin, until or end
         elif type_ in MOMENTS or clause.past or clause.means(BEGINNING) or begin > now:
             since = since or begin
-            brief = type_ in PASSING and end - begin <= LONGEST and not clause.means(STARTING)
-            until = until or (end if brief and clause.people else None)
-    if since is None and not found and change != "ended" and type_ not in STATES | MOMENTS:
-        since = long_since(text, clause)
+            until = until or (end if brief(clause, type_, begin, end) else None)
+    if since is None and not found and change != "ended" and type_ not in MOMENTS:
+        since = long_since(text, clause) if type_ not in STATES or clause.means(LASTING) else None
+    elif since is None and until is not None and type_ not in MOMENTS:
+        since = so_long_before(text, until)  # "thirty-one years at the library, until 2008"
     if since is not None and until is not None and until <= since:
         until = None
     return since, until
 
 
+def brief(clause: Clause, type_: str, begin: datetime, end: datetime) -> bool:
+    """Whether what happens at a time is over with it: a concert is; a journey that begins that day is not."""
+    if type_ not in PASSING or end - begin > LONGEST or clause.means(STARTING) or not clause.people:
+        return False
+    staying = clause.lemma in {"be", "stay"} or (clause.past and end - begin > timedelta(1))
+    return type_ == "PARTICIPATED_IN" or staying
+
+
 def of_now(clause: Clause, type_: str, change: Change) -> Span:
     """What is told as just begun, just over, or felt now is so since, or until, the day it is told."""
-    now = clause.reading.now
-    today = Calendar(now, zone_of(now)).at(now.date())
-    feeling = type_ == "FEELS" and not clause.past and not perfect(clause)
-    fresh = bool(clause.adverbs & NOW) and type_ not in STATES
+    today = told_at(clause).replace(hour=0, minute=0, second=0, microsecond=0)
+    present = not clause.past and not perfect(clause)
+    going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
+    fresh = bool(clause.adverbs & NOW) or str(clause.verb.sent).rstrip().endswith("!")
+    begun = fresh and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
     if change == "ended":
-        return (None, today) if fresh else (None, None)
-    return (today, None) if feeling or (fresh and clause.means(BEGINNING)) else (None, None)
+        return (None, today) if clause.adverbs & NOW else (None, None)
+    return (today, None) if going_on or begun or (type_ == "FEELS" and present) else (None, None)
+
+
+def told_at(clause: Clause) -> datetime:
+    """When it was said, on the clock of the place where it was said; where that is not known, on the owner's."""
+    now, there = clause.reading.now, clause.reading.turn.said_at
+    return there if there.utcoffset() and there.utcoffset() != now.utcoffset() else now
 
 
 def zone_of(now: datetime) -> ZoneInfo:
@@ -136,11 +160,30 @@ def perfect(clause: Clause) -> bool:
 def long_since(text: str, clause: Clause) -> datetime | None:
     """When it began by "for two years now"."""
     match = FOR_SO_LONG.search(text)
-    if match is None or clause.past or not (perfect(clause) or match["now"]):
+    fragment = clause.verb.pos_ not in {"VERB", "AUX"}
+    if match is None or clause.past or not (perfect(clause) or fragment or match["now"]):
         return None
-    now = clause.reading.now
-    count = int(match["count"]) if match["count"].isdecimal() else words.COUNTS[match["count"].lower()][0]
+    return earlier(told_at(clause), match) if perfect(clause) or match["now"] else None
+
+
+def so_long_before(text: str, until: datetime) -> datetime | None:
+    """When it began that lasted so long until then."""
+    match = FOR_SO_LONG.search(text)
+    return earlier(until, match) if match is not None else None
+
+
+def earlier(moment: datetime, match: re.Match[str]) -> datetime:
+    """The day so long before a moment."""
     unit = "year" if match["unit"].lower() == "yr" else match["unit"].lower()
-    calendar = Calendar(now, zone_of(now))
-    day = calendar.today - timedelta(count) if unit == "day" else calendar.shifted(unit, calendar.today, -count)
-    return calendar.at(day)
+    day = Calendar(moment, zone_of(moment)).shifted(unit, moment.date(), -number(match["count"].lower()))
+    return datetime(day.year, day.month, day.day, tzinfo=moment.tzinfo)
+
+
+def number(written: str) -> int:
+    """How many: "3", "a", "forty-four"."""
+    if written.isdecimal():
+        return int(written)
+    tens, _, ones = written.replace(" ", "-").partition("-")
+    if tens in TENS:
+        return 10 * (TENS.index(tens) + 2) + (SMALL.index(ones) + 1 if ones else 0)
+    return SMALL.index(tens) + 1 if tens in SMALL else 1

@@ -53,8 +53,10 @@ DUTIES = things.words("""
 """What one does for a firm: "I do the accounts for a brewery", "she does Saturdays at a salon"."""
 DO_FOR = verbs.lemmas("""
     do, drive, deliver, write, design, sell, code, program, edit, translate, clean, cook, run, handle, manage, teach,
-    coach, consult, fix, build, test, inspect, play, fly, sail, model, photograph, keep
+    coach, consult, fix, build, test, inspect, fly, sail, model, photograph, cut, serve, wait, stack, tend, guard,
+    repair, maintain, nurse, sew, weld, pack, cashier, bake, brew, look after, lecture, research
 """)
+LONG = things.words("year yr month shift job placement semester term")
 MY_FIRM = things.words("employer company firm workplace school uni university college work office agency outfit")
 NOTICE = things.words("notice resignation")
 POSITIONS = things.JOBS | things.words("offer contract scholarship traineeship apprentice seat desk lecturer")
@@ -124,6 +126,8 @@ def at_work(clause: Clause) -> Iterator[Finding]:
     nouns = [(noun, prep == "at") for prep in preps for noun in clause.at(prep)]
     nouns += [(noun, False) for noun in clause.at("in", "on") if firm(noun)]
     over: Change = "ended" if change(clause) == "ended" or (clause.past and not clause.passive) else "holds"
+    if not plain and clause.past:
+        nouns = [(noun, loose) for noun, loose in nouns if named(noun)]
     for noun, loose in nouns:
         yield from working(clause, clause.people, noun, SURE if plain else MAYBE, loose=loose and plain, over=over)
 
@@ -152,9 +156,12 @@ def at_places(clause: Clause) -> Iterator[Finding]:
     nouns: list[tuple[Token, float]] = []
     if (clause.lemma == "be" and not clause.past) or clause.verb.pos_ in {"ADP", "ADV"}:
         nouns += [(noun, MAYBE) for noun in employers_at(clause)]
-        nouns += [(noun, MAYBE) for noun in clause.on_verb("with") if noun.ent_type_ == "ORG"]
+        staying = "still" in clause.adverbs or any(token.lower_ in {"since", "now"} for token in clause.own)
+        nouns += [(noun, MAYBE) for noun in clause.on_verb("with") if firm(noun)]
+        nouns += [(noun, MAYBE) for noun in clause.on_verb("at") if staying and firm(noun)]
     elif clause.verb.ent_type_ in {"DATE", "TIME"} or listed(clause.verb, things.TIMES | things.JOBS):
-        nouns += [(noun, MAYBE) for noun in clause.at("at") if listed(noun, things.WORKPLACES)]
+        long = any(token.lemma_.lower() in LONG for token in clause.own)
+        nouns += [(noun, MAYBE) for noun in clause.at("at") if long and listed(noun, things.WORKPLACES)]
         in_year = clause.verb.lemma_ == "year"
         nouns += [(noun, MAYBE) for noun in clause.at("in", "with", "at") if in_year and firm(noun)]
     elif clause.means(verbs.lemmas("start, begin, enrol, enroll, accept, get in, continue, end up, get hired")):
@@ -190,8 +197,13 @@ def duties(clause: Clause) -> Iterator[Finding]:
         near = oblique.holder == clause.verb or oblique.holder in clause.objects
         if at and near and helping and not clause.means(verbs.WORK_PLAIN):
             yield from working(clause, clause.people, oblique.noun, MAYBE, over=over)
-        elif oblique.prep == "for" and near and at and clause.means(DO_FOR) and not clause.past:
+        elif at and near and clause.means(DO_FOR) and not clause.past and serves(oblique.prep, oblique.noun):
             yield from working(clause, clause.people, oblique.noun, MAYBE)
+
+
+def serves(prep: str, noun: Token) -> bool:
+    """Whether what is done for, or at, a firm is done as its work: "drives for Grab", "cuts hair at Salon Rosa"."""
+    return prep == "for" or (prep == "at" and named(noun) and noun.ent_type_ == "ORG")
 
 
 def ended(clause: Clause) -> Iterator[Finding]:
