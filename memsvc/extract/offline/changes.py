@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause, clauses
@@ -29,6 +30,8 @@ ENDS_BY = {
     "LOCATED_AT": verbs.lemmas("leave, cancel, skip"),
 }
 """With these, to name what was found is to end it."""
+OF_THE_LIVING = frozenset({"WORKS_AT", "LIVES_IN", "OWNS", "USES", "LOCATED_AT"})
+DEATH = verbs.lemmas("die, pass away, perish")
 STAYED = {"WORKS_AT": verbs.WORK, "LIVES_IN": verbs.LIVE}
 
 
@@ -39,14 +42,27 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
         reading: the turn.
         before: what was found in the window up to this turn, in its order.
     """
-    holding = [one for one in before if one.change != "ended" and one.type in ENDS_BY]
-    if not holding:
+    if not before:
         return
+    holding = [one for one in before if one.change != "ended" and one.type in ENDS_BY]
     for clause in clauses(reading):
+        yield from dies(clause, before)
         for old in reversed(holding):
             if ends(clause, old):
                 yield replace(old, clause=clause, change="ended", confidence=min(LIKELY, max(old.confidence, MAYBE)))
                 break
+
+
+def dies(clause: Clause, before: Sequence[Finding]) -> Iterator[Finding]:
+    """What is over with somebody's death: their marriage, home, work and belongings; kinship is not."""
+    passed = clause.lemma == "pass" and not clause.mine and not clause.objects and not clause.obliques
+    if not (clause.means(DEATH) or passed) or clause.status not in {Status.SO, Status.WAS} or not clause.past:
+        return
+    for old in before:
+        wed = old.type == "FAMILY_OF" and old.data.get("relation") in kin.PARTNERS
+        gone = old.subject in clause.people or (wed and old.object in clause.people)
+        if gone and old.change != "ended" and (wed or old.type in OF_THE_LIVING):
+            yield replace(old, clause=clause, change="ended", dated=True)
 
 
 def ends(clause: Clause, old: Finding) -> bool:

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memsvc.extract.extraction import Fact
+from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
 from memsvc.extract.offline.changes import read_changes
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import may_correct, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
+from memsvc.extract.offline.homes import origins
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.reading import Reading
@@ -35,21 +37,6 @@ OF_PEOPLE = BETWEEN_PEOPLE | {
     "CREATED",
     "USES",
 }
-PARTNER = frozenset(
-    {
-        "husband",
-        "wife",
-        "partner",
-        "girlfriend",
-        "boyfriend",
-        "fiancé",
-        "fiancée",
-        "fiance",
-        "fiancee",
-        "spouse",
-        "hubby",
-    }
-)
 CHILDREN = frozenset(
     {"son", "daughter", "child", "kid", "boy", "girl", "baby", "eldest", "youngest", "twin", "toddler"}
 )
@@ -68,7 +55,8 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
     same: dict[tuple[int, str, int, str], list[Finding]] = {}
     before: list[Finding] = []
     for reading in readings:
-        said = [*with_corrections(reading), *read_changes(reading, before)]
+        said = list(with_corrections(reading))
+        said += read_changes(reading, [*before, *said])
         before += said
         for one in said if reading.index >= 0 else ():
             whose = reading.whose  # two entities may have turned out to be one
@@ -81,14 +69,14 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
                 pair = (each.subject, each.object)
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
                 same.setdefault((first, each.type, second, each.change), []).append(each)
-    best = [max(found, key=lambda finding: finding.confidence) for found in same.values()]
+    best = origins([max(found, key=lambda finding: finding.confidence) for found in same.values()])
     told = {id(one): found for one, found in zip(best, same.values(), strict=True)}
     return [fact(finding, told[id(finding)]) for finding in settled(best)]
 
 
 def spouses(readings: Sequence[Reading]) -> dict[int, int]:
     """The one whom each speaker calls a husband, wife or partner: "we" and "our" mean both."""
-    bonds = [bond for reading in readings for bond in reading.bonds if bond.relation in PARTNER and not bond.over]
+    bonds = [bond for reading in readings for bond in reading.bonds if bond.relation in kin.PARTNERS and not bond.over]
     found = {bond.whose: bond.who for bond in bonds}
     return found if all(found[bond.whose] == bond.who for bond in bonds) else {}
 

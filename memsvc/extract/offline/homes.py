@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsvc.extract.extraction import Change
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
-from memsvc.extract.offline.clauses import Clause, Oblique
+from memsvc.extract.offline.clauses import OBJECTS, Clause, Oblique
 from memsvc.extract.offline.findings import (
     LIKELY,
     MAYBE,
@@ -79,7 +80,7 @@ def lives(clause: Clause) -> Iterator[Finding]:
     over: Change = "ended" if change(clause) == "ended" or clause.past else "holds"
     keys: list[int] = []
     confidence = SURE
-    if clause.means(verbs.LIVE) and all(listed(noun, things.DWELLINGS) for noun in clause.objects):
+    if clause.means(verbs.LIVE) and all(listed(noun, things.DWELLINGS) for noun in direct(clause)):
         keys = regions(clause, clause.at(*NEAR))
         settled = clause.passive or "base" in clause.lemma or clause.lemma.startswith("settle")
         over = change(clause) if settled else over
@@ -90,6 +91,11 @@ def lives(clause: Clause) -> Iterator[Finding]:
         keys = regions(clause, clause.at("in", "near", "at"))
     for key in keys:
         yield from told(clause.people, "LIVES_IN", key, clause, confidence, over)
+
+
+def direct(clause: Clause) -> list[Token]:
+    """The objects that stand behind the verb itself."""
+    return [child for child in clause.verb.children if child.dep_ in OBJECTS]
 
 
 def comes_from(clause: Clause) -> Iterator[Finding]:
@@ -114,7 +120,7 @@ def visits_from(clause: Clause) -> Iterator[Finding]:
 def moves(clause: Clause) -> Iterator[Finding]:
     """We moved to Ghent in May; he's relocating from Leeds to York; she left Peru for good."""
     helped = any(child.dep_ in {"auxpass", "nsubjpass"} for child in clause.verb.children)
-    if clause.means(verbs.MOVE) and not helped and not clause.objects:
+    if clause.means(verbs.MOVE) and not helped and not direct(clause):
         to = regions(clause, clause.at("to", "into", "in", "near", "at", "back to"))
         came = regions(clause, clause.at("from", "out of"))
         for person in clause.people:
@@ -222,3 +228,17 @@ def stays(clause: Clause) -> bool:
 def dated(clause: Clause) -> bool:
     """Whether a clause tells when."""
     return any(token.ent_type_ in {"DATE", "TIME"} and not token.like_num for token in clause.own)
+
+
+def origins(found: Sequence[Finding]) -> list[Finding]:
+    """Findings of which "from Split" is over where its subject is said to live somewhere else."""
+    elsewhere = {
+        each.subject for each in found if each.type == "LIVES_IN" and each.change != "ended" and not born(each)
+    }
+    return [replace(each, change="ended") if born(each) and each.subject in elsewhere else each for each in found]
+
+
+def born(finding: Finding) -> bool:
+    """Whether a finding tells where somebody comes from, and no more."""
+    clause = finding.clause
+    return finding.type == "LIVES_IN" and clause.lemma in {"be", "come", "hail"} and bool(clause.on_verb("from"))

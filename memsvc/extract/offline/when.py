@@ -23,7 +23,7 @@ SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
          "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ONES, _UP_TO_19 = "|".join(SMALL[:9]), "|".join(reversed(SMALL))
-NUMBER = rf"(?:(?:{'|'.join(TENS)})(?:[- ](?:{_ONES}))?|{_UP_TO_19})"
+NUMBER = rf"(?:(?:{'|'.join(TENS)})(?:(?: ?- ?| )(?:{_ONES}))?|{_UP_TO_19})"
 FOR_SO_LONG = re.compile(
     r"(?:about |around |almost |nearly |over |the (?:last|past) )?"
     rf"\b(?P<count>a|an|{NUMBER}|\d{{1,2}})\s+"
@@ -136,8 +136,8 @@ def of_now(clause: Clause, type_: str, change: Change) -> Span:
     going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
     fresh = bool(clause.adverbs & NOW) or str(clause.verb.sent).rstrip().endswith("!")
     begun = fresh and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
-    if change == "ended":
-        return (None, today) if clause.adverbs & NOW else (None, None)
+    if change == "ended" or (type_ in PASSING and clause.past and clause.people):  # they were there, and are no more
+        return (None, today) if type_ in PASSING or clause.adverbs & NOW else (None, None)
     return (today, None) if going_on or begun or (type_ == "FEELS" and present) else (None, None)
 
 
@@ -169,7 +169,7 @@ def long_since(text: str, clause: Clause) -> datetime | None:
 def so_long_before(text: str, until: datetime) -> datetime | None:
     """When it began that lasted so long until then."""
     match = FOR_SO_LONG.search(text)
-    return earlier(until, match) if match is not None else None
+    return earlier(until - timedelta(1), match) if match is not None else None
 
 
 def earlier(moment: datetime, match: re.Match[str]) -> datetime:
@@ -183,7 +183,7 @@ def number(written: str) -> int:
     """How many: "3", "a", "forty-four"."""
     if written.isdecimal():
         return int(written)
-    tens, _, ones = written.replace(" ", "-").partition("-")
+    tens, _, ones = re.sub(r"[ -]+", "-", written).partition("-")
     if tens in TENS:
         return 10 * (TENS.index(tens) + 2) + (SMALL.index(ones) + 1 if ones else 0)
     return SMALL.index(tens) + 1 if tens in SMALL else 1
