@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 PREPS = ("to", "in", "at", "for", "on", "from", "with", "into", "during", "through", "after", "of")
-PLAIN = things.words("next last first good great long new big little final")
+PLAIN = things.words("next last first good great long new big little final hour minute day short quick")
 SURE_VERBS = verbs.lemmas("""
     attend, participate, take part, compete, sign up, enrol, enroll, register, run, finish, complete, pass, fail, win,
     lose, host, celebrate, graduate, join, take, do, go, perform, race, book, undergo, survive, organise, organize,
@@ -46,7 +46,7 @@ NO_GAMES = things.words("computer video board card drinking phone online mobile"
 MANY = things.words("finals championship championship exam lesson class nuptial")
 SERVING = things.words("bridesmaid groomsman usher witness godmother godfather matron")
 NOT_OWNED = things.words(
-    "home date part place break practice play show talk service band choir session game market test"
+    "journey home date part place break practice play show talk service band choir session game market test"
 )
 PRESENTING = verbs.lemmas("give, present, speak, talk, perform, play, exhibit, do, dj, sing, read, keynote, volunteer")
 TALKS = things.words(
@@ -54,6 +54,7 @@ TALKS = things.words(
 )
 TREKKING = verbs.lemmas("do, walk, run, hike, finish, complete, race, swim, cycle, ride, row")
 CANCEL = verbs.lemmas("cancel, call off, scrap, axe, postpone, flop, collapse, ditch")
+FEASTS = things.words("christmas easter eid diwali halloween thanksgiving")
 HAS = verbs.lemmas("have, get")
 OUTCOMES = things.words("well badly great fine ok okay brilliantly smoothly terribly horribly")
 ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
@@ -87,7 +88,14 @@ def called_off(clause: Clause) -> bool:
 
 def nouns_of(clause: Clause) -> list[Token]:
     """The words for events in a clause, as object, complement or behind a preposition."""
-    nouns = clause.objects + clause.complements + clause.at(*PREPS)
+    nouns = clause.objects + clause.complements
+    nouns += [  # "an interview for an internship" is no internship, "of course" no course
+        oblique.noun
+        for oblique in clause.obliques
+        if oblique.prep in PREPS
+        and not (oblique.prep in {"for", "about"} and listed(oblique.holder, things.EVENTS))
+        and not (oblique.prep == "of" and oblique.noun.lower_ == "course" and not list(oblique.noun.children))
+    ]
     return [noun for noun in nouns if is_event(noun) and not counted(noun)]
 
 
@@ -120,18 +128,7 @@ def telling(noun: Token) -> bool:
 
 def by_verb(clause: Clause, noun: Token) -> Iterator[Finding]:
     """I'm doing a ceramics course; we ran the marathon; back from a trip; I have an exam on Friday."""
-    if clause.means(verbs.NOT_TAKING_PART) or (not clause.means(verbs.TAKE_PART) and clause.verb != noun):
-        return
-    if listed(noun, things.words("christmas easter eid diwali halloween thanksgiving")) and noun not in clause.objects:
-        return
-    if clause.lemma == "be" and noun in clause.complements and clause.verb != noun:
-        return
-    if noun in clause.at("in") and not clause.means(COMPETING):
-        return
-    if clause.verb == noun and not placed_or_dated(clause):
-        return
-    about = noun in clause.at("of", "with", "during", "after") and noun not in clause.on_verb("of", "with")
-    if about or not telling(noun):
+    if not takes_part(clause, noun) or not telling(noun):
         return
     key = thing(clause, noun, "Event")
     if key is None or kind(clause, key) != "Event":
@@ -144,6 +141,23 @@ def by_verb(clause: Clause, noun: Token) -> Iterator[Finding]:
     if theirs and not clause.means(GOING):
         confidence = DOUBTFUL
     yield from told(clause.people, "PARTICIPATED_IN", key, clause, confidence)
+
+
+def takes_part(clause: Clause, noun: Token) -> bool:
+    """Whether what a clause says of an event is that its subject takes part in it."""
+    if clause.verb == noun:
+        return placed_or_dated(clause)
+    if clause.means(verbs.NOT_TAKING_PART) or not clause.means(verbs.TAKE_PART):
+        return False
+    if listed(noun, FEASTS) and noun not in clause.objects:
+        return False
+    if clause.lemma == "be" and noun in clause.complements:
+        return False
+    if clause.lemma == "make" and not listed(noun, things.TRIPS):
+        return False
+    if noun in clause.at("in") and not clause.means(COMPETING):
+        return False
+    return noun not in clause.at("of", "with", "during", "after") or noun in clause.on_verb("of", "with")
 
 
 def placed_or_dated(clause: Clause) -> bool:

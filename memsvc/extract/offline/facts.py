@@ -21,6 +21,7 @@ from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
 from memsvc.extract.offline.when import span
+from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
 
 PERSON = "Person"
@@ -71,7 +72,8 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
                 same.setdefault((first, each.type, second, each.change), []).append(each)
     best = origins([max(found, key=lambda finding: finding.confidence) for found in same.values()])
     told = {id(one): found for one, found in zip(best, same.values(), strict=True)}
-    return [fact(finding, told[id(finding)]) for finding in settled(best)]
+    derived = [fact(finding, ()) for finding in colleagues(best, readings)]
+    return [fact(finding, told[id(finding)]) for finding in settled(best)] + derived
 
 
 def spouses(readings: Sequence[Reading]) -> dict[int, int]:

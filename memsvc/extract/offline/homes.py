@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 REGIONS = frozenset({"GPE", "LOC"})
 TENANT = verbs.lemmas("rent, sublet, share")
-LETTING = verbs.lemmas("rent, lease, share, sublet, sign, get, find, take, let, have")
+LETTING = verbs.lemmas("rent, lease, keep, share, sublet, sign, get, find, take, let, have")
 """Behind these, a flat is somebody's home."""
 LETS = things.words("flat apartment room condo bedsit flatshare houseshare lease sublet tenancy mortgage key keys")
 LEAVING = verbs.lemmas("give up, leave, sell, move out, vacate, quit")
@@ -89,8 +89,20 @@ def lives(clause: Clause) -> Iterator[Finding]:
         confidence = MAYBE if clause.lemma == "bear" else SURE
     elif clause.lemma == "be" and any(token.lemma_ == "base" for token in clause.complements):
         keys = regions(clause, clause.at("in", "near", "at"))
+    if not keys and clause.means(verbs.LIVE) and not direct(clause):
+        keys, confidence = there(clause, "Place"), MAYBE
+    people = clause.people
+    if clause.means(verbs.lemmas("raise, bring up")) and not clause.passive:
+        people = [key for key in map(clause.reading.person, clause.objects) if key is not None]
     for key in keys:
-        yield from told(clause.people, "LIVES_IN", key, clause, confidence, over)
+        yield from told(people, "LIVES_IN", key, clause, confidence, over)
+
+
+def there(clause: Clause, *types: str) -> list[int]:
+    """What "there" means beside the verb of a clause, of these types."""
+    adverbs = [child for child in clause.verb.children if child.lower_ == "there" and child.dep_ == "advmod"]
+    keys = [clause.reading.entity(adverb, *types) for adverb in adverbs]
+    return [key for key in keys if key is not None and kind(clause, key) in types]
 
 
 def direct(clause: Clause) -> list[Token]:
@@ -181,7 +193,7 @@ def dwellers(clause: Clause, holder: Token) -> list[int | None]:
         own = any(child.lower_ == "own" for child in holder.children)
         return [] if own and clause.lemma in {"have", "get", "open", "run"} else [whose]
     letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(TENANT))
-    if clause.lemma == "have":
+    if clause.lemma == "have" or (clause.lemma == "get" and not listed(holder, LETS)):
         letting = holder in clause.objects and clause.mine and not clause.past and listed(holder, things.DWELLINGS)
     fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS)
     return [*clause.people] if letting or fragment else []

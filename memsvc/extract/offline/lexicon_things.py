@@ -32,7 +32,7 @@ GATHERINGS = words("""
     concert symposium hen-do stag-do hen-night stag-night quinceañera bachelorette bachelor engagement kickoff
     demo-day open-mic jam assembly interview audition rehearsal appointment checkup check-up consultation surgery
     operation procedure exam test finals midterm scan ultrasound biopsy therapy session hearing trial election
-    inspection viewing driving-test homecoming bonfire bingo karaoke gathering event function reception graduation
+    inspection viewing driving-test homecoming bonfire bingo karaoke gathering event reception graduation
     defence defense viva assessment showcase ceilidh bonspiel gymkhana rodeo jamboree cookout iftar seder
     communion confirmation convocation transplant replacement chemo chemotherapy radiotherapy dialysis mri x-ray
     accident stroke miscarriage hearing induction pride mot biennale hackathon
@@ -45,7 +45,7 @@ EVENTS = TRIPS | COURSES | CONTESTS | GATHERINGS
 WEAK_EVENTS = words("""
     workshop show play game date talk market open class weekend break visit session season program programme service
     launch reading mass event move test heat tour flight meeting final module degree semester dinner cup ball camp hen
-    stag fair demo jam trial wake function operation delivery labour procedure opening session band practice
+    stag fair demo jam trial wake operation delivery labour procedure opening session band practice
     assessment
 """)
 """These need a verb or a word beside them that says it."""

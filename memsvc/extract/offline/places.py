@@ -22,7 +22,7 @@ from memsvc.extract.offline.findings import (
     placed,
     told,
 )
-from memsvc.extract.offline.homes import REGIONS, stays
+from memsvc.extract.offline.homes import REGIONS, stays, there
 
 IN = ("in", "at", "on", "near", "by", "outside", "around", "within", "inside", "beside", "opposite", "off", "across")
 TO = (
@@ -72,6 +72,8 @@ def goes(clause: Clause) -> Iterator[Finding]:
         return
     if be and clause.verb.pos_ != "AUX" and not timed(clause):  # "in Utrecht": of whom or what?
         return
+    for place in there(clause, "Place") if going else ():
+        yield from told(clause.people, "LOCATED_AT", place, clause, MAYBE, change(clause))
     for oblique in clause.obliques:
         key = placed(clause, oblique.noun) if whereabouts(clause, oblique, going) else None
         if key is None:

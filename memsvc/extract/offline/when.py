@@ -54,6 +54,11 @@ BOOKING = verbs.lemmas("enter, sign up, register, book, reserve, enrol, enroll, 
 LASTING = verbs.lemmas("know, date, see, be")
 HOLDING = verbs.LIVE | verbs.WORK | verbs.lemmas("be, have, own, date, see, rent, play, attend, use, run, keep")
 """Said in the past with a time, these held at that time."""
+OVER = verbs.lemmas("""
+    be, stay, go, visit, spend, attend, have, do, run, race, win, lose, pass, fail, finish, see, watch, celebrate,
+    travel, meet, eat, walk, hike, swim, play, perform, camp, study, work, teach, sing, tour, explore, drive, fly
+""")
+"""In the past, these are over where they were done."""
 NOW = things.words("just now finally today officially")
 LONGEST = timedelta(93)
 
@@ -136,8 +141,9 @@ def of_now(clause: Clause, type_: str, change: Change) -> Span:
     going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
     fresh = bool(clause.adverbs & NOW) or str(clause.verb.sent).rstrip().endswith("!")
     begun = fresh and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
-    if change == "ended" or (type_ in PASSING and clause.past and clause.people):  # they were there, and are no more
-        return (None, today) if type_ in PASSING or clause.adverbs & NOW else (None, None)
+    gone = type_ in PASSING and clause.past and clause.people and clause.means(OVER)
+    if change == "ended" or gone:
+        return (None, today) if gone or clause.adverbs & NOW else (None, None)
     return (today, None) if going_on or begun or (type_ == "FEELS" and present) else (None, None)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsvc.extract.extraction import Change
@@ -24,7 +25,8 @@ from memsvc.extract.offline.findings import (
     thing,
     told,
 )
-from memsvc.extract.offline.reading import Status
+from memsvc.extract.offline.homes import there
+from memsvc.extract.offline.reading import Reading, Status
 from memsvc.extract.offline.trades import is_trade
 
 if TYPE_CHECKING:
@@ -51,11 +53,15 @@ DUTIES = things.words("""
     bit week front lights sound maintenance gardening accounting bookkeeping round rounds
 """)
 """What one does for a firm: "I do the accounts for a brewery", "she does Saturdays at a salon"."""
+WORKED_ON = things.words("farm ranch railway railways ward ship ferry rig rigs plantation estate")
+"""Where one works "on"; otherwise it is what the work is about."""
 DO_FOR = verbs.lemmas("""
     do, drive, deliver, write, design, sell, code, program, edit, translate, clean, cook, run, handle, manage, teach,
     coach, consult, fix, build, test, inspect, fly, sail, model, photograph, cut, serve, wait, stack, tend, guard,
     repair, maintain, nurse, sew, weld, pack, cashier, bake, brew, look after, lecture, research
 """)
+COLLEAGUES = things.words("boss manager supervisor colleague coworker co-worker workmate foreman director lead")
+TEACHERS = things.words("tutor teacher professor lecturer principal supervisor headteacher classmate")
 LONG = things.words("year yr month shift job placement semester term")
 MY_FIRM = things.words("employer company firm workplace school uni university college work office agency outfit")
 NOTICE = things.words("notice resignation")
@@ -124,8 +130,12 @@ def at_work(clause: Clause) -> Iterator[Finding]:
     plain = clause.means(verbs.WORK_PLAIN) or clause.passive
     preps = ("at", "for", "with", "by") if plain else ("at", "for")
     nouns = [(noun, prep == "at") for prep in preps for noun in clause.at(prep)]
-    nouns += [(noun, False) for noun in clause.at("in", "on") if firm(noun)]
+    nouns += [(noun, False) for noun in clause.at("in") if firm(noun)]
+    nouns += [(noun, False) for noun in clause.at("on") if listed(noun, WORKED_ON)]
     over: Change = "ended" if change(clause) == "ended" or (clause.past and not clause.passive) else "holds"
+    if plain and not nouns:
+        for key in there(clause, "Organization"):
+            yield from told(clause.people, "WORKS_AT", key, clause, MAYBE, over)
     if not plain and clause.past:
         nouns = [(noun, loose) for noun, loose in nouns if named(noun)]
     for noun, loose in nouns:
@@ -213,7 +223,8 @@ def ended(clause: Clause) -> Iterator[Finding]:
     )
     if not (notice or clause.means(verbs.END_WORK)) or clause.status not in {Status.SO, Status.WAS}:
         return
-    nouns = [noun for noun in clause.objects if firm(noun) or named(noun)]
+    leaving = clause.means(verbs.lemmas("quit, leave, resign, drop out"))
+    nouns = [noun for noun in clause.objects if firm(noun) or (named(noun) and leaving)]
     if clause.lemma == "leave":
         nouns = [noun for noun in nouns if noun.ent_type_ in {"ORG", ""} and not listed(noun, SHOPPED_AT)]
     nouns += clause.at("from", "at", "by") if not notice else clause.at("at")
@@ -307,6 +318,8 @@ def runs(clause: Clause) -> Iterator[Finding]:
     if not clause.means(verbs.RUN | verbs.lemmas("own, have, buy, found, set up, open, co-found")) or clause.passive:
         return
     for noun in clause.objects:
+        if any(child.lower_ in {"your", "yours"} for child in noun.children):
+            continue
         of_own = any(child.lower_ in {"own", "a", "my", "our", "an"} for child in noun.children)
         if (clause.lemma != "have" or of_own) and listed(
             noun, things.WORKPLACES - things.words("garden garage studio workshop practice kitchen")
@@ -314,3 +327,25 @@ def runs(clause: Clause) -> Iterator[Finding]:
             key = thing(clause, noun, "Organization")
             over: Change = "ended" if clause.past and clause.lemma in {"have", "run"} else change(clause)
             yield from told(clause.people, "WORKS_AT", key, clause, LIKELY, over)
+
+
+def colleagues(found: Sequence[Finding], readings: Iterable[Reading]) -> Iterator[Finding]:
+    """Where those work of whom somebody with a place of work says "my boss", or with a school "my tutor"."""
+    at = {each.subject: each for each in found if each.type == "WORKS_AT" and each.change == "holds"}
+    told_of = {each.subject for each in found if each.type == "WORKS_AT"}
+    for reading in readings:
+        for bond in reading.bonds:
+            works = at.get(bond.whose)
+            if (
+                works is None
+                or bond.over
+                or not reading.whose(bond.who).named
+                or bond.who in told_of
+                or reading.index < 0
+            ):
+                continue
+            name = reading.whose(works.object).name.casefold().split()
+            if bond.relation in (TEACHERS if STUDY_PLACES & set(name) else COLLEAGUES):
+                told_of.add(bond.who)
+                clause = Clause(reading, bond.token)
+                yield replace(works, subject=bond.who, clause=clause, confidence=MAYBE, dated=False)
