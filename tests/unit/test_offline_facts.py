@@ -131,7 +131,7 @@ def test_what_is_not_said(text: str, type_: str) -> None:
         ("We moved to Ghent in October", "LIVES_IN", "2024-10-01", None),
         ("I quit Tesco two weeks ago", "WORKS_AT", None, "2025-08-23"),
         ("We're flying to Lisbon on the 20th", "LOCATED_AT", "2025-09-20", None),
-        ("I'm going to a concert on Thursday", "PARTICIPATED_IN", "2025-09-11", None),
+        ("I'm going to a concert on Thursday", "PARTICIPATED_IN", "2025-09-11", "2025-09-12"),
     ],
 )
 def test_times_are_those_of_the_clause_and_its_tense(

@@ -14,7 +14,8 @@ from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.clauses import Clause, predicate, spread
 from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, kind, listed, named, naming, placed, thing
 from memsvc.extract.offline.making import MADE
-from memsvc.extract.offline.work import employer, is_trade, trade
+from memsvc.extract.offline.trades import is_trade, trade
+from memsvc.extract.offline.work import employer
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token

@@ -321,16 +321,6 @@ class Clause:
         inner = [token for verb in self.inner for token in verb.subtree]
         return quote(self.own + inner, self.reading)
 
-    @cached_property
-    def wide(self) -> str:
-        """The clause with those around it that it completes, for its times."""
-        clause = self
-        tokens = list(clause.own)
-        while clause.verb.dep_ in {"xcomp", "pcomp"} and clause.parent and clause.parent is not clause:
-            clause = clause.parent
-            tokens += clause.own
-        return " ".join(token.text_with_ws.strip() for token in sorted(tokens, key=lambda token: token.i))
-
 
 def quote(tokens: list[Token], reading: Reading) -> str:
     """The piece of the text from the first to the last of some words."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from memsvc.extract.offline.reading import Reading
 
 OPENING = re.compile(
-    r"^\W*(?:(?:no|nope|oops|ah|oh)\b\W+)?(?:(?:wait|sorry|actually|correction|rather|make that|i mean|i meant|it's|its"
-    r"|it is)\b\W*)+|^\W*no,\s+",
+    r"^\W*(?:(?:no|nope|oops|ah|oh|wait|hang on|scratch that)\b\W+){0,2}"
+    r"(?:(?:wait|sorry|actually|correction|rather|make that|i mean|i meant|it's|its|it is)\b\W*)+|^\W*no,\s+",
     re.IGNORECASE,
 )
 """How a correction begins."""
@@ -33,23 +33,40 @@ def read_corrections(reading: Reading, before: Sequence[Finding]) -> Iterator[Fi
         before: what the same person said in the turn before and in this one, in its order.
     """
     for sentence in reading.doc.sents:
-        noun = corrected_to(sentence)
-        key = reading.entity(noun) if noun is not None else None
-        if noun is None or key is None:
+        noun = corrected_to(sentence, starred=reading.turn.text.lstrip().startswith("*"))
+        if noun is None:
             continue
         clause = Clause(reading, noun)
         for old in reversed(before):
-            same_kind = kind(clause, old.object) == kind(clause, key)
             earlier = old.clause.reading is not reading or old.clause.verb.i < sentence.start
-            if earlier and old.type in CORRECTABLE and same_kind and key not in {old.object, old.subject}:
+            if not earlier or old.type not in CORRECTABLE:
+                continue
+            key = reading.entity(noun, kind(clause, old.object))
+            if (
+                key is not None
+                and kind(clause, old.object) == kind(clause, key)
+                and key not in {old.object, old.subject}
+            ):
                 yield replace(old, object=key, clause=clause, change="corrects", confidence=LIKELY)
                 break
 
 
-def corrected_to(sentence: Span) -> Token | None:
-    """The name that a sentence which does nothing but correct puts in the place of another."""
+def may_correct(reading: Reading) -> bool:
+    """Whether a sentence of a turn does nothing but correct."""
+    starred = reading.turn.text.lstrip().startswith("*")
+    return any(corrected_to(sentence, starred=starred) is not None for sentence in reading.doc.sents)
+
+
+def corrected_to(sentence: Span, *, starred: bool = False) -> Token | None:
+    """The name that a sentence which does nothing but correct puts in the place of another.
+
+    Args:
+        sentence: a sentence.
+        starred: the message begins with an asterisk, as people mark a correction ("*Lidl").
+    """
     said = [token for token in sentence if token.is_alpha]
-    if len(said) > MOST_WORDS or sentence.text.rstrip().endswith("?") or not OPENING.match(sentence.text):
+    opened = OPENING.match(sentence.text) or (starred and sentence.start == 0)
+    if len(said) > MOST_WORDS or sentence.text.rstrip().endswith("?") or not opened:
         return None
     if any(predicate(token) and token.lemma_ not in {"mean", "be", "wait", "make"} for token in sentence):
         return None

@@ -9,15 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memsvc.extract.extraction import Fact
+from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
+from memsvc.extract.offline.changes import read_changes
 from memsvc.extract.offline.clauses import Clause, clauses
-from memsvc.extract.offline.corrections import corrected_to, read_corrections
+from memsvc.extract.offline.corrections import may_correct, read_corrections
 from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
+from memsvc.extract.offline.homes import origins
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
 from memsvc.extract.offline.reading import Reading
 from memsvc.extract.offline.sentences import sentence
 from memsvc.extract.offline.when import span
+from memsvc.extract.offline.work import colleagues
 from memsvc.extract.window import Ontology, Window
 
 PERSON = "Person"
@@ -34,21 +38,6 @@ OF_PEOPLE = BETWEEN_PEOPLE | {
     "CREATED",
     "USES",
 }
-PARTNER = frozenset(
-    {
-        "husband",
-        "wife",
-        "partner",
-        "girlfriend",
-        "boyfriend",
-        "fiancé",
-        "fiancée",
-        "fiance",
-        "fiancee",
-        "spouse",
-        "hubby",
-    }
-)
 CHILDREN = frozenset(
     {"son", "daughter", "child", "kid", "boy", "girl", "baby", "eldest", "youngest", "twin", "toddler"}
 )
@@ -65,10 +54,12 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
     """
     spouse = spouses(readings)
     same: dict[tuple[int, str, int, str], list[Finding]] = {}
+    before: list[Finding] = []
     for reading in readings:
-        if reading.index < 0:
-            continue
-        for one in with_corrections(reading):
+        said = list(with_corrections(reading))
+        said += read_changes(reading, [*before, *said])
+        before += said
+        for one in said if reading.index >= 0 else ():
             whose = reading.whose  # two entities may have turned out to be one
             finding = replace(one, subject=whose(one.subject).key, object=whose(one.object).key)
             if not allowed(finding, window.ontology):
@@ -79,14 +70,15 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
                 pair = (each.subject, each.object)
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
                 same.setdefault((first, each.type, second, each.change), []).append(each)
-    best = [max(found, key=lambda finding: finding.confidence) for found in same.values()]
+    best = origins([max(found, key=lambda finding: finding.confidence) for found in same.values()])
     told = {id(one): found for one, found in zip(best, same.values(), strict=True)}
-    return [fact(finding, told[id(finding)]) for finding in settled(best)]
+    derived = [fact(finding, ()) for finding in colleagues(best, readings)]
+    return [fact(finding, told[id(finding)]) for finding in settled(best)] + derived
 
 
 def spouses(readings: Sequence[Reading]) -> dict[int, int]:
     """The one whom each speaker calls a husband, wife or partner: "we" and "our" mean both."""
-    bonds = [bond for reading in readings for bond in reading.bonds if bond.relation in PARTNER and not bond.over]
+    bonds = [bond for reading in readings for bond in reading.bonds if bond.relation in kin.PARTNERS and not bond.over]
     found = {bond.whose: bond.who for bond in bonds}
     return found if all(found[bond.whose] == bond.who for bond in bonds) else {}
 
@@ -106,7 +98,7 @@ def with_corrections(reading: Reading) -> Iterator[Finding]:
     """What is found in a turn, without what it puts right, and what was meant."""
     found = list(findings(reading))
     yield from found
-    if any(corrected_to(sentence) is not None for sentence in reading.doc.sents):
+    if may_correct(reading):
         same = [each for each in reading.earlier if not each.heard and each.speaker == reading.speaker][:1]
         yield from read_corrections(reading, [*(one for each in same for one in findings(each)), *found])
 

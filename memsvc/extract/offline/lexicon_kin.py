@@ -45,6 +45,9 @@ ACQUAINTANCE = _words("""
     agent editor publisher captain team-leader foreman principal headteacher headmaster headmistress supervisor
     advisor adviser carer caregiver guest host hostess sponsor penfriend playmate groomsman bridesmaid
 """)
+PARTNERS = _words("""
+    husband wife partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse hubby
+""")
 KIN = FAMILY | ACQUAINTANCE
 BARE = _words("""
     mom mum mam mama mommy mummy dad da daddy papa grandma granny gran nan nana nanna grandpa grandad granddad gramps

@@ -32,9 +32,11 @@ GATHERINGS = words("""
     concert symposium hen-do stag-do hen-night stag-night quinceañera bachelorette bachelor engagement kickoff
     demo-day open-mic jam assembly interview audition rehearsal appointment checkup check-up consultation surgery
     operation procedure exam test finals midterm scan ultrasound biopsy therapy session hearing trial election
-    inspection viewing driving-test homecoming bonfire bingo karaoke gathering event function reception graduation
-    defence defense viva assessment
-    orientation induction thanksgiving christmas easter eid diwali hanukkah halloween birth labour delivery
+    inspection viewing driving-test homecoming bonfire bingo karaoke gathering event reception graduation
+    defence defense viva assessment showcase ceilidh bonspiel gymkhana rodeo jamboree cookout iftar seder
+    communion confirmation convocation transplant replacement chemo chemotherapy radiotherapy dialysis mri x-ray
+    accident stroke miscarriage hearing induction pride mot biennale hackathon
+    orientation induction thanksgiving christmas easter eid diwali hanukkah halloween labour delivery
     bar-mitzvah 20th 30th 40th 50th
     60th 70th 80th 90th 18th 21st
 """)
@@ -43,7 +45,7 @@ EVENTS = TRIPS | COURSES | CONTESTS | GATHERINGS
 WEAK_EVENTS = words("""
     workshop show play game date talk market open class weekend break visit session season program programme service
     launch reading mass event move test heat tour flight meeting final module degree semester dinner cup ball camp hen
-    stag fair demo jam trial wake function operation delivery labour procedure opening session band practice
+    stag fair demo jam trial wake operation delivery labour procedure opening session band practice
     assessment
 """)
 """These need a verb or a word beside them that says it."""
@@ -126,7 +128,8 @@ WORKPLACES = words("""
     conservatory academy dealership brasserie bookshop bookstore hospice daycare kitchen mill yard shipyard workshop
     primary secondary high-school middle-school elementary-school garden centre center co-op cooperative embassy
     courthouse court prison army navy police force railway railways post depot dispensary vet vets dentist's dentist
-    greenhouse foodbank food-bank florist butcher butchers grocer diner bistro consultancy law-firm faculty barbershop
+    greenhouse terminal refinery quarry foodbank food-bank florist butcher butchers grocer diner bistro consultancy
+    law-firm faculty barbershop
     barber hairdresser hairdressers spa resort
 """)
 JOBS = words("""

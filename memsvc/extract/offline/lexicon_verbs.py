@@ -44,7 +44,7 @@ GROW = lemmas("grow up, bear, raise, be raise, bring up, hail, originate, come f
 
 TRAVEL = lemmas("""
     go, travel, fly, drive, head, come, arrive, return, get, walk, cycle, bike, ride, sail, cruise, hike, trek,
-    wander, commute, drop by, swing by, stop by, pop, pop in, pop over, pop by, nip, run, rush, hop, land, reach, get
+    wander, commute, drop by, swing by, stop by, pop, pop in, pop over, pop by, nip, run, rush, hop, land, get
     back, go back, come back, be back, head back, head over, head out, head off, head down, head up, go over, go down,
     go up, go out, go away, go along, go off, come over, come down, come up, come along, come out, fly back, fly out,
     fly in, drive up, drive down, drive over, drive out, drive back, travel back, move on, set off, set out, leave,

@@ -1,40 +1,41 @@
-"""Since when and until when a fact is so, by the times that its clause names.
-
-``memsvc.times`` reads the times, as of a question about the past. What is said of the future ("in October", "on
-Thursday", "on the 15th") is moved on to its next time here, by the tense of the clause.
-"""
+"""Since when and until when a fact is so, by the times that its clause names (``moments`` reads them)."""
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from memsvc.extract.extraction import Change
+from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
-from memsvc.times import words
-from memsvc.times.calendar import DAYS_A_WEEK, MONTHS_A_YEAR, Calendar, months_from
-from memsvc.times.reading import TimeWindow, read_times
+from memsvc.extract.offline.moments import SINCE, UNTIL, Moment, moments
+from memsvc.times.calendar import Calendar
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spacy.tokens import Token
+
+SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+         "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ONES, _UP_TO_19 = "|".join(SMALL[:9]), "|".join(reversed(SMALL))
+NUMBER = rf"(?:(?:{'|'.join(TENS)})(?:(?: ?- ?| )(?:{_ONES}))?|{_UP_TO_19})"
 FOR_SO_LONG = re.compile(
     r"(?:about |around |almost |nearly |over |the (?:last|past) )?"
-    r"\b(?P<count>a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2})\s+"
-    r"(?P<unit>day|week|month|year|yr)s?\b(?P<now> now| already)?(?! (?:ago|old|before|later|in ))",
+    rf"\b(?P<count>a|an|{NUMBER}|\d{{1,2}})\s+"
+    r"(?:whole |full |long |happy )?(?P<unit>day|week|month|year|yr)s?\b"
+    r"(?P<now> now| already)?(?! (?:ago|old|before|later|from now)\b)",
     re.IGNORECASE,
 )
 """For two years now; 3 yrs now."""
-DAY_OF_MONTH = re.compile(
-    r"\b(?:the )?(?P<day>[1-3]?\d)(?:st|nd|rd|th)\b(?! (?:of|birthday|floor|time|grade|year|week))", re.IGNORECASE
-)
-"""On the 15th, til the 2nd: a day of this month or one beside it."""
-FIXED = re.compile(
-    r"\b(?:19|20)\d\d\b|\b(?:ago|last|past|this|next|yesterday|today|tonight|tomorrow|recently|since)\b", re.IGNORECASE
-)
-"""A time that says by itself whether it is past."""
-FROM, TO = {"since", "from", "after", "starting"}, {"until", "till", "til", "by", "before"}
 MOMENTS = frozenset({"PARTICIPATED_IN", "LOCATED_AT", "CREATED", "FEELS"})
 """These happen at a time rather than hold from it on."""
+PASSING = frozenset({"PARTICIPATED_IN", "LOCATED_AT"})
+"""And are over when it is."""
 STATES = frozenset({"LIKES", "DISLIKES", "WANTS", "KNOWS"})
 BEGINNING = (
     verbs.MOVE
@@ -42,9 +43,24 @@ BEGINNING = (
     | verbs.BEGIN_WORK
     | verbs.WED
     | verbs.lemmas("""
-    meet, join, adopt, become, start, begin, hire, take up, sign, arrive, come, switch, get, launch, transfer
+    meet, join, adopt, become, start, begin, hire, take up, sign, arrive, come, switch, get, launch, transfer, open,
+    found, set up, marry, bear, enrol, enroll, retire, register
 """)
 )
+STARTING = verbs.lemmas("start, begin, enrol, enroll, sign up, register, join, commence, apply, book, plan")
+"""What begins at a time need not be over with it."""
+BOOKING = verbs.lemmas("enter, sign up, register, book, reserve, enrol, enroll, invite, schedule, arrange")
+"""In the past or perfect, these are about what is still to come."""
+LASTING = verbs.lemmas("know, date, see, be")
+HOLDING = verbs.LIVE | verbs.WORK | verbs.lemmas("be, have, own, date, see, rent, play, attend, use, run, keep")
+"""Said in the past with a time, these held at that time."""
+OVER = verbs.lemmas("""
+    be, stay, go, visit, spend, attend, have, do, run, race, win, lose, pass, fail, finish, see, watch, celebrate,
+    travel, meet, eat, walk, hike, swim, play, perform, camp, study, work, teach, sing, tour, explore, drive, fly
+""")
+"""In the past, these are over where they were done."""
+NOW = things.words("just now finally today officially")
+LONGEST = timedelta(93)
 
 Span = tuple[datetime | None, datetime | None]
 
@@ -54,55 +70,92 @@ def span(clause: Clause, type_: str, change: Change) -> Span:
 
     Where the clause names no time and its sentence just one, that one counts.
     """
-    found = read(clause, clause.wide, type_, change)
+    tokens = wide(clause)
+    found = read(clause, times(clause, tokens), words_of(tokens), type_, change)
     if found == (None, None) and type_ not in STATES:
-        sentence = str(clause.verb.sent)
-        if len(times(clause, sentence)) == 1 and not FOR_SO_LONG.search(clause.wide):
-            found = read(clause, sentence, type_, change)
-    return found
+        sentence = list(clause.verb.sent)
+        of_sentence = times(clause, sentence, past=any(token.tag_ == "VBD" for token in sentence))
+        if len(of_sentence) == 1 and not FOR_SO_LONG.search(words_of(tokens)):
+            found = read(clause, of_sentence, words_of(sentence), type_, change)
+    return found if found != (None, None) else of_now(clause, type_, change)
 
 
-def times(clause: Clause, text: str) -> list[tuple[datetime, datetime, str, str]]:
-    """The times in a text: begin, end, their words, and the word before them."""
-    now = clause.reading.now
-    zone = now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
-    ahead = not clause.past and not perfect(clause)
-    found = []
-    for window in read_times(text, now, zone).windows[:2]:
-        begin, end = moved_on(window, now, zone) if ahead else middle(window)
-        found.append((begin, end, window.phrase, word_before(text, window.phrase)))
-    if not found:
-        for match in DAY_OF_MONTH.finditer(text):
-            day = day_near(int(match["day"]), Calendar(now, zone).today, ahead=ahead)
-            if day is not None:
-                calendar = Calendar(now, zone)
-                found.append((calendar.at(day), calendar.at(day + timedelta(1)), match[0], word_before(text, match[0])))
-    return found
+def wide(clause: Clause) -> list[Token]:
+    """The words of a clause and of those around it that it completes."""
+    tokens = list(clause.own)
+    while clause.verb.dep_ in {"xcomp", "pcomp"} and clause.parent and clause.parent is not clause:
+        clause = clause.parent
+        tokens += clause.own
+    return sorted(tokens, key=lambda token: token.i)
 
 
-def read(clause: Clause, text: str, type_: str, change: Change) -> Span:
-    """What the times of a text say of a fact."""
-    now = clause.reading.now
+def words_of(tokens: Iterable[Token]) -> str:
+    """The text of some words, persons' names left out: "June" may be one."""
+    return " ".join("_" if token.ent_type_ == "PERSON" else token.text for token in tokens)
+
+
+def times(clause: Clause, tokens: Iterable[Token], *, past: bool = False) -> list[Moment]:
+    """The times that some words name, read with the clause's tense."""
+    ahead = not (past or clause.past or perfect(clause)) or clause.means(BOOKING)
+    return moments(words_of(tokens), told_at(clause), ahead=ahead)
+
+
+def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Change) -> Span:
+    """What times say of a fact."""
+    now = told_at(clause)
     since: datetime | None = None
     until: datetime | None = None
-    found = times(clause, text)
-    for begin, end, phrase, before in found:
-        first = phrase.split(" ", 1)[0].lower()
-        if first in words.UNTIL | words.BEFORE or before in TO:
-            until = until or (end if first in words.UNTIL | words.BEFORE else begin)
-        elif change == "ended":
+    for begin, end, before in found:
+        if before == "between":
+            since, until = since or begin, until or end
+        elif before in UNTIL or (change == "ended" and not (clause.past and clause.means(HOLDING))):
             until = until or begin
-        elif first in words.SINCE | words.AFTER or before in FROM:
+        elif before in SINCE:
             since = since or begin
+        elif change == "ended":
+            since, until = since or begin, until or end
         elif type_ in MOMENTS or clause.past or clause.means(BEGINNING) or begin > now:
             since = since or begin
-            staying = type_ == "LOCATED_AT" and clause.lemma in {"be", "stay"}
-            until = until or (end if staying else None)
-    if since is None and not found and change != "ended" and type_ not in STATES | MOMENTS:
-        since = long_since(text, clause)
+            until = until or (end if brief(clause, type_, begin, end) else None)
+    if since is None and not found and change != "ended" and type_ not in MOMENTS:
+        since = long_since(text, clause) if type_ not in STATES or clause.means(LASTING) else None
+    elif since is None and until is not None and type_ not in MOMENTS:
+        since = so_long_before(text, until)  # "thirty-one years at the library, until 2008"
     if since is not None and until is not None and until <= since:
         until = None
     return since, until
+
+
+def brief(clause: Clause, type_: str, begin: datetime, end: datetime) -> bool:
+    """Whether what happens at a time is over with it: a concert is; a journey that begins that day is not."""
+    if type_ not in PASSING or end - begin > LONGEST or clause.means(STARTING) or not clause.people:
+        return False
+    staying = clause.lemma in {"be", "stay"} or (clause.past and end - begin > timedelta(1))
+    return type_ == "PARTICIPATED_IN" or staying
+
+
+def of_now(clause: Clause, type_: str, change: Change) -> Span:
+    """What is told as just begun, just over, or felt now is so since, or until, the day it is told."""
+    today = told_at(clause).replace(hour=0, minute=0, second=0, microsecond=0)
+    present = not clause.past and not perfect(clause)
+    going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
+    fresh = bool(clause.adverbs & NOW) or str(clause.verb.sent).rstrip().endswith("!")
+    begun = fresh and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
+    gone = type_ in PASSING and clause.past and clause.people and clause.means(OVER)
+    if change == "ended" or gone:
+        return (None, today) if gone or clause.adverbs & NOW else (None, None)
+    return (today, None) if going_on or begun or (type_ == "FEELS" and present) else (None, None)
+
+
+def told_at(clause: Clause) -> datetime:
+    """When it was said, on the clock of the place where it was said; where that is not known, on the owner's."""
+    now, there = clause.reading.now, clause.reading.turn.said_at
+    return there if there.utcoffset() and there.utcoffset() != now.utcoffset() else now
+
+
+def zone_of(now: datetime) -> ZoneInfo:
+    """The owner's zone."""
+    return now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
 
 
 def perfect(clause: Clause) -> bool:
@@ -110,58 +163,33 @@ def perfect(clause: Clause) -> bool:
     return any(child.dep_ == "aux" and child.lemma_ == "have" for child in clause.verb.children)
 
 
-def word_before(text: str, phrase: str) -> str:
-    """The word in front of a phrase, articles left out."""
-    before = [
-        word for word in text[: max(text.find(phrase), 0)].lower().split() if word not in {"the", "about", "around"}
-    ]
-    return before[-1].strip(",.;:") if before else ""
-
-
-def middle(window: TimeWindow) -> tuple[datetime, datetime]:
-    """A window; of "two weeks ago", which is meant to be about then, the day in its middle."""
-    if window.phrase.lower().endswith("ago") and window.end - window.begin > timedelta(1):
-        half = window.begin + (window.end - window.begin) / 2
-        day = half.replace(hour=0, minute=0, second=0, microsecond=0)
-        return (
-            (day, day + timedelta(1)) if window.end - window.begin <= timedelta(2 * DAYS_A_WEEK) else (half, window.end)
-        )
-    return window.begin, window.end
-
-
-def moved_on(window: TimeWindow, now: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """The next such time, where "in October" or "on Thursday" is said of what is to come."""
-    if window.end > now or FIXED.search(window.phrase):
-        return middle(window)
-    calendar = Calendar(now, zone)
-    if any(re.search(rf"\b{name}\b", window.phrase.lower()) for name in words.WEEKDAYS):
-        days = timedelta(DAYS_A_WEEK)
-        return calendar.at((window.begin + days).date()), calendar.at((window.end + days).date())
-    begin, end = (months_from(moment.date(), MONTHS_A_YEAR) for moment in (window.begin, window.end))
-    return calendar.at(begin), calendar.at(end)
-
-
-def day_near(day: int, today: date, *, ahead: bool) -> date | None:
-    """The last, or the next, day of a month that has this number."""
-    for months in (0, 1, 2) if ahead else (0, -1, -2):
-        try:
-            found = months_from(today.replace(day=1), months).replace(day=day)
-        except ValueError:
-            continue
-        if (found >= today) if ahead else (found <= today):
-            return found
-    return None
-
-
 def long_since(text: str, clause: Clause) -> datetime | None:
     """When it began by "for two years now"."""
     match = FOR_SO_LONG.search(text)
-    if match is None or clause.past or not (perfect(clause) or match["now"]):
+    fragment = clause.verb.pos_ not in {"VERB", "AUX"}
+    if match is None or clause.past or not (perfect(clause) or fragment or match["now"]):
         return None
-    now = clause.reading.now
-    zone = now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
-    count = int(match["count"]) if match["count"].isdecimal() else words.COUNTS[match["count"].lower()][0]
+    return earlier(told_at(clause), match) if perfect(clause) or match["now"] else None
+
+
+def so_long_before(text: str, until: datetime) -> datetime | None:
+    """When it began that lasted so long until then."""
+    match = FOR_SO_LONG.search(text)
+    return earlier(until - timedelta(1), match) if match is not None else None
+
+
+def earlier(moment: datetime, match: re.Match[str]) -> datetime:
+    """The day so long before a moment."""
     unit = "year" if match["unit"].lower() == "yr" else match["unit"].lower()
-    calendar = Calendar(now, zone)
-    day = calendar.today - timedelta(count) if unit == "day" else calendar.shifted(unit, calendar.today, -count)
-    return calendar.at(day)
+    day = Calendar(moment, zone_of(moment)).shifted(unit, moment.date(), -number(match["count"].lower()))
+    return datetime(day.year, day.month, day.day, tzinfo=moment.tzinfo)
+
+
+def number(written: str) -> int:
+    """How many: "3", "a", "forty-four"."""
+    if written.isdecimal():
+        return int(written)
+    tens, _, ones = re.sub(r"[ -]+", "-", written).partition("-")
+    if tens in TENS:
+        return 10 * (TENS.index(tens) + 2) + (SMALL.index(ones) + 1 if ones else 0)
+    return SMALL.index(tens) + 1 if tens in SMALL else 1

@@ -1,8 +1,9 @@
-"""Where people work, study and volunteer, and what they are by trade."""
+"""Where people work, study and volunteer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memsvc.extract.extraction import Change
@@ -12,6 +13,7 @@ from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import (
     LIKELY,
     MAYBE,
+    NAMES,
     SURE,
     Finding,
     change,
@@ -22,37 +24,53 @@ from memsvc.extract.offline.findings import (
     owning,
     thing,
     told,
-    word,
 )
-from memsvc.extract.offline.reading import Status
+from memsvc.extract.offline.homes import there
+from memsvc.extract.offline.reading import Reading, Status
+from memsvc.extract.offline.trades import is_trade
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 STUDY_PLACES = things.words("""
-    school university uni college academy conservatory kindergarten nursery institute polytechnic
+    school university uni college academy conservatory kindergarten nursery institute polytechnic preschool daycare
+    playgroup
 """)
-START_ORG = verbs.lemmas("join, rejoin, attend, quit, leave")
-TRADE_ENDS = tuple(
-    things.words("""
-        keeper maker writer worker ician ologist smith wright monger trician grapher herd teacher engineer designer
-    """)
-)
-NO_TRADES = frozenset({"matchmaker", "troublemaker", "coworker", "co-worker", "humanitarian"})
-BELIEFS = things.words("""
-    vegan vegetarian veggie pescatarian coeliac celiac diabetic asthmatic dyslexic autistic deaf blind catholic muslim
-    jewish buddhist atheist retired unemployed pregnant sober teetotal dyspraxic colourblind colorblind left-handed
+SHOPPED_AT = things.words("""
+    shop store restaurant cafe café bar pub hotel bank library museum theatre theater gym supermarket pharmacy salon
+    zoo airport station garden garden-centre spa resort diner bistro vet vets dentist dentist's hairdresser barber
+    hospital clinic practice surgery garage
 """)
-ILLNESSES = things.words("""
-    asthma diabetes arthritis adhd migraine migraines epilepsy cancer eczema psoriasis hayfever allergy allergies
-    anaemia endometriosis fibromyalgia sciatica tinnitus dementia parkinson alzheimer glaucoma gout ibs crohn coeliac
-    insomnia dyslexia autism bronchitis covid angina cataracts stroke
+"""Who is "at the bank" need not work there."""
+HIRE = verbs.lemmas("hire, employ, recruit, take on, poach, headhunt, appoint, contract, bring in, promote, transfer")
+OFFER = verbs.lemmas("offer, give, get")
+POSTED = verbs.lemmas("transfer, move, post, second, assign, send, put, promote, rehire, reassign")
+"""In the passive, with a place of work behind "to" or "in"."""
+HELP_AT = verbs.lemmas("help, help out, volunteer, assist, do, cover, sub, fill in, pitch in, work, temp, muck in")
+DUTIES = things.words("""
+    shift shifts saturday saturdays sunday sundays weekend weekends night nights morning mornings evening evenings hour
+    hours account accounts book books payroll admin reception marketing security delivery deliveries cleaning catering
+    bit week front lights sound maintenance gardening accounting bookkeeping round rounds
 """)
+"""What one does for a firm: "I do the accounts for a brewery", "she does Saturdays at a salon"."""
+WORKED_ON = things.words("farm ranch railway railways ward ship ferry rig rigs plantation estate")
+"""Where one works "on"; otherwise it is what the work is about."""
+DO_FOR = verbs.lemmas("""
+    do, drive, deliver, write, design, sell, code, program, edit, translate, clean, cook, run, handle, manage, teach,
+    coach, consult, fix, build, test, inspect, fly, sail, model, photograph, cut, serve, wait, stack, tend, guard,
+    repair, maintain, nurse, sew, weld, pack, cashier, bake, brew, look after, lecture, research
+""")
+COLLEAGUES = things.words("boss manager supervisor colleague coworker co-worker workmate foreman director lead")
+TEACHERS = things.words("tutor teacher professor lecturer principal supervisor headteacher classmate")
+LONG = things.words("year yr month shift job placement semester term")
+MY_FIRM = things.words("employer company firm workplace school uni university college work office agency outfit")
 NOTICE = things.words("notice resignation")
-PLAIN = things.words("good great new big bad young old real little first")
+POSITIONS = things.JOBS | things.words("offer contract scholarship traineeship apprentice seat desk lecturer")
 JOB_VERBS = verbs.lemmas("""
-    have, get, land, start, take, accept, find, lose, quit, leave, hold, do, begin, finish, love, enjoy
+    have, get, land, start, take, accept, find, lose, quit, leave, hold, do, begin, finish, love, enjoy, be offer,
+    offer, secure, win, bag, score, keep, manage, juggle, snag, resign
 """)
+PERSON_NOUNS = things.words("girl guy woman man lady bloke lad")
 
 
 def read(clause: Clause) -> Iterator[Finding]:
@@ -60,14 +78,14 @@ def read(clause: Clause) -> Iterator[Finding]:
     yield from ended(clause)
     if clause.said:
         yield from at_work(clause)
+        yield from hired(clause)
         yield from at_places(clause)
+        yield from duties(clause)
         yield from by_noun(clause)
+        yield from my_firm(clause)
         yield from fragments(clause)
         yield from by_person(clause)
         yield from runs(clause)
-        yield from trades(clause)
-        yield from diets(clause)
-        yield from studies(clause)
 
 
 def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
@@ -79,7 +97,10 @@ def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
         return None
     if not (named(noun) or listed(noun, things.WORKPLACES)):
         return None
-    key = thing(clause, noun, "Organization")
+    if noun.pos_ in {"VERB", "ADV", "ADJ"} and noun.ent_type_ in NAMES:  # a name that the parser takes for a verb
+        key = clause.reading.entity(noun, "Organization")
+    else:
+        key = thing(clause, noun, "Organization")
     if key is None and loose and noun.pos_ == "PROPN" and noun.ent_type_ in {"GPE", "LOC", "FAC"}:
         return clause.reading.made(phrase_of(noun), "Organization", noun)  # "in my second year at Leeds"
     return key if key is not None and kind(clause, key) == "Organization" else None
@@ -90,21 +111,54 @@ def phrase_of(noun: Token) -> str:
     return " ".join(token.text for token in [*(c for c in noun.lefts if c.dep_ == "compound"), noun])
 
 
+def working(clause: Clause, people: Iterable[int | None], noun: Token, confidence: float, *, loose: bool = False,
+            over: Change | None = None) -> Iterator[Finding]:  # fmt: skip
+    """That persons work at what a noun names."""
+    key = employer(clause, noun, loose)
+    yield from told(people, "WORKS_AT", key, clause, confidence, over or change(clause))
+
+
+def firm(noun: Token) -> bool:
+    """Whether a noun means a place of work: a name that is an organisation's, or a word for one."""
+    return noun.ent_type_ == "ORG" or listed(noun, things.WORKPLACES)
+
+
 def at_work(clause: Clause) -> Iterator[Finding]:
     """I work at Lidl; she was hired by Volvo; they teach in a primary school."""
     if not clause.means(verbs.WORK):
         return
     plain = clause.means(verbs.WORK_PLAIN) or clause.passive
     preps = ("at", "for", "with", "by") if plain else ("at", "for")
-    nouns = [(noun, oblique == "at") for oblique in preps for noun in clause.at(oblique)]
-    nouns += [(noun, False) for noun in clause.at("in", "on")
-              if listed(noun, things.WORKPLACES) or noun.ent_type_ == "ORG"]  # fmt: skip
+    nouns = [(noun, prep == "at") for prep in preps for noun in clause.at(prep)]
+    nouns += [(noun, False) for noun in clause.at("in") if firm(noun)]
+    nouns += [(noun, False) for noun in clause.at("on") if listed(noun, WORKED_ON)]
+    over: Change = "ended" if change(clause) == "ended" or (clause.past and not clause.passive) else "holds"
+    if plain and not nouns:
+        for key in there(clause, "Organization"):
+            yield from told(clause.people, "WORKS_AT", key, clause, MAYBE, over)
+    if not plain and clause.past:
+        nouns = [(noun, loose) for noun, loose in nouns if named(noun)]
     for noun, loose in nouns:
-        key = employer(clause, noun, loose and plain)
-        if key is None:
-            continue
-        over: Change = "ended" if change(clause) == "ended" or (clause.past and not clause.passive) else "holds"
-        yield from told(clause.people, "WORKS_AT", key, clause, SURE if plain else MAYBE, over)
+        yield from working(clause, clause.people, noun, SURE if plain else MAYBE, loose=loose and plain, over=over)
+
+
+def hired(clause: Clause) -> Iterator[Finding]:
+    """Spotify hired me; they took her on at the mill; Volvo offered him a job; I was transferred to the Royal Stoke."""
+    if clause.passive or clause.lemma == "get":
+        offered = clause.means(OFFER) and any(listed(noun, POSITIONS) for noun in clause.objects)
+        by = clause.at("by") if clause.means(HIRE) or offered else []
+        to = clause.at("to", "in", "at") if clause.means(POSTED | HIRE) and clause.passive else []
+        for noun in [*by, *(noun for noun in to if firm(noun))]:
+            yield from working(clause, clause.people, noun, LIKELY)
+        return
+    people = [clause.reading.person(noun) for noun in clause.objects]
+    if clause.means(verbs.lemmas("offer, give")) and any(listed(noun, POSITIONS) for noun in clause.objects):
+        people = [clause.reading.person(noun) for noun in clause.receivers]
+    elif not clause.means(HIRE):
+        return
+    firms = [noun for noun in clause.subjects if firm(noun)]
+    for noun in firms or [noun for noun in clause.at("at", "in", "to") if firm(noun)]:
+        yield from working(clause, people, noun, LIKELY)
 
 
 def at_places(clause: Clause) -> Iterator[Finding]:
@@ -112,25 +166,25 @@ def at_places(clause: Clause) -> Iterator[Finding]:
     nouns: list[tuple[Token, float]] = []
     if (clause.lemma == "be" and not clause.past) or clause.verb.pos_ in {"ADP", "ADV"}:
         nouns += [(noun, MAYBE) for noun in employers_at(clause)]
-        nouns += [(noun, MAYBE) for noun in clause.on_verb("with") if noun.ent_type_ == "ORG"]
+        staying = "still" in clause.adverbs or any(token.lower_ in {"since", "now"} for token in clause.own)
+        nouns += [(noun, MAYBE) for noun in clause.on_verb("with") if firm(noun)]
+        nouns += [(noun, MAYBE) for noun in clause.on_verb("at") if staying and firm(noun)]
     elif clause.verb.ent_type_ in {"DATE", "TIME"} or listed(clause.verb, things.TIMES | things.JOBS):
-        nouns += [(noun, MAYBE) for noun in clause.at("at") if listed(noun, things.WORKPLACES)]
-        nouns += [(noun, MAYBE) for noun in clause.at("in", "with") if clause.verb.lemma_ == "year" and (
-            listed(noun, things.WORKPLACES) or noun.ent_type_ == "ORG")]  # fmt: skip
+        long = any(token.lemma_.lower() in LONG for token in clause.own)
+        nouns += [(noun, MAYBE) for noun in clause.at("at") if long and listed(noun, things.WORKPLACES)]
+        in_year = clause.verb.lemma_ == "year"
+        nouns += [(noun, MAYBE) for noun in clause.at("in", "with", "at") if in_year and firm(noun)]
     elif clause.means(verbs.lemmas("start, begin, enrol, enroll, accept, get in, continue, end up, get hired")):
         nouns += [(noun, LIKELY) for noun in clause.at("at", "with")]
-    elif clause.means(verbs.lemmas("go, get into, get, apply")):
-        nouns += [(noun, LIKELY) for noun in clause.at("to", "into", "at") if listed(noun, STUDY_PLACES)
-                  and clause.lemma != "apply"]  # fmt: skip
+    elif clause.means(verbs.lemmas("go, get into, get, return, go back, get back, transfer, head back, switch")):
+        back = clause.adverb == "back" or clause.means(verbs.lemmas("return, transfer"))
+        nouns += [(noun, LIKELY) for noun in clause.at("to", "into", "at") if listed(noun, STUDY_PLACES)]
+        nouns += [(noun, MAYBE) for noun in clause.at("to") if back and firm(noun) and not listed(noun, SHOPPED_AT)]
     elif clause.means(verbs.lemmas("join, rejoin, attend")):
-        nouns += [
-            (noun, LIKELY) for noun in clause.objects if listed(noun, things.WORKPLACES) or noun.ent_type_ == "ORG"
-        ]
+        nouns += [(noun, LIKELY) for noun in clause.objects if firm(noun)]
     for noun, confidence in nouns:
-        if listed(noun, things.GROUPS) and not listed(noun, STUDY_PLACES):
-            continue
-        key = employer(clause, noun, loose=confidence > MAYBE)
-        yield from told(clause.people, "WORKS_AT", key, clause, confidence, change(clause))
+        if not listed(noun, things.GROUPS) or listed(noun, STUDY_PLACES):
+            yield from working(clause, clause.people, noun, confidence, loose=confidence > MAYBE)
 
 
 def employers_at(clause: Clause) -> list[Token]:
@@ -141,26 +195,45 @@ def employers_at(clause: Clause) -> list[Token]:
     return found + [oblique.noun for oblique in here if clause.verb.pos_ != "AUX" and named(oblique.noun)]
 
 
+def duties(clause: Clause) -> Iterator[Finding]:
+    """I help out at the food bank; she does Saturdays in a salon; I do the accounts for a brewery."""
+    if clause.passive or not clause.people or clause.modal:
+        return
+    duty = any(listed(noun, DUTIES) or noun.ent_type_ in {"DATE", "TIME"} for noun in clause.objects)
+    helping = clause.means(HELP_AT) and (duty or not clause.objects)
+    over: Change = "ended" if clause.past else change(clause)
+    for oblique in clause.obliques:
+        at = oblique.prep in {"at", "in", "for", "with"} and firm(oblique.noun)
+        near = oblique.holder == clause.verb or oblique.holder in clause.objects
+        if at and near and helping and not clause.means(verbs.WORK_PLAIN):
+            yield from working(clause, clause.people, oblique.noun, MAYBE, over=over)
+        elif at and near and clause.means(DO_FOR) and not clause.past and serves(oblique.prep, oblique.noun):
+            yield from working(clause, clause.people, oblique.noun, MAYBE)
+
+
+def serves(prep: str, noun: Token) -> bool:
+    """Whether what is done for, or at, a firm is done as its work: "drives for Grab", "cuts hair at Salon Rosa"."""
+    return prep == "for" or (prep == "at" and named(noun) and noun.ent_type_ == "ORG")
+
+
 def ended(clause: Clause) -> Iterator[Finding]:
     """Quit Bramley Crust; left Google; was laid off from Wolt; retired from the post office."""
-    notice = clause.means(verbs.lemmas("hand, hand in, give, submit, tender")) and any(
+    notice = clause.means(verbs.lemmas("hand, hand in, give, submit, tender, put in")) and any(
         listed(noun, NOTICE) for noun in clause.objects
     )
     if not (notice or clause.means(verbs.END_WORK)) or clause.status not in {Status.SO, Status.WAS}:
         return
-    nouns = [
-        noun for noun in clause.objects if noun.ent_type_ == "ORG" or listed(noun, things.WORKPLACES) or named(noun)
-    ]
+    leaving = clause.means(verbs.lemmas("quit, leave, resign, drop out"))
+    nouns = [noun for noun in clause.objects if firm(noun) or (named(noun) and leaving)]
     if clause.lemma == "leave":
-        nouns = [noun for noun in nouns if noun.ent_type_ not in {"GPE", "LOC", "PERSON"}]
+        nouns = [noun for noun in nouns if noun.ent_type_ in {"ORG", ""} and not listed(noun, SHOPPED_AT)]
     nouns += clause.at("from", "at", "by") if not notice else clause.at("at")
     jobs = [noun for noun in clause.objects if listed(noun, things.JOBS | NOTICE)]
     nouns += [
         child for job in jobs for prep in job.children if prep.lower_ in {"at", "with"} for child in prep.children
     ]
     for noun in nouns:
-        key = employer(clause, noun, loose=True)
-        yield from told(clause.people, "WORKS_AT", key, clause, LIKELY, "ended")
+        yield from working(clause, clause.people, noun, LIKELY, loose=True, over="ended")
 
 
 def by_noun(clause: Clause) -> Iterator[Finding]:
@@ -170,13 +243,25 @@ def by_noun(clause: Clause) -> Iterator[Finding]:
             continue
         near = [oblique.holder] if oblique.holder != clause.verb else [*clause.complements, *clause.objects]
         for holder in near:
-            role, job = listed(holder, things.ROLES), listed(holder, things.JOBS)
+            role, job = listed(holder, things.ROLES), listed(holder, POSITIONS)
             if not (role or job) or holder.pos_ not in {"NOUN", "PROPN", "ADJ"} or holder.i > oblique.noun.i:
                 continue
-            key = employer(clause, oblique.noun, loose=oblique.prep == "at")
-            if key is None or (oblique.prep != "at" and kind(clause, key) != "Organization"):
-                continue
-            yield from told(holders(clause, holder, role), "WORKS_AT", key, clause, LIKELY, change(clause))
+            people = holders(clause, holder, role)
+            yield from working(clause, people, oblique.noun, LIKELY, loose=oblique.prep == "at")
+
+
+def my_firm(clause: Clause) -> Iterator[Finding]:
+    """My employer is Bosch; our firm, Halden & Co; the company I work for is called Vincit."""
+    for noun in clause.own:
+        whose = owning(clause, noun) if listed(noun, MY_FIRM) and noun.pos_ == "NOUN" else None
+        if whose is None:
+            continue
+        name = naming(noun)
+        names = [name] if name != noun else []
+        if clause.lemma == "be" and noun in clause.subjects:
+            names += [each for each in clause.complements if each.ent_type_ == "ORG"]
+        for each in names:
+            yield from working(clause, [whose], each, LIKELY)
 
 
 def fragments(clause: Clause) -> Iterator[Finding]:
@@ -191,10 +276,8 @@ def fragments(clause: Clause) -> Iterator[Finding]:
     still = any(token.lower_ == "still" for token in tokens)
     for noun in tokens:
         study = still and listed(noun, STUDY_PLACES) and noun.dep_ == "pobj"
-        firm = job and noun.dep_ != "compound" and (noun.ent_type_ == "ORG" or listed(noun, things.WORKPLACES))
-        if (study or firm) and clause.reading.speaker is not None:
-            key = employer(clause, noun, loose=False)
-            yield from told([clause.reading.speaker], "WORKS_AT", key, clause, MAYBE)
+        if (study or (job and noun.dep_ != "compound" and firm(noun))) and clause.reading.speaker is not None:
+            yield from working(clause, [clause.reading.speaker], noun, MAYBE, over="holds")
 
 
 def by_person(clause: Clause) -> Iterator[Finding]:
@@ -203,22 +286,13 @@ def by_person(clause: Clause) -> Iterator[Finding]:
         holder = oblique.holder
         if oblique.prep not in {"from", "at"} or oblique.noun.lower_ in things.TIMES:
             continue
-        somebody = holder.ent_type_ == "PERSON" or holder.lower_ in {
-            "girl",
-            "guy",
-            "woman",
-            "man",
-            "lady",
-            "bloke",
-            "lad",
-        }
+        somebody = holder.ent_type_ == "PERSON" or listed(holder, PERSON_NOUNS)
         people = [clause.reading.person(holder)] if somebody else []
         if clause.lemma in {"be", "become"} and oblique.prep == "at" and holder in [clause.verb, *clause.complements]:
             indefinite = [noun for noun in clause.complements if any(c.lower_ in {"a", "an"} for c in noun.children)]
             people = [*clause.people] if indefinite and named(oblique.noun) else people
-        at_org = oblique.noun.ent_type_ == "ORG" or listed(oblique.noun, things.WORKPLACES)
-        key = employer(clause, oblique.noun, loose=False) if people and at_org else None
-        yield from told(people, "WORKS_AT", key, clause, MAYBE)
+        if people and firm(oblique.noun):
+            yield from working(clause, people, oblique.noun, MAYBE, over="holds")
 
 
 def holders(clause: Clause, noun: Token, role: bool) -> list[int]:
@@ -241,94 +315,37 @@ def holders(clause: Clause, noun: Token, role: bool) -> list[int]:
 
 def runs(clause: Clause) -> Iterator[Finding]:
     """I own a small fabric shop; she runs the bakery; we've got a farm."""
-    if not clause.means(verbs.RUN | verbs.lemmas("own, have, buy")) or clause.passive:
+    if not clause.means(verbs.RUN | verbs.lemmas("own, have, buy, found, set up, open, co-found")) or clause.passive:
         return
     for noun in clause.objects:
+        if any(child.lower_ in {"your", "yours"} for child in noun.children):
+            continue
         of_own = any(child.lower_ in {"own", "a", "my", "our", "an"} for child in noun.children)
         if (clause.lemma != "have" or of_own) and listed(
             noun, things.WORKPLACES - things.words("garden garage studio workshop practice kitchen")
         ):
             key = thing(clause, noun, "Organization")
-            over: Change = "ended" if clause.past and clause.lemma == "have" else change(clause)
+            over: Change = "ended" if clause.past and clause.lemma in {"have", "run"} else change(clause)
             yield from told(clause.people, "WORKS_AT", key, clause, LIKELY, over)
 
 
-def trades(clause: Clause) -> Iterator[Finding]:
-    """I'm a welder; he works as a nurse; Ana, a teacher."""
-    nouns = (
-        [noun for noun in clause.complements if clause.verb.pos_ in {"VERB", "AUX"} and clause.subjects]
-        if clause.lemma in {"be", "become"}
-        else []
-    )
-    if clause.means(verbs.WORK | verbs.lemmas("start, train, qualify, retrain, serve, volunteer, hire")):
-        nouns += clause.at("as")
-    for noun in nouns:
-        if is_trade(noun) and not named(noun) and owning(clause, noun) is None and noun.tag_ in {"NN", "NNS"}:
-            when = any(child.lower_ in {"when", "while", "before", "until"} for child in clause.verb.children)
-            yield from trade(clause, noun, clause.people if not when else [])
-    for token in clause.own:
-        if token.dep_ == "appos" and listed(token, things.ROLES) and not named(token) and owning(clause, token) is None:
-            person = clause.reading.person(token.head)
-            if person is not None:
-                yield from trade(clause, token, [person])
-
-
-def diets(clause: Clause) -> Iterator[Finding]:
-    """I'm allergic to peanuts; she's vegan; he has asthma."""
-    if clause.lemma == "be":
-        for oblique in clause.obliques:
-            if oblique.prep == "to" and oblique.holder.lower_ in {"allergic", "intolerant"}:
-                key = thing(clause, oblique.noun, "Concept")
-                yield from told(
-                    clause.people, "RELATED_TO", key, clause, LIKELY, change(clause), {"relation": "allergy"}
-                )
-        for token in clause.complements:
-            if token.lower_ in BELIEFS:
-                key = clause.reading.made(token.lower_, "Concept", token) if clause.people else None
-                yield from told(
-                    clause.people, "RELATED_TO", key, clause, LIKELY, change(clause), {"relation": token.lower_}
-                )
-    elif clause.lemma == "have":
-        for noun in clause.objects:
-            if listed(noun, ILLNESSES):
-                key = thing(clause, noun, "Concept")
-                yield from told(
-                    clause.people, "RELATED_TO", key, clause, LIKELY, change(clause), {"relation": "illness"}
-                )
-
-
-def is_trade(noun: Token) -> bool:
-    """Whether a noun names what somebody is by trade: a known one, or one that sounds so ("bookkeeper")."""
-    own = word(noun)
-    return listed(noun, things.ROLES) or (own.endswith(TRADE_ENDS) and own not in NO_TRADES)
-
-
-def trade(clause: Clause, noun: Token, people: list[int]) -> Iterator[Finding]:
-    """What a noun says that persons are by trade."""
-    over: Change = "ended" if clause.past and clause.lemma == "be" else change(clause)
-    before = [child for child in noun.lefts if child.dep_ in {"compound", "amod"}]
-    parts = [child.lower_ for child in before if child.pos_ in {"NOUN", "ADJ", "PROPN"} and child.lower_ not in PLAIN]
-    key = clause.reading.made(" ".join([*parts, word(noun)]), "Concept", noun) if people else 0
-    yield from told(people, "RELATED_TO", key, clause, LIKELY, over, {"relation": word(noun)})
-
-
-def studies(clause: Clause) -> Iterator[Finding]:
-    """Studying geology; doing a masters in maths."""
-    nouns: list[Token] = []
-    if clause.means(verbs.lemmas("study, major, minor")):
-        nouns = clause.objects + clause.at("in")
-    for oblique in clause.obliques:
-        if oblique.prep == "in" and listed(
-            oblique.holder, things.words("degree masters master phd bachelor diploma course ba ma bsc msc")
-        ):
-            nouns.append(oblique.noun)
-    for noun in nouns:
-        if (
-            noun.pos_ not in {"NOUN", "PROPN", "ADJ"}
-            or listed(noun, things.EVENTS | things.PLACES)
-            or noun.ent_type_ in {"GPE", "DATE"}
-        ):
-            continue
-        key = thing(clause, noun, "Concept")
-        if key is not None and kind(clause, key) == "Concept":
-            yield from told(clause.people, "RELATED_TO", key, clause, LIKELY, change(clause), {"relation": "studies"})
+def colleagues(found: Sequence[Finding], readings: Iterable[Reading]) -> Iterator[Finding]:
+    """Where those work of whom somebody with a place of work says "my boss", or with a school "my tutor"."""
+    at = {each.subject: each for each in found if each.type == "WORKS_AT" and each.change == "holds"}
+    told_of = {each.subject for each in found if each.type == "WORKS_AT"}
+    for reading in readings:
+        for bond in reading.bonds:
+            works = at.get(bond.whose)
+            if (
+                works is None
+                or bond.over
+                or not reading.whose(bond.who).named
+                or bond.who in told_of
+                or reading.index < 0
+            ):
+                continue
+            name = reading.whose(works.object).name.casefold().split()
+            if bond.relation in (TEACHERS if STUDY_PLACES & set(name) else COLLEAGUES):
+                told_of.add(bond.who)
+                clause = Clause(reading, bond.token)
+                yield replace(works, subject=bond.who, clause=clause, confidence=MAYBE, dated=False)

@@ -1,0 +1,111 @@
+"""What ended, told without saying again what: "I quit", "I don't live there any more", "the course got cancelled".
+
+A clause that ends something is held against what was found before in the same window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memsvc.extract.offline import lexicon_kin as kin
+from memsvc.extract.offline import lexicon_things as things
+from memsvc.extract.offline import lexicon_verbs as verbs
+from memsvc.extract.offline.clauses import Clause, clauses
+from memsvc.extract.offline.events import called_off
+from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, listed, word
+from memsvc.extract.offline.reading import Reading, Status
+
+QUIT = verbs.lemmas("quit, resign, retire, hand in, pack in, jack in, walk out")
+"""Of a job, where nothing else is named."""
+DISMISS = verbs.lemmas("fire, sack, lay off, let go, dismiss, axe")
+JOBS = things.words("job work notice resignation position post")
+DROP = verbs.lemmas(
+    "drop, drop out, pull out, back out, quit, give up, withdraw, bail, bail out, pack in, skip, leave, sell"
+)
+ENDS_BY = {
+    "WORKS_AT": verbs.END_WORK | verbs.END,
+    "LIVES_IN": verbs.lemmas("leave, move out, sell, give up, move away, flee"),
+    "PARTICIPATED_IN": DROP,
+    "LOCATED_AT": verbs.lemmas("leave, cancel, skip"),
+}
+"""With these, to name what was found is to end it."""
+OF_THE_LIVING = frozenset({"WORKS_AT", "LIVES_IN", "OWNS", "USES", "LOCATED_AT"})
+DEATH = verbs.lemmas("die, pass away, perish")
+STAYED = {"WORKS_AT": verbs.WORK, "LIVES_IN": verbs.LIVE}
+
+
+def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Finding]:
+    """What a turn ends of what was found before.
+
+    Args:
+        reading: the turn.
+        before: what was found in the window up to this turn, in its order.
+    """
+    if not before:
+        return
+    holding = [one for one in before if one.change != "ended" and one.type in ENDS_BY]
+    for clause in clauses(reading):
+        yield from dies(clause, before)
+        for old in reversed(holding):
+            if ends(clause, old):
+                yield replace(old, clause=clause, change="ended", confidence=min(LIKELY, max(old.confidence, MAYBE)))
+                break
+
+
+def dies(clause: Clause, before: Sequence[Finding]) -> Iterator[Finding]:
+    """What is over with somebody's death: their marriage, home, work and belongings; kinship is not."""
+    passed = clause.lemma == "pass" and not clause.mine and not clause.objects and not clause.obliques
+    if not (clause.means(DEATH) or passed) or clause.status not in {Status.SO, Status.WAS} or not clause.past:
+        return
+    for old in before:
+        wed = old.type == "FAMILY_OF" and old.data.get("relation") in kin.PARTNERS
+        gone = old.subject in clause.people or (wed and old.object in clause.people)
+        if gone and old.change != "ended" and (wed or old.type in OF_THE_LIVING):
+            yield replace(old, clause=clause, change="ended", dated=True)
+
+
+def ends(clause: Clause, old: Finding) -> bool:
+    """Whether a clause ends what was found."""
+    if clause.status is Status.OPEN or clause.asked or old.clause.verb == clause.verb:
+        return False
+    theirs = old.subject in clause.people
+    if old.type == "WORKS_AT" and clause.said and leaves_work(clause, old):
+        return True
+    if theirs and clause.status in {Status.WAS, Status.NOT} and old.type in STAYED and clause.means(STAYED[old.type]):
+        return "there" in {token.lower_ for token in clause.own} or mentions(clause, old)
+    if old.type in {"PARTICIPATED_IN", "LOCATED_AT"}:
+        return cancelled(clause, old)
+    return theirs and clause.said and clause.means(ENDS_BY[old.type]) and mentions(clause, old)
+
+
+def leaves_work(clause: Clause, old: Finding) -> bool:
+    """Whether somebody loses or leaves a job that the clause does not name."""
+    named = [noun for noun in clause.objects if not listed(noun, JOBS)]
+    dismissed = clause.means(DISMISS)
+    if dismissed and not clause.passive and clause.objects:
+        return any(clause.reading.person(noun) == old.subject for noun in clause.objects)
+    if clause.lemma == "let" and not clause.passive:  # "they let me go"
+        return any(child.lower_ == "go" and any(clause.reading.person(each) == old.subject for each in child.children)
+                   for child in clause.verb.children)  # fmt: skip
+    fired = dismissed and (clause.passive or clause.lemma == "get")
+    quits = clause.means(QUIT) and not named and not clause.at("at", "from")
+    return old.subject in clause.people and (fired or quits)
+
+
+def cancelled(clause: Clause, old: Finding) -> bool:
+    """Whether a clause says that an event, or a journey, does not take place, or not with who meant to go."""
+    if clause.said and called_off(clause) and mentions(clause, old):
+        return True
+    if old.subject not in clause.people or not mentions(clause, old):
+        return False
+    if clause.said:
+        return old.type == "PARTICIPATED_IN" and clause.means(DROP)
+    going = clause.means(verbs.TRAVEL | verbs.TAKE_PART - verbs.NOT_TAKING_PART)
+    return clause.status is Status.NOT and going and not clause.past and not old.clause.past
+
+
+def mentions(clause: Clause, old: Finding) -> bool:
+    """Whether a clause names the object of what was found, by the last word of its name."""
+    last = clause.reading.whose(old.object).name.casefold().rpartition(" ")[2]
+    return any(last in {token.lower_, word(token)} for token in clause.own if token.pos_ in {"NOUN", "PROPN", "X"})
