@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
+from memsvc.extract.offline import valence
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import LIKELY, MAYBE, SURE, Finding, kind, listed, named, owner, owning, thing
 from memsvc.extract.offline.reading import Status
@@ -48,16 +49,42 @@ NOT_MADE = (
         connections adjustments improvements rules demands efforts payments arrangements reservations cuts waves
     """)
 )
+AUTHORS = frozenset("""
+    author writer founder cofounder co-founder creator designer inventor composer maker builder architect editor
+    producer co-author coauthor illustrator
+""".split())
+OWN_WORKS = things.words("""
+    novel blog podcast thesis dissertation memoir newsletter startup screenplay zine painting paintings sculpture poem
+    poems album ep manuscript webcomic
+""")
+OTHERS_WORKS = things.words("painting paintings sculpture poem poems novel blog podcast thesis dissertation memoir album")
+"""What "my", and what "Rosa's", makes a work of that person."""
+RUN_WORKS = things.words("blog podcast newsletter zine vlog webshop webcomic")
+CRAFTED = things.words("""
+    quilt jumper sweater scarf hat blanket painting portrait sculpture mural novel thesis dissertation manuscript
+    screenplay cardigan socks shed deck treehouse boat canoe dollhouse puzzle tapestry rug model poem song album
+""") - things.words("puzzle album song novel")
+WRITTEN = things.words("novel book album song play script game app paper memoir screenplay website zine podcast ep comic")
+NOT_GROWN = things.words("""
+    hair beard moustache mustache business company audience nails impatient interest love confidence balls pair
+    following list up part tail
+""")
+DRAWN_SHUT = things.words("curtain curtains blind blinds line lines conclusion conclusions attention breath crowd bath gun")
 START = verbs.lemmas("start, open, form, launch, establish, begin, set up, run")
 
 
 def read(clause: Clause) -> Iterator[Finding]:
     """She makes cushions; I wrote an app; they founded a choir; the shed that dad built; a song by Ana."""
-    if clause.status not in {Status.SO, Status.WAS} or not clause.means(verbs.CREATE):
+    if clause.status not in {Status.SO, Status.WAS} or clause.asked:
+        return
+    yield from authors(clause)
+    yield from own_works(clause)
+    yield from finished(clause)
+    if not clause.means(verbs.CREATE):
         return
     plain = clause.means(verbs.CREATE_PLAIN)
     people = clause.people
-    nouns = clause.objects
+    nouns = valence.objects(clause)
     if clause.passive:
         people = [key for noun in clause.at("by") if (key := clause.reading.person(noun)) is not None]
         nouns = clause.subjects
@@ -70,7 +97,6 @@ def read(clause: Clause) -> Iterator[Finding]:
         for person in people:
             if person != key:
                 yield Finding(person, "CREATED", key, clause, SURE if plain else LIKELY)
-    yield from named_so(clause)
 
 
 def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
@@ -81,9 +107,13 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
         return plain and noun.lower_ in {"it", "them", "that", "one"}
     if noun.ent_type_ in {"PERSON", "GPE", "DATE", "TIME", "MONEY", "CARDINAL", "NORP"} and not listed(noun, MADE):
         return False
+    if clause.lemma == "grow":
+        return owner(noun) is None and noun.pos_ == "NOUN" and not listed(noun, NOT_GROWN | things.EMPTY)
     if clause.lemma in {"write", "film", "draw"} and clause.receivers:
         return listed(noun, MADE)
-    if owner(noun) is not None and clause.lemma in {"film", "draw", "develop", "grow"} and not listed(noun, MADE):
+    if listed(noun, DRAWN_SHUT) and clause.lemma in {"draw", "make", "film"}:
+        return False
+    if owner(noun) is not None and clause.lemma in {"film", "draw", "develop"} and not listed(noun, MADE):
         return False
     if clause.means(START) and not plain:
         return listed(
@@ -122,15 +152,45 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
     return plain or listed(noun, MADE)
 
 
-def named_so(clause: Clause) -> Iterator[Finding]:
-    """My novel, my blog: what is somebody's own work."""
+def authors(clause: Clause) -> Iterator[Finding]:
+    """I'm the author of a book; she's the founder of Lumen; Leo is the creator of the game."""
+    if clause.lemma not in {"be", "become"}:
+        return
+    for oblique in clause.obliques:
+        if oblique.prep == "of" and oblique.holder.lemma_.lower() in AUTHORS:
+            key = thing(clause, oblique.noun)
+            if key is not None and kind(clause, key) not in {"Person", "Place", "Emotion"}:
+                for person in clause.people:
+                    yield Finding(person, "CREATED", key, clause, LIKELY)
+
+
+def own_works(clause: Clause) -> Iterator[Finding]:
+    """My novel, my blog, Rosa's new painting: what is somebody's own work."""
     for noun in clause.own:
-        own_work = listed(
-            noun,
-            things.words("novel blog podcast thesis dissertation memoir newsletter startup screenplay zine"),
-        )
-        if noun.pos_ == "NOUN" and own_work and not named(noun):
+        works = OWN_WORKS if owner(noun) is not None and owner(noun).lower_ in {"my", "our"} else OTHERS_WORKS  # type: ignore[union-attr]
+        if noun.pos_ == "NOUN" and listed(noun, works) and not named(noun) and noun.dep_ != "compound":
             person = owning(clause, noun)
             key = thing(clause, noun) if person is not None else None
             if person is not None and key is not None:
+                yield Finding(person, "CREATED", key, clause, MAYBE)
+    if clause.lemma in {"run", "have", "host", "keep"} and clause.said:
+        for noun in clause.objects:
+            if listed(noun, RUN_WORKS):
+                key = thing(clause, noun)
+                for person in clause.people if key is not None else ():
+                    yield Finding(person, "CREATED", key, clause, LIKELY if clause.lemma == "run" else MAYBE)  # type: ignore[arg-type]
+
+
+def finished(clause: Clause) -> Iterator[Finding]:
+    """I finished the quilt; working on a novel: of things that one makes rather than reads or attends."""
+    nouns: list[Token] = []
+    if clause.means(verbs.lemmas("finish, complete, finish off")) and not clause.passive:
+        nouns = [noun for noun in clause.objects if listed(noun, CRAFTED)]
+    elif clause.means(verbs.lemmas("work")):
+        nouns = [noun for noun in clause.on_verb("on") if listed(noun, CRAFTED | WRITTEN) and owner(noun) is None
+                 or listed(noun, CRAFTED)]  # fmt: skip
+    for noun in nouns:
+        key = thing(clause, noun)
+        if key is not None and kind(clause, key) not in {"Person", "Place", "Emotion", "Organization"}:
+            for person in clause.people:
                 yield Finding(person, "CREATED", key, clause, MAYBE)
