@@ -59,3 +59,6 @@ EAGER = words("""
 FANS = words("""
     fan lover enthusiast addict fanatic nerd geek buff aficionado devotee junkie nut person fiend supporter
 """)
+MAKES_GLAD = words("happy smile laugh relax calm feel-good giddy melt grin")
+MAKES_SICK = words("gag sick cringe puke vomit heave ill itch sneeze shudder retch wince")
+"""What something makes somebody do or be who likes it, or dislikes it."""

@@ -69,6 +69,10 @@ NOT_GROWN = things.words("""
     hair beard moustache mustache business company audience nails impatient interest love confidence balls pair
     following list up part tail
 """)
+NOT_BUILT = things.words("""
+    confidence relationship relationships trust muscle muscles team rapport career life habit habits reputation bond
+    bonds strength stamina skills skill knowledge wall walls bridge bridges network future case tolerance immunity
+""")
 DRAWN_SHUT = things.words("curtain curtains blind blinds line lines conclusion conclusions attention breath crowd bath gun")
 START = verbs.lemmas("start, open, form, launch, establish, begin, set up, run")
 
@@ -125,6 +129,9 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
                 business company startup club channel garden project campaign petition shop charity
             """),
         )
+    indefinite = noun.tag_ == "NNS" or any(child.lower_ in {"a", "an"} for child in noun.children)
+    if clause.lemma in {"build", "construct", "assemble", "carve", "weld", "knit", "sew"} and indefinite:
+        return noun.pos_ == "NOUN" and not listed(noun, NOT_BUILT)
     if clause.lemma in {
         "create",
         "develop",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memsvc.extract.offline import (
     belonging,
+    conditions,
     events,
     feelings,
     making,
@@ -29,4 +30,5 @@ PATTERNS: tuple[Pattern, ...] = (
     making.read,
     usage.read,
     belonging.read,
+    conditions.read,
 )
