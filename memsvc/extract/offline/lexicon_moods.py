@@ -11,13 +11,13 @@ EMOTIONS = words("""
     peaceful relaxed hopeful hopeless optimistic pessimistic confident insecure confused curious surprised shocked
     stunned amazed terrified frightened panicked panicking homesick nostalgic sentimental melancholic melancholy moody
     gutted chuffed buzzing ecstatic elated overjoyed delighted pleased glad joyful cheerful blissful euphoric giddy
-    fulfilled satisfied inspired motivated unmotivated energised energized drained burnt burned burnt-out burned-out
+    fulfilled satisfied inspired motivated unmotivated energised energized drained shaken speechless burnt burned burnt-out burned-out
     fed-up apprehensive uneasy tense restless numb empty lost torn conflicted bitter resentful envious impatient
     mortified humiliated intimidated vulnerable wary sceptical skeptical discouraged demoralized demoralised
     heartbroken bereft grieving mournful touched moved humbled honoured honored blessed lucky loved appreciated stoked
     pumped psyched hyped jittery shaky flustered petrified freaked pissed cross grumpy cranky sulky crushed shattered
-    knackered wiped broody smug refreshed rested energetic alive free uncomfortable unhappy unsettled distraught
-    desperate helpless powerless trapped stuck ill-at-ease self-conscious awkward isolated alone rejected betrayed
+    knackered wiped broody smug refreshed rested energetic free uncomfortable unhappy unsettled distraught
+    desperate helpless powerless trapped shook stuck ill-at-ease self-conscious awkward isolated alone rejected betrayed
     neglected unappreciated tearful weepy emotional teary fearful giddy pleased ambivalent frazzled
 """)
 MOODS = words("""
@@ -34,7 +34,7 @@ PRAISE = words("""
     amazing awesome brilliant great fantastic wonderful lovely gorgeous beautiful excellent superb perfect delicious
     incredible unreal magical fabulous stunning terrific adorable delightful fun hilarious outstanding phenomenal ace
     lush class divine heavenly heaven bliss glorious marvellous marvelous epic fab yummy tasty scrumptious addictive
-    therapeutic relaxing sweet cute charming the-best best legendary genius spectacular sublime unbeatable fire lit
+    therapeutic relaxing sweet cute charming the-best best legendary genius spectacular sublime unbeatable fire lit soothing
     breathtaking captivating gripping rad wicked
 """)
 BLAME = words("""

@@ -32,7 +32,7 @@ MADE = (
         extension kitchen game level mod film video documentary short series collection exhibition concert festival
         party event conference meetup tournament dish recipe lasagne lasagna tart muffins brownies pancakes dumplings
         pasta sauce sausage candle candles soap jewellery jewelry earrings necklace bracelet bag basket rug tapestry
-        toy toys puppet doll speech lecture thesis proposal report paper poem novel book story song album tune piece
+        cookbook letter toy toys puppet doll speech lecture thesis proposal report paper poem novel book story song album tune piece
         symphony sonata opera play script screenplay comic sours stouts cordial syrup chutney marmalade granola fudge
     """)
 )
@@ -115,6 +115,8 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
         return owner(noun) is None and noun.pos_ == "NOUN" and not listed(noun, NOT_GROWN | things.EMPTY)
     if clause.lemma in {"write", "film", "draw"} and clause.receivers:
         return listed(noun, MADE)
+    if clause.lemma == "translate":
+        return noun.ent_type_ != "LANGUAGE" and listed(noun, MADE | things.words("cookbook poetry novel book manual"))
     if listed(noun, DRAWN_SHUT) and clause.lemma in {"draw", "make", "film"}:
         return False
     if owner(noun) is not None and clause.lemma in {"film", "draw", "develop"} and not listed(noun, MADE):

@@ -12,6 +12,7 @@ from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline import valence
 from memsvc.extract.offline.clauses import Clause, Oblique, spread
 from memsvc.extract.offline.findings import (
+    DOUBTFUL,
     LIKELY,
     MAYBE,
     SURE,
@@ -70,6 +71,7 @@ PASSING = things.words("""
     plan suggestion question answer message job work progress dedication passion memory memories smile outfit
 """)
 """What is praised politely."""
+REPORTED = frozenset({"say", "tell", "think", "reckon", "claim", "believe", "swear", "insist", "ask", "write"})
 SHORT = 4
 FEW = 10
 """Words of a clause that says nothing else."""
@@ -101,7 +103,7 @@ def targets(clause: Clause, nouns: list[Token]) -> Iterator[int]:
         elif noun.lower_.rstrip("s") in SPANS:  # days and seasons are times elsewhere
             yield clause.reading.made(noun.text if noun.text[0].isupper() else noun.lower_, "Concept", noun)
         elif (
-            word(noun) not in GREETINGS | PASSING
+            (word(noun) not in GREETINGS | PASSING or (word(noun) == "job" and owning(clause, noun) is not None))
             and not any(child.lower_ == "your" for child in noun.children)
             and noun.lower_ not in {"you", "me", "myself", "that", "this"}
         ):
@@ -110,9 +112,14 @@ def targets(clause: Clause, nouns: list[Token]) -> Iterator[int]:
                 yield key
 
 
+def empty(noun: Token) -> bool:
+    """Whether a noun says nothing by itself: "it", "things"."""
+    return noun.pos_ == "PRON" or (listed(noun, things.EMPTY) and valence.measured(noun) == noun)
+
+
 def action(clause: Clause, verb: Token) -> Iterator[int]:
     """What is gladly done: "baking", "swimming in the sea"; of "doing yoga", the yoga."""
-    if verb.tag_ != "VBG":
+    if verb.tag_ != "VBG" or any(child.dep_ == "dobj" and empty(child) for child in verb.children):
         return
     if verb.lemma_ in {"do", "go"}:
         inner = [child for child in verb.children if child.dep_ in {"dobj", "xcomp", "advcl"}]
@@ -151,9 +158,18 @@ def by_verb(clause: Clause) -> Iterator[Finding]:
         if verb.lemma_ not in GREETINGS:
             key = clause.reading.made(phrase(verb, SHORT), "Concept", verb)
             yield from told(clause.people, type_, key, clause, LIKELY, change(clause))
+    nouns += [verb for noun in nouns for verb in noun.children if verb.dep_ == "conj" and verb.tag_ == "VBG"]
     confidence = LIKELY if clause.lemma in {"miss", "rate", "fancy", "get", "fear", "regret"} else SURE
-    for key in targets(clause, nouns):
-        yield from told(clause.people, type_, key, clause, confidence, change(clause))
+    for noun in nouns:
+        # what "it" means is a guess where it stands in another sentence
+        sure = DOUBTFUL if noun.lower_ in {"it", "them"} and not nearby(noun) else confidence
+        for key in targets(clause, [noun]):
+            yield from told(clause.people, type_, key, clause, sure, change(clause))
+
+
+def nearby(pronoun: Token) -> bool:
+    """Whether a noun that a pronoun may mean stands before it in its sentence."""
+    return any(token.pos_ in {"NOUN", "PROPN"} for token in pronoun.doc[pronoun.sent.start : pronoun.i])
 
 
 def by_frame(clause: Clause) -> Iterator[Finding]:
@@ -249,14 +265,21 @@ def has_subject(verb: Token) -> bool:
 
 def by_adjective(clause: Clause) -> Iterator[Finding]:
     """She's really into climbing; I'm a big fan of jazz; he is obsessed with trains; I'm sick of rain."""
+    if clause.lemma == "be" and clause.said and not clause.asked:  # "padel is my thing"
+        for noun in clause.complements:
+            if noun.lower_ in {"thing", "jam"} and owning(clause, noun) is not None:
+                for key in targets(clause, clause.subjects):
+                    yield from told([owning(clause, noun)], "LIKES", key, clause, MAYBE)
     taken = clause.verb.lower_ in moods.FOND | moods.AVERSE and clause.verb.tag_ == "VBN"  # "I'm obsessed with"
-    state = (
+    state = clause.verb.lower_ == "into" or (
         clause.means(verbs.lemmas("be, get, become, go, feel, grow")) or clause.verb.pos_ in {"ADJ", "NOUN"} or taken
     )
     denied = clause.status is Status.NOT or (clause.denied and clause.status is Status.OPEN)
     if not state or clause.asked or not (clause.said or denied):
         return
     found = [("LIKES", noun) for noun in clause.on_verb("into")] if clause.lemma in {"be", "get"} else []
+    if clause.verb.lower_ == "into" or (clause.verb.lower_ in {"big", "massively"} and clause.implied):
+        found += [("LIKES", noun) for noun in clause.on_verb("into")]  # "not really into football", "big into techno"
     for oblique in clause.obliques:
         type_ = attitude(oblique)
         if type_ and (oblique.holder != clause.verb or clause.verb.pos_ in {"ADJ", "NOUN"} or taken):
@@ -321,7 +344,7 @@ def often(clause: Clause) -> bool:
 def tastes(clause: Clause) -> Iterator[Finding]:
     """What is read, eaten, listened to again and again; or the doing itself where nothing is named."""
     nouns = [noun for noun in map(valence.measured, clause.objects)
-             if noun.pos_ in {"NOUN", "PROPN"} and noun.ent_type_ not in {"DATE", "TIME", "PERSON"}]  # fmt: skip
+             if (noun.pos_ in {"NOUN", "PROPN"} or named(noun)) and noun.ent_type_ not in {"DATE", "TIME", "PERSON"}]  # fmt: skip
     nouns += clause.on_verb("to") if clause.lemma == "listen" else []
     if nouns and clause.means(TASTES) and not any(listed(noun, things.EMPTY) for noun in nouns):
         for key in targets(clause, nouns):
@@ -398,6 +421,8 @@ def judged(clause: Clause) -> Iterator[Finding]:
         child.lower_ for token in said for child in token.children if child.dep_ == "amod"
     }
     type_ = "LIKES" if words & moods.PRAISE else "DISLIKES" if words & moods.BLAME else ""
+    if clause.parent is not None and clause.parent.lemma in REPORTED and not clause.parent.mine:
+        return  # what others think
     if not type_ or any(
         child.lower_ in {"too", "not", "as", "how"} for token in [clause.verb, *said] for child in token.children
     ):

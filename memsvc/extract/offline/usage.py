@@ -47,6 +47,7 @@ AIDS = things.words("""
 """)
 """Tools that one walks, writes or works with."""
 ROOMS = things.words("chair sofa couch bed mattress desk table wardrobe board bookcase bookshelf tub shed tent rug armchair pool")
+DRIVEN = things.words("bus tram train lorry truck taxi cab forklift digger ambulance ferry coach minibus crane barge tractor")
 RENTED = things.words("garage studio office room flat apartment house cottage field land stall plot desk workshop")
 UNUSED = things.words("""
     word words phrase term time energy help hand hands head brain imagination money voice name excuse opportunity
@@ -85,7 +86,7 @@ def used(clause: Clause) -> Iterator[Finding]:
     if clause.means(verbs.lemmas("use, utilise, utilize, reuse, operate")):
         nouns, confidence = objects, SURE
     elif clause.means(RIDE):
-        nouns = [noun for noun in objects if listed(noun, things.VEHICLES | things.PETS) or named(noun)]
+        nouns = [noun for noun in objects if listed(noun, things.VEHICLES | things.PETS | DRIVEN) or named(noun)]
     elif clause.means(verbs.lemmas("rent, lease, hire, borrow")):
         nouns = [noun for noun in objects if listed(noun, things.OWNED | RENTED)]
     elif clause.means(TRYING):
