@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
-from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, change, listed, named, owner, thing, told
+from memsvc.extract.offline.findings import LIKELY, Finding, change, listed, named, thing, told
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 SECRETS = things.words("password code pin passcode combination passphrase username login")
 NUMBERED = things.words("locker account membership plate registration room phone extension flight")
-BODY = things.words("""
-    arm leg wrist ankle hip foot toe finger thumb nose rib ribs collarbone elbow knee jaw hand shoulder back pelvis
-""")
 CONDITIONS = frozenset("autistic dyslexic diabetic epileptic asthmatic bipolar coeliac celiac colourblind colorblind deaf blind anaemic anemic left-handed dyspraxic neurodivergent".split())
 SHORTEST = 3
 """Signs of a code."""
@@ -28,7 +25,6 @@ def read(clause: Clause) -> Iterator[Finding]:
     if clause.said and not clause.asked:
         yield from diagnosed(clause)
         yield from intolerant(clause)
-        yield from broken(clause)
         yield from codes(clause)
 
 
@@ -59,15 +55,6 @@ def intolerant(clause: Clause) -> Iterator[Finding]:
                 yield from related(clause, key, "intolerance", LIKELY)
         elif word.lower_ in CONDITIONS and clause.people:
             yield from related(clause, clause.reading.made(word.lower_, "Concept", word), "condition", LIKELY)
-
-
-def broken(clause: Clause) -> Iterator[Finding]:
-    """Theo broke his arm: of one's own body only."""
-    if clause.means(verbs.lemmas("break, fracture, sprain, dislocate, tear")) and not clause.passive:
-        for noun in clause.objects:
-            if listed(noun, BODY) and owner(noun) is not None and clause.people:
-                hurt = {"break": "broken", "tear": "torn"}.get(clause.lemma, clause.lemma.rstrip("e") + "ed")
-                yield from related(clause, clause.reading.made(f"{hurt} {noun.lower_}", "Event", noun), "injury", MAYBE)
 
 
 def related(clause: Clause, key: int, relation: str, confidence: float) -> Iterator[Finding]:

@@ -42,7 +42,7 @@ BLAME = words("""
     nasty vile miserable tedious dull annoying irritating unbearable insufferable atrocious abysmal appalling pants
     lousy pathetic overrated horrid nightmare torture hell pillock idiot prick jerk asshole arse twat bully tyrant
     useless toxic tyrannical smug revolting rank grim ghastly naff cringe infuriating obnoxious lame mediocre
-    poisonous
+    poisonous loathsome unreadable inedible undrinkable unwatchable
 """)
 FOND = words("""
     fond keen obsessed crazy mad addicted hooked passionate enthusiastic partial nuts bonkers enamoured enamored
@@ -62,3 +62,10 @@ FANS = words("""
 MAKES_GLAD = words("happy smile laugh relax calm feel-good giddy melt grin")
 MAKES_SICK = words("gag sick cringe puke vomit heave ill itch sneeze shudder retch wince")
 """What something makes somebody do or be who likes it, or dislikes it."""
+PHRASES = {
+    ("over", "moon"): "over the moon", ("on", "edge"): "on edge", ("in", "bit"): "in bits", ("in", "piece"): "in pieces",
+    ("at", "ease"): "at ease", ("in", "shock"): "in shock", ("in", "despair"): "in despair", ("on", "nine"): "on cloud nine",
+    ("in", "tear"): "in tears", ("at", "peace"): "at peace", ("in", "mourning"): "in mourning",
+    ("in", "pain"): "in pain", ("under", "stress"): "stressed", ("in", "dump"): "down in the dumps",
+}  # fmt: skip
+"""Feelings that a preposition and a noun say behind "be"."""

@@ -73,6 +73,8 @@ NOT_BUILT = things.words("""
     confidence relationship relationships trust muscle muscles team rapport career life habit habits reputation bond
     bonds strength stamina skills skill knowledge wall walls bridge bridges network future case tolerance immunity
 """)
+LATER = 22
+"""Tokens behind what is made, within which its name is looked for."""
 DRAWN_SHUT = things.words("curtain curtains blind blinds line lines conclusion conclusions attention breath crowd bath gun")
 START = verbs.lemmas("start, open, form, launch, establish, begin, set up, run")
 
@@ -93,14 +95,28 @@ def read(clause: Clause) -> Iterator[Finding]:
         people = [key for noun in clause.at("by") if (key := clause.reading.person(noun)) is not None]
         nouns = clause.subjects
     for noun in nouns:
-        if not creatable(clause, noun, plain):
+        name = named_later(noun)
+        if name is None and not creatable(clause, noun, plain):
             continue
-        key = thing(clause, noun)
+        key = thing(clause, name or noun)
         if key is None or kind(clause, key) in {"Person", "Place", "Emotion"}:
             continue
         for person in people:
             if person != key:
                 yield Finding(person, "CREATED", key, clause, SURE if plain else LIKELY)
+
+
+def named_later(noun: Token) -> Token | None:
+    """The name that the text gives what is made soon after: "we're making one, it's called Goblin"; or None."""
+    if noun.lower_ not in {"one", "something", "thing", "it"} and not listed(noun, MADE):
+        return None
+    for token in noun.doc[noun.i + 1 : noun.i + LATER]:
+        if token.lemma_ in {"call", "name", "title"} and token.tag_ == "VBN":
+            pronoun = any(child.lower_ in {"it", "which"} for child in token.children)
+            name = next((child for child in token.children if child.dep_ in {"oprd", "attr", "dobj"}), None)
+            if pronoun and name is not None and named(name):
+                return name
+    return None
 
 
 def creatable(clause: Clause, noun: Token, plain: bool) -> bool:

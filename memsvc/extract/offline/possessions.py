@@ -39,11 +39,17 @@ CHERISHED = things.words("""
     garden
 """)
 """What "my" makes a possession worth remembering."""
+BREEDS = things.words("""
+    heeler sheepdog lurcher kelpie pointer setter vizsla cocker tomcat mongrel cross pointer malamute samoyed newfoundland
+    weimaraner pomeranian shiba akita doberman boxer dalmatian persian tortie calico cob shetland clydesdale ferret
+    stray gander drake bunny degu python boa cockerel bullfinch macaw cockatoo budgie terrapin newt crow jackdaw
+""")
 BUSINESSES = things.words("""
     bakery shop store restaurant cafe café bar pub farm garage salon brewery vineyard practice studio workshop bookshop
     bookstore brasserie dealership agency company firm business startup consultancy barbershop nursery kiosk stall
     laundrette launderette takeaway diner bistro hostel hotel guesthouse b&b gallery
 """)
+AIDS = things.words("aids prosthesis wheelchair walker rollator crutches pacemaker licence license pram pushchair buggy")
 SWAP = verbs.lemmas("trade, trade in, swap, exchange, part-exchange")
 CHANGING_HANDS = frozenset({"inherit", "buy", "take", "adopt", "get", "acquire", "purchase"})
 """What was another's may come to the subject by these: "I inherited my aunt's cello"."""
@@ -64,6 +70,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from gone(clause)
         yield from named_so(clause)
         yield from is_mine(clause)
+        yield from animals_named(clause)
         yield from kept_animals(clause)
 
 
@@ -84,7 +91,9 @@ def ownable(noun: Token, *, any_thing: bool) -> bool:
     brand = any(child.lower_ in things.VEHICLES for child in noun.children if child.dep_ == "compound")
     if brand or noun.ent_type_ == "PRODUCT":
         return True
-    if listed(noun, things.OWNED):
+    if noun.i + 1 < len(noun.doc) and noun.nbor().lower_ in {"do", "night", "party", "food", "show"}:
+        return False  # "the hen do"
+    if listed(noun, things.OWNED | BREEDS - {"cross", "boxer", "pointer", "crow", "drake"} | AIDS):
         return not listed(noun, things.EVENTS - things.OWNED)
     if listed(noun, things.NOT_OWNED | things.EMPTY | EATEN | things.EVENTS):
         return False
@@ -282,6 +291,41 @@ def is_mine(clause: Clause) -> Iterator[Finding]:
             key = thing(clause, subject, "Object")
             if key is not None and kind(clause, key) in KEPT:
                 yield from told([whose], "OWNS", key, clause, LIKELY)
+
+
+def animals_named(clause: Clause) -> Iterator[Finding]:
+    """A tortoise called Professor, the cat Pepper, her hens, Mavis and Gladys: an animal with a name is somebody's.
+
+    Whose the possessive says; else of the people who have it, or come with it; else of who speaks.
+    """
+    if clause.status is not Status.SO or leaving(clause):
+        return
+    for noun in clause.own:
+        if noun.pos_ != "NOUN" or not listed(noun, things.PETS | BREEDS) or noun.dep_ == "compound":
+            continue
+        names = names_of(noun)
+        if not names or identified(clause, noun):
+            continue
+        person = owning(clause, noun)
+        if owner(noun) is not None and person is None:
+            continue
+        together = clause.means(verbs.HAVE | verbs.BUY | verbs.MOVE | verbs.LIVE) and noun not in clause.subjects
+        people = [person] if person is not None else clause.people if together else [clause.reading.speaker]
+        for name in names:
+            key = clause.reading.entity(name, "Object")
+            if key is not None and kind(clause, key) == "Object":
+                yield from told(people, "OWNS", key, clause, LIKELY)
+
+
+def names_of(noun: Token) -> list[Token]:
+    """The names behind a noun: in apposition, or behind "called"."""
+    for child in noun.children:
+        if child.dep_ == "appos" and child.pos_ == "PROPN":
+            return spread(child)
+        if child.dep_ in {"acl", "relcl"} and child.lemma_ in {"call", "name"}:
+            return [name for name in child.children if name.dep_ in {"oprd", "attr", "dobj"} and named(name)]
+    after = noun.nbor() if noun.i + 1 < len(noun.doc) else None
+    return [after] if after is not None and after.pos_ == "PROPN" and after.dep_ != "compound" else []
 
 
 def kept_animals(clause: Clause) -> Iterator[Finding]:

@@ -251,6 +251,14 @@ def misread(clause: Clause) -> Iterator[Finding]:
                 people = clause.people or [key for token in child.children if token.dep_ == "nsubj"
                                            and (key := clause.reading.person(token)) is not None]  # fmt: skip
                 yield from told(people, type_, next(action(clause, clause.verb), None), clause, LIKELY)
+    if clause.verb.lower_ == "like" and clause.verb.tag_ == "IN" and clause.people:  # taken for the preposition
+        for key in targets(clause, clause.at("like")) if clause.said or clause.status is Status.NOT else ():
+            yield from told(clause.people, "LIKES" if clause.said else "DISLIKES", key, clause, LIKELY)
+    if clause.lemma == "find" and clause.said and not clause.asked:  # "rosehip tea, which I find loathsome"
+        words = {token.lower_ for token in clause.complements}
+        type_ = "LIKES" if words & moods.PRAISE else "DISLIKES" if words & moods.BLAME else ""
+        for key in targets(clause, clause.objects) if type_ else ():
+            yield from told(clause.people, type_, key, clause, LIKELY)
     if clause.denied and clause.modal in ABLE and clause.lemma in {"stop", "resist", "quit"}:
         for verb in clause.inner:
             games = [child for child in verb.children if child.dep_ == "dobj"] if verb.lemma_ in TASTES else []

@@ -40,8 +40,8 @@ def holds(clause: Clause, frame: Frame) -> bool:
         return False
     if "denied" in frame.flags:
         return clause.denied and (not clause.modal or clause.modal in ABLE)
-    if "able" in frame.flags and clause.modal in {"could", "would", "'d", "d"}:
-        return not clause.denied
+    if "able" in frame.flags:
+        return clause.modal in {"could", "would", "'d", "d"} and not clause.denied
     return clause.said and clause.modal in PLAIN
 
 
