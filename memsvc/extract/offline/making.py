@@ -73,6 +73,7 @@ NOT_BUILT = things.words("""
     confidence relationship relationships trust muscle muscles team rapport career life habit habits reputation bond
     bonds strength stamina skills skill knowledge wall walls bridge bridges network future case tolerance immunity
 """)
+OF_ONE = frozenset({"a", "an", "our", "my", "his", "her", "their", "own", "the", "this"})
 LATER = 22
 """Tokens behind what is made, within which its name is looked for."""
 DRAWN_SHUT = things.words("curtain curtains blind blinds line lines conclusion conclusions attention breath crowd bath gun")
@@ -124,7 +125,9 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
     if listed(noun, NOT_MADE) and not listed(noun, MADE):
         return False
     if noun.pos_ == "PRON":
-        return plain and noun.lower_ in {"it", "them", "that", "one"}
+        key = clause.reading.entity(noun) if clause.means(START) and noun.lower_ == "it" else None
+        founded = key is not None and kind(clause, key) in {"Organization", "Project", "Media"}
+        return founded or (plain and noun.lower_ in {"it", "them", "that", "one"})
     if noun.ent_type_ in {"PERSON", "GPE", "DATE", "TIME", "MONEY", "CARDINAL", "NORP"} and not listed(noun, MADE):
         return False
     if clause.lemma == "grow":
@@ -137,6 +140,8 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
         return False
     if owner(noun) is not None and clause.lemma in {"film", "draw", "develop"} and not listed(noun, MADE):
         return False
+    if clause.means(START) and not plain and not any(child.lower_ in OF_ONE for child in noun.children):
+        return False  # "he started nursery"
     if clause.means(START) and not plain:
         return listed(
             noun,
@@ -147,6 +152,10 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
                 business company startup club channel garden project campaign petition shop charity
             """),
         )
+    if clause.lemma in {"throw", "host", "arrange", "plan", "put"}:
+        return listed(noun, things.EVENTS) and not listed(noun, things.TRIPS | things.WEAK_EVENTS)
+    if noun.lower_ == "letter":
+        return clause.lemma == "write"
     indefinite = noun.tag_ == "NNS" or any(child.lower_ in {"a", "an"} for child in noun.children)
     if clause.lemma in {"build", "construct", "assemble", "carve", "weld", "knit", "sew"} and indefinite:
         return noun.pos_ == "NOUN" and not listed(noun, NOT_BUILT)

@@ -50,6 +50,9 @@ BUSINESSES = things.words("""
     laundrette launderette takeaway diner bistro hostel hotel guesthouse b&b gallery
 """)
 AIDS = things.words("aids prosthesis wheelchair walker rollator crutches pacemaker licence license pram pushchair buggy")
+TAKEN = verbs.lemmas("steal, nick, pinch, tow")
+NEAR = 8
+"""Tokens before a pronoun within which the name that it means stands."""
 SWAP = verbs.lemmas("trade, trade in, swap, exchange, part-exchange")
 CHANGING_HANDS = frozenset({"inherit", "buy", "take", "adopt", "get", "acquire", "purchase"})
 """What was another's may come to the subject by these: "I inherited my aunt's cello"."""
@@ -58,6 +61,7 @@ KEPT = {"Object", "Media", "Place", "Organization", "Document"}
 
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything about possessions in a clause."""
+    yield from to_be_sold(clause)
     if clause.asked:
         return
     yield from lost(clause)
@@ -66,6 +70,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from given(clause)
         yield from belonging(clause)
         yield from swapped(clause)
+        yield from beside_animals(clause)
         yield from mine(clause)
         yield from gone(clause)
         yield from named_so(clause)
@@ -118,6 +123,8 @@ def had(clause: Clause) -> Iterator[Finding]:
         key = thing(clause, noun, "Object")
         if key is None or kind(clause, key) not in KEPT:
             continue
+        if kind(clause, key) == "Organization" and clause.lemma != "own" and not listed(noun, BUSINESSES):
+            continue  # "she had that band"
         sure = (
             SURE if bought or (clause.lemma in {"have", "own", "get"} and listed(noun, things.OWNED_STRONG)) else LIKELY
         )
@@ -328,6 +335,12 @@ def names_of(noun: Token) -> list[Token]:
     return [after] if after is not None and after.pos_ == "PROPN" and after.dep_ != "compound" else []
 
 
+def name_before(clause: Clause, pronoun: Token) -> Token | None:
+    """The last name before a pronoun that is said to be an animal's."""
+    before = [name for name in clause.reading.names if pronoun.i - NEAR <= name.start and name.end <= pronoun.i]
+    return pronoun.doc[before[-1].head] if before else None
+
+
 def kept_animals(clause: Clause) -> Iterator[Finding]:
     """Bolek is the neighbour's goose; Admiral is a parrot: an animal with a name is kept, as a rule by who speaks."""
     if clause.lemma != "be" or clause.status is not Status.SO:
@@ -337,7 +350,9 @@ def kept_animals(clause: Clause) -> Iterator[Finding]:
             continue
         whose = owning(clause, complement) if owner(complement) is not None else clause.reading.speaker
         for subject in clause.subjects:
-            if clause.reading.person(subject) is not None:
+            if subject.lower_ in {"he", "she"} and owner(complement) is None:
+                subject = name_before(clause, subject) or subject  # noqa: PLW2901 - "walking Pero, he's a corgi"
+            elif clause.reading.person(subject) is not None:
                 continue
             key = thing(clause, subject, "Object")
             if key is not None and kind(clause, key) == "Object" and clause.reading.whose(key).named:
@@ -356,6 +371,7 @@ def lost(clause: Clause) -> Iterator[Finding]:
         if clause.lemma == "sell" and not (clause.past or any(c.lemma_ == "have" for c in clause.verb.children)):
             return
         nouns = valence.objects(clause) + (clause.at("of") if clause.lemma == "part" else []) + clause.at("with")
+        nouns = [noun for noun in nouns if clause.lemma != "sell" or definite(noun) or listed(noun, things.OWNED)]
     elif clause.lemma == "rid":
         nouns = clause.at("of")
     else:
@@ -363,7 +379,7 @@ def lost(clause: Clause) -> Iterator[Finding]:
     for noun in nouns:
         if noun.lower_ in {"it", "him", "her", "them"} and clause.lemma in {"sell", "scrap", "rehome", "bin", "dump"}:
             key = clause.reading.entity(noun, "Object")
-        elif ownable(noun, any_thing=clause.lemma in {"sell", "scrap", "rehome"}):
+        elif ownable(noun, any_thing=clause.lemma in {"sell", "scrap", "rehome"} or clause.means(TAKEN)):
             key = thing(clause, noun, "Object")
         else:
             continue
@@ -371,6 +387,34 @@ def lost(clause: Clause) -> Iterator[Finding]:
             people = [whose] if (whose := owning(clause, noun)) is not None else []
         if key is not None and kind(clause, key) in KEPT:
             yield from told(people, "OWNS", key, clause, LIKELY, "ended")
+
+
+def definite(noun: Token) -> bool:
+    """Whether a noun has "the", or a possessive, or stands for something known."""
+    return owner(noun) is not None or noun.pos_ == "PRON" or any(c.lower_ in {"the", "this", "that"} for c in noun.children)
+
+
+def to_be_sold(clause: Clause) -> Iterator[Finding]:
+    """We're selling the Polo; not selling the boat; if I sold the van: who may sell it owns it still."""
+    done = clause.said and clause.past
+    if clause.lemma != "sell" or clause.passive or done or any(c.lower_ == "have" for c in clause.verb.children):
+        return
+    for noun in clause.objects:
+        if definite(noun) and listed(noun, things.OWNED_STRONG | things.HOMES) and not listed(noun, EATEN):
+            key = thing(clause, noun, "Object")
+            if key is not None and kind(clause, key) in KEPT:
+                yield from told(clause.people, "OWNS", key, clause, MAYBE)
+
+
+def beside_animals(clause: Clause) -> Iterator[Finding]:
+    """My mother lives in Leeds with a parrot: who is somewhere with an animal keeps it."""
+    if clause.means(verbs.lemmas("be, live, sit, stay, move, move in, share") | verbs.MOVE) and clause.said:
+        for noun in clause.at("with"):
+            counted = any(child.lower_ in {"a", "an", "two", "three", "four", "five"} for child in noun.children)
+            if counted and noun.pos_ == "NOUN" and listed(noun, things.PETS | BREEDS) and not names_of(noun):
+                key = thing(clause, noun, "Object")
+                if key is not None and kind(clause, key) == "Object":
+                    yield from told(clause.people, "OWNS", key, clause, MAYBE)
 
 
 def gone(clause: Clause) -> Iterator[Finding]:

@@ -60,7 +60,7 @@ TRYING = verbs.lemmas("""
 """)
 SWITCHING = verbs.lemmas("switch, convert, migrate, subscribe, rely, swear, sign, bank, pay")
 NO_TOOLS = frozenset({"GPE", "LOC", "FAC", "PERSON", "DATE", "TIME", "NORP", "EVENT"})
-TRIED = verbs.lemmas("try, try out, test")
+TRIED = verbs.lemmas("try, try out, test, download, install, configure, upgrade")
 
 
 def read(clause: Clause) -> Iterator[Finding]:
@@ -88,9 +88,9 @@ def used(clause: Clause) -> Iterator[Finding]:
     elif clause.means(RIDE):
         nouns = [noun for noun in objects if listed(noun, things.VEHICLES | things.PETS | DRIVEN) or named(noun)]
     elif clause.means(verbs.lemmas("rent, lease, hire, borrow")):
-        nouns = [noun for noun in objects if listed(noun, things.OWNED | RENTED)]
+        nouns = [noun for noun in objects if listed(noun, things.OWNED | RENTED)] if not clause.at("to") else []
     elif clause.means(TRYING):
-        nouns = [noun for noun in objects if tool(noun) or (clause.lemma == "wear" and listed(noun, WORN))]
+        nouns = [noun for noun in objects if tool(noun) or (product(noun) and clause.means(TRIED)) or (clause.lemma == "wear" and listed(noun, WORN))]
     for noun in nouns:
         if noun.lower_ in {"it", "them"}:
             key = clause.reading.entity(noun, "Object", "Concept")
@@ -112,7 +112,7 @@ def usable(noun: Token) -> bool:
 def by_frame(clause: Clause) -> Iterator[Finding]:
     """We switched to Signal; she walks with a cane; the doctor put me on statins; I'm fluent in Welsh."""
     for frame, noun in valence.filled(clause, frames.USING):
-        known = tool(noun) or listed(noun, things.MEDICINES) or (
+        known = tool(noun) or (product(noun) and frame.place in {"with", "to"}) or listed(noun, things.MEDICINES) or (
             frame.place in {"with", "on", "in"} and listed(noun, AIDS | things.DEVICES - ROOMS | things.INSTRUMENTS))  # fmt: skip
         known = known or (clause.means(RIDE) and listed(noun, things.VEHICLES))
         spoken = frame.holder == "fluent" and (word(noun) in things.LANGUAGES or noun.ent_type_ == "LANGUAGE")
@@ -139,9 +139,12 @@ def no_longer(clause: Clause) -> Iterator[Finding]:
 
 def tool(noun: Token) -> bool:
     """Whether a noun names a tool, app or programming language."""
-    if noun.ent_type_ == "PRODUCT" and named(noun):
-        return True
     return listed(noun, PROGRAMMING) and (noun.lower_ not in ORDINARY or noun.text[0].isupper())
+
+
+def product(noun: Token) -> bool:
+    """Whether a noun is the proper name of a thing."""
+    return noun.ent_type_ == "PRODUCT" and named(noun)
 
 
 def found(clause: Clause, noun: Token, confidence: float) -> Iterator[Finding]:
@@ -156,8 +159,8 @@ def by_preposition(clause: Clause) -> Iterator[Finding]:
     """I write in Elixir; track it with Strava; we talk on Zoom; moved to Hetzner."""
     for oblique in clause.obliques:
         noun = oblique.noun
-        known = tool(noun)
         fits = (clause.lemma, oblique.prep) in verbs.USE_PREP
+        known = tool(noun) or (fits and product(noun))
         switching = fits and clause.lemma in {"switch", "rely", "subscribe", "swear", "migrate"}
         brought = clause.lemma == "move" and oblique.prep == "to" and clause.objects and noun.pos_ == "PROPN"
         switching = switching or bool(brought and noun.ent_type_ not in {"GPE", "LOC", "FAC", "PERSON", "DATE"})

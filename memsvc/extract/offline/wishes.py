@@ -22,7 +22,7 @@ ACQUIRE = frozenset({"buy", "get", "have", "own", "adopt", "find", "purchase", "
 """What is wanted then is the thing rather than the deed."""
 CHAT = things.words("""
     ask know say tell hear see talk check let be thank share apologise vent mention point discuss add clarify wish
-    make give help show die cry scream understand remember admit think feel sound look
+    make give help show call name die cry scream understand remember admit think feel sound look
 """)
 DEEDS = things.words("""
     retire emigrate marry remarry divorce graduate qualify travel sing dance swim paint weld ski surf sail drive cook
@@ -41,7 +41,9 @@ COURSES = things.words("course courses house houses flat flats uni unis universi
 WISHED = things.words("like love prefer want kill rather")
 POLITE = things.words("""
     help advice information suggestions tips recipe opinion answer idea ideas hand money time sleep rest break coffee
-    hug minute moment push reminder clue say info feedback assistance support drink nap
+    hug minute moment push reminder clue say info feedback assistance support drink nap life list letter pitch email
+    text message draft word words summary reply speech essay reminder prompt explanation translation example word
+    excuse second lift ride favour favor password code date number address distraction
 """)
 
 
@@ -69,7 +71,7 @@ def wishing(clause: Clause) -> bool:
     """Whether the verb wishes, and the wish is so."""
     if clause.modal in {"would", "'d", "d"}:
         rather = any(child.lower_ == "rather" for child in clause.verb.children)
-        return (clause.lemma in WISHED or rather) and clause.status is not Status.NOT
+        return (clause.lemma in WISHED - {"want"} or rather) and clause.status is not Status.NOT
     if clause.status is not Status.SO or (clause.modal and clause.modal not in {"will", "'ll", "must"}):
         return False
     if clause.past and clause.lemma in {
@@ -233,7 +235,7 @@ def wanted(clause: Clause) -> Iterator[Finding]:
     """I want an air fryer; saving for a van; looking for a flat; she needs new boots; he fancies a dog."""
     nouns: list[Token] = []
     would = clause.modal in {"would", "'d", "d"}
-    if clause.means(verbs.WANT_OBJECT) or (would and clause.lemma in {"like", "love", "prefer", "want"}):
+    if clause.means(verbs.WANT_OBJECT) or (would and clause.lemma in {"like", "love", "prefer"}):
         nouns = list(clause.objects)
     near = {clause.verb, *clause.verb.children}
     for oblique in clause.obliques:
