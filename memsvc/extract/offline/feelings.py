@@ -118,6 +118,10 @@ def fits(clause: Clause, token: Token) -> bool:
     if "you" in toward:
         return False
     reason = [child for child in token.children if child.dep_ == "ccomp"]
+    if token.lower_ in {"appreciated", "loved", "motivated", "inspired"} and clause.lemma not in {"feel", "be"}:
+        return False
+    if token.lower_ == "appreciated" and not clause.subjects:
+        return False
     if token.lower_ == "afraid" and reason and clause.mine:  # "I'm afraid I can't"
         return False
     if token.lower_ in {"happy", "glad"} and any(child.dep_ == "xcomp" for child in token.children):

@@ -46,7 +46,7 @@ NOT_MADE = (
         comeback debut way family home conversation relationship day work start list note notes message email letter
         dinner lunch breakfast coffee tea promise deal deposit payment pact living fool habit routine step use profit
         impression jokes mistakes calls offers suggestions comments excuses things ends amends sounds memories
-        connections adjustments improvements rules demands efforts payments arrangements reservations cuts waves
+        recommendations recommendation models connections adjustments improvements rules demands efforts payments arrangements reservations cuts waves
     """)
 )
 AUTHORS = frozenset("""
@@ -156,6 +156,8 @@ def creatable(clause: Clause, noun: Token, plain: bool) -> bool:
         return listed(noun, things.EVENTS) and not listed(noun, things.TRIPS | things.WEAK_EVENTS)
     if noun.lower_ == "letter":
         return clause.lemma == "write"
+    if clause.lemma == "set":
+        return listed(noun, MADE) and not listed(noun, things.EVENTS)
     indefinite = noun.tag_ == "NNS" or any(child.lower_ in {"a", "an"} for child in noun.children)
     if clause.lemma in {"build", "construct", "assemble", "carve", "weld", "knit", "sew"} and indefinite:
         return noun.pos_ == "NOUN" and not listed(noun, NOT_BUILT)

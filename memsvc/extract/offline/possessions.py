@@ -10,6 +10,7 @@ from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline import valence
 from memsvc.extract.offline.clauses import Clause, spread
 from memsvc.extract.offline.findings import (
+    DOUBTFUL,
     LIKELY,
     MAYBE,
     SURE,
@@ -51,6 +52,7 @@ BUSINESSES = things.words("""
 """)
 AIDS = things.words("aids prosthesis wheelchair walker rollator crutches pacemaker licence license pram pushchair buggy")
 TAKEN = verbs.lemmas("steal, nick, pinch, tow")
+INSULTS = things.words("donkey pig cow rat snake chicken goat lamb goose sheep dog hen mouse fish bird cat pussy cross")
 NEAR = 8
 """Tokens before a pronoun within which the name that it means stands."""
 SWAP = verbs.lemmas("trade, trade in, swap, exchange, part-exchange")
@@ -337,6 +339,9 @@ def names_of(noun: Token) -> list[Token]:
 
 def name_before(clause: Clause, pronoun: Token) -> Token | None:
     """The last name before a pronoun that is said to be an animal's."""
+    if not (pronoun.head.lemma_ == "be" and any(child.lower_ in {"a", "an"} for each in clause.complements
+                                                for child in each.children if not listed(each, INSULTS))):  # fmt: skip
+        return None
     before = [name for name in clause.reading.names if pronoun.i - NEAR <= name.start and name.end <= pronoun.i]
     return pronoun.doc[before[-1].head] if before else None
 
@@ -385,8 +390,14 @@ def lost(clause: Clause) -> Iterator[Finding]:
             continue
         if clause.passive and clause.lemma != "rid" or not people:
             people = [whose] if (whose := owning(clause, noun)) is not None else []
+        sure = DOUBTFUL if noun.pos_ == "PRON" and not said_before(noun) else LIKELY
         if key is not None and kind(clause, key) in KEPT:
-            yield from told(people, "OWNS", key, clause, LIKELY, "ended")
+            yield from told(people, "OWNS", key, clause, sure, "ended")
+
+
+def said_before(pronoun: Token) -> bool:
+    """Whether a noun that a pronoun may mean stands before it in its sentence."""
+    return any(token.pos_ in {"NOUN", "PROPN"} for token in pronoun.doc[pronoun.sent.start : pronoun.i])
 
 
 def definite(noun: Token) -> bool:

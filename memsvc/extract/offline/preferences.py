@@ -68,13 +68,15 @@ LOOSE_LIKES = frozenset({"get", "fall", "warm", "live", "heart", "obsess", "deli
 PASSING = things.words("""
     news weather idea timing deadline pic pics picture pictures photo photos shot view views energy enthusiasm feeling
     goal goals attitude words support advice story response reaction moment graphics experience result results offer
-    plan suggestion question answer message job work progress dedication passion memory memories smile outfit
+    plan suggestion question answer message job work progress dedication thanks life sunset signature taste time
+    sound look smell quote point success future way reminder mindset spirit dedication passion memory memories smile outfit
 """)
 """What is praised politely."""
 REPORTED = frozenset({"say", "tell", "think", "reckon", "claim", "believe", "swear", "insist", "ask", "write"})
 SHORT = 4
 FEW = 10
 """Words of a clause that says nothing else."""
+JUDGED = things.words("place person guy woman man girl friend boss neighbour neighbor teacher team town city food")
 GREETINGS = things.words("""
     hear see know meet have think say be get idea way sound look thought luck job stuff
 """)
@@ -98,7 +100,7 @@ def targets(clause: Clause, nouns: list[Token]) -> Iterator[int]:
             yield from action(clause, noun)
         elif noun.lower_ in {"it", "them", "there"}:
             key = clause.reading.entity(noun)
-            if key is not None:
+            if key is not None and key != clause.reading.partner:
                 yield key
         elif noun.lower_.rstrip("s") in SPANS:  # days and seasons are times elsewhere
             yield clause.reading.made(noun.text if noun.text[0].isupper() else noun.lower_, "Concept", noun)
@@ -108,7 +110,7 @@ def targets(clause: Clause, nouns: list[Token]) -> Iterator[int]:
             and noun.lower_ not in {"you", "me", "myself", "that", "this"}
         ):
             key = thing(clause, noun) if noun.pos_ != "ADJ" or named(noun) else None
-            if key is not None:
+            if key is not None and key != clause.reading.partner:
                 yield key
 
 
@@ -128,6 +130,9 @@ def action(clause: Clause, verb: Token) -> Iterator[int]:
         )
     elif verb.lemma_ not in {"be", "have", "get", "see", "hear", "know", "think", "use"}:
         name = phrase(verb, SHORT, gerund=True)
+        last = name.split()[-1]
+        if any(token.pos_ in {"ADJ", "DET"} and token.text == last for token in verb.subtree):
+            return  # cut short: "making new and powerful models"
         if not any(token.pos_ == "PROPN" for token in verb.subtree):
             name = name.lower()
         yield clause.reading.made(name, "Concept", verb)
@@ -162,9 +167,18 @@ def by_verb(clause: Clause) -> Iterator[Finding]:
     confidence = LIKELY if clause.lemma in {"miss", "rate", "fancy", "get", "fear", "regret"} else SURE
     for noun in nouns:
         # what "it" means is a guess where it stands in another sentence
-        sure = DOUBTFUL if noun.lower_ in {"it", "them"} and not nearby(noun) else confidence
         for key in targets(clause, [noun]):
-            yield from told(clause.people, type_, key, clause, sure, change(clause))
+            guessed = noun.lower_ in {"it", "them"} and not (nearby(noun) and clause.reading.whose(key).named)
+            sure = DOUBTFUL if guessed else confidence
+            yield from told(clause.people, turned(type_, noun), key, clause, sure, change(clause))
+
+
+def turned(type_: str, noun: Token) -> str:
+    """The type for one of several nouns: the other one behind "but not"."""
+    before = noun.doc[noun.left_edge.i - 1].lower_ if noun.left_edge.i else ""
+    if noun.dep_ == "conj" and before == "not":
+        return "DISLIKES" if type_ == "LIKES" else "LIKES"
+    return type_
 
 
 def nearby(pronoun: Token) -> bool:
@@ -251,7 +265,8 @@ def misread(clause: Clause) -> Iterator[Finding]:
                 people = clause.people or [key for token in child.children if token.dep_ == "nsubj"
                                            and (key := clause.reading.person(token)) is not None]  # fmt: skip
                 yield from told(people, type_, next(action(clause, clause.verb), None), clause, LIKELY)
-    if clause.verb.lower_ == "like" and clause.verb.tag_ == "IN" and clause.people:  # taken for the preposition
+    helped = any(child.dep_ == "aux" for child in clause.verb.children)
+    if clause.verb.lower_ == "like" and clause.verb.tag_ == "IN" and helped:  # taken for the preposition
         for key in targets(clause, clause.at("like")) if clause.said or clause.status is Status.NOT else ():
             yield from told(clause.people, "LIKES" if clause.said else "DISLIKES", key, clause, LIKELY)
     if clause.lemma == "find" and clause.said and not clause.asked:  # "rosehip tea, which I find loathsome"
@@ -357,7 +372,7 @@ def tastes(clause: Clause) -> Iterator[Finding]:
     if nouns and clause.means(TASTES) and not any(listed(noun, things.EMPTY) for noun in nouns):
         for key in targets(clause, nouns):
             yield from told(clause.people, "LIKES", key, clause, HABITUAL)
-    elif not clause.objects and clause.lemma in OUTRIGHT and clause.people and not going(clause):
+    elif not clause.objects and clause.lemma in OUTRIGHT and clause.people and not (going(clause) or clause.particle):
         name = OUTRIGHT[clause.lemma]
         yield from told(clause.people, "LIKES", clause.reading.made(name, "Concept", clause.verb), clause, HABITUAL)
 
@@ -400,7 +415,8 @@ def favourites(clause: Clause) -> Iterator[Finding]:
             type_ = favourite(noun)
             if type_ and noun.pos_ in {"NOUN", "ADJ", "PROPN"}:
                 whose = owning(clause, noun)
-                for key in targets(clause, [each for each in other if each != noun]) if whose is not None else ():
+                others = [each for each in other if each != noun and each.pos_ != "PRON"]
+                for key in targets(clause, others) if whose is not None else ():
                     yield from told([whose], type_, key, clause, SURE, change(clause))
 
 
@@ -426,8 +442,9 @@ def judged(clause: Clause) -> Iterator[Finding]:
     judges = clause.parent.people if small and clause.parent is not None else [speaker]
     said = [*clause.complements, *([clause.verb] if participle or small else [])]
     words = {token.lower_ for token in said} | {
-        child.lower_ for token in said for child in token.children if child.dep_ == "amod"
-    }
+        child.lower_ for token in said for child in token.children
+        if child.dep_ == "amod" and listed(token, things.MEDIA | things.PLACES | things.ROLES | JUDGED)
+    }  # fmt: skip
     type_ = "LIKES" if words & moods.PRAISE else "DISLIKES" if words & moods.BLAME else ""
     if clause.parent is not None and clause.parent.lemma in REPORTED and not clause.parent.mine:
         return  # what others think
@@ -444,10 +461,17 @@ def judged(clause: Clause) -> Iterator[Finding]:
                 yield Finding(judge, type_, key, clause, MAYBE if noun.pos_ != "PRON" else 0.5)
 
 
+def talked_with(clause: Clause) -> bool:
+    """Whether the clause speaks to a person, of what that one told."""
+    return clause.reading.partner is not None
+
+
 def judgeable(clause: Clause, noun: Token) -> bool:
     """Whether what is praised or blamed is something that one likes or dislikes: no idea, no weather, not oneself."""
     if noun.lower_ in {"which", "that", "this", "what"}:
         return False
+    if any(child.lower_ in {"that", "this", "these", "those"} for child in noun.children) and talked_with(clause):
+        return False  # politeness about what the other shows or tells
     if noun.pos_ == "PRON" and noun.lower_ not in {"it", "they", "he", "she"}:
         return False
     if clause.reading.person(noun) in {clause.reading.speaker, clause.reading.partner} - {None}:

@@ -24,9 +24,15 @@ PROGRAMMING = things.words("""
     evernote spotify duolingo anki strava whatsapp telegram signal discord linux ubuntu windows android latex word
     onenote gmail terraform ansible aws azure gcp heroku hetzner openai chatgpt claude logseq zotero scrivener ableton
     logic garageband lightroom premiere canva quickbooks ynab goodreads letterboxd headspace calm garmin fitbit revit
-    autocad solidworks
+    autocad solidworks facebook twitter instagram tiktok snapchat linkedin reddit pinterest tumblr mastodon bluesky
+    messenger skype facetime viber wechat line netflix youtube audible tinder hinge bumble revolut paypal venmo monzo
+    wise klarna etsy depop vinted ebay gumtree airbnb uber bolt deliveroo doordash chess.com lichess jira confluence
+    sap salesforce xero dropbox icloud chrome firefox safari siri alexa copilot gemini myfitnesspal komoot alltrails
+    nvivo spss stata obs davinci reaper cubase illustrator indesign procreate krita gimp powerpoint keynote
+    onedrive minecraft roblox fortnite steam itch twitch patreon kickstarter substack wordpress shopify squarespace
 """)
 ORDINARY = things.words("""
+    line messenger hinge bumble bolt wise steam itch safari chrome gemini obs reaper line illustrator monday
     windows teams go excel calm word signal notion r c swift rust spring react rails discord zoom slack premiere logic
     ansible oracle access outlook pages numbers ruby python java git perl azure strava unity
 """)
@@ -52,7 +58,7 @@ RENTED = things.words("garage studio office room flat apartment house cottage fi
 UNUSED = things.words("""
     word words phrase term time energy help hand hands head brain imagination money voice name excuse opportunity
     chance space toilet loo bathroom bit break power rest advice skills skill experience stairs lift elevator wish
-    swear photo photos picture pictures example quote link opportunity method approach
+    swear resource resources tool tools technique techniques tip tips strategy feature features item items swear photo photos picture pictures example quote link opportunity method approach
 """)
 TRYING = verbs.lemmas("""
     wear, try, try out, download, adopt, run, host, set up, test, configure, learn, upgrade, get, have, install, love,

@@ -30,6 +30,8 @@ DEEDS = things.words("""
     busk farm relocate downsize homeschool conceive
 """)
 """What says enough by itself to be somebody's wish."""
+AWAITED = things.words("hear see know find check learn experience read watch try taste feel start share use take")
+"""What one cannot wait to do, out of politeness or for the moment."""
 CHANGES = things.words("""
     learn start open move study train quit apply retire build launch become adopt marry volunteer emigrate sell stop
     propose renovate publish found enrol enroll relocate join
@@ -177,7 +179,7 @@ def waited_for(clause: Clause) -> Iterator[Finding]:
     """I can't wait to meet the baby; can't wait for the summer is no wish of that kind."""
     if clause.lemma == "wait" and clause.denied and clause.modal in {"can", "ca", "could", "cannot"}:
         for verb in clause.inner:
-            if verb.tag_ == "VB" and verb.lemma_ not in CHAT and not any(c.dep_ == "nsubj" for c in verb.children):
+            if verb.tag_ == "VB" and verb.lemma_ not in CHAT | AWAITED and not any(c.dep_ == "nsubj" for c in verb.children):
                 yield from deed(clause, verb, MAYBE)
 
 
@@ -226,7 +228,7 @@ def deeds(clause: Clause, verb: Token) -> list[int]:
     back = next((child.lower_ for child in verb.children if child.lower_ in {"back", "out", "away", "abroad"}), "")
     if len(words) == 1 and back and verb.lemma_ in {"go", "come", "move", "get", "study", "work", "live"}:
         return [clause.reading.made(f"{name} {back}", "Task", verb)]
-    if len(words) == 1 and verb.lemma_.lower() not in DEEDS:
+    if (len(words) == 1 and verb.lemma_.lower() not in DEEDS) or words[-1] in things.EMPTY - {"place", "day", "year"}:
         return []
     return [clause.reading.made(name, "Task", verb)]
 
@@ -264,7 +266,7 @@ def eager(clause: Clause) -> Iterator[Finding]:
     if clause.lemma != "be" or clause.status is not Status.SO:
         return
     for complement in clause.complements:
-        if complement.lower_ in moods.EAGER:
+        if complement.lower_ in moods.EAGER - {"excited"}:
             for verb in complement.children:
                 if verb.dep_ == "xcomp" and verb.pos_ == "VERB" and verb.lemma_ not in CHAT:
                     yield from deed(clause, verb, MAYBE)
