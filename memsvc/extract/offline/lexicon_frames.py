@@ -93,7 +93,6 @@ WISHING = frames("""
     have | sights+on
     work | toward
     work | towards
-    go | for | now
     hold out | for
     audition | for
     interview | for

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memsvc.extract.extraction import Change
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline import valence
@@ -73,6 +74,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         yield from belonging(clause)
         yield from swapped(clause)
         yield from beside_animals(clause)
+        yield from known_vehicles(clause)
         yield from mine(clause)
         yield from gone(clause)
         yield from named_so(clause)
@@ -122,18 +124,23 @@ def had(clause: Clause) -> Iterator[Finding]:
                 continue
         elif not ownable(noun, any_thing=bought):
             continue
-        key = thing(clause, noun, "Object")
-        if key is None or kind(clause, key) not in KEPT:
-            continue
-        if kind(clause, key) == "Organization" and clause.lemma != "own" and not listed(noun, BUSINESSES):
-            continue  # "she had that band"
         sure = (
             SURE if bought or (clause.lemma in {"have", "own", "get"} and listed(noun, things.OWNED_STRONG)) else LIKELY
         )
-        over = "ended" if clause.lemma == "have" and clause.past else change(clause)
+        over: Change = "ended" if clause.lemma == "have" and clause.past else change(clause)
         receivers = clause.at("for") if clause.means(verbs.BUY) else []
-        for person in recipients(clause, receivers) or clause.people:
-            yield Finding(person, "OWNS", key, clause, sure, over)
+        for key in kept_as(clause, noun):
+            if kind(clause, key) == "Organization" and clause.lemma != "own" and not listed(noun, BUSINESSES):
+                continue  # "she had that band"
+            for person in recipients(clause, receivers) or clause.people:
+                yield Finding(person, "OWNS", key, clause, sure, over)
+
+
+def kept_as(clause: Clause, noun: Token) -> list[int]:
+    """What a noun names that can be owned: the animals themselves where it tells their names."""
+    names = names_of(noun) if noun.pos_ == "NOUN" and listed(noun, things.PETS | BREEDS) else []
+    keys = [clause.reading.entity(name, "Object") for name in names] or [thing(clause, noun, "Object")]
+    return [key for key in keys if key is not None and kind(clause, key) in KEPT]
 
 
 def planned(clause: Clause) -> bool:
@@ -398,6 +405,18 @@ def lost(clause: Clause) -> Iterator[Finding]:
 def said_before(pronoun: Token) -> bool:
     """Whether a noun that a pronoun may mean stands before it in its sentence."""
     return any(token.pos_ in {"NOUN", "PROPN"} for token in pronoun.doc[pronoun.sent.start : pronoun.i])
+
+
+def known_vehicles(clause: Clause) -> Iterator[Finding]:
+    """The Corsa is on its last legs: a make with "the" is, as a rule, the speaker's."""
+    if clause.status is not Status.SO or leaving(clause) or clause.means(verbs.BUY | verbs.LOSE):
+        return
+    for noun in [*clause.subjects, *clause.objects]:
+        make = noun.pos_ == "PROPN" and noun.lower_ in things.VEHICLES and noun.text[0].isupper()
+        the = any(child.lower_ == "the" for child in noun.children)
+        if make and the and not any(child.dep_ in {"prep", "relcl"} for child in noun.children):
+            for key in kept_as(clause, noun):
+                yield from told([clause.reading.speaker], "OWNS", key, clause, MAYBE)
 
 
 def definite(noun: Token) -> bool:

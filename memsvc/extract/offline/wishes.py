@@ -30,6 +30,8 @@ DEEDS = things.words("""
     busk farm relocate downsize homeschool conceive
 """)
 """What says enough by itself to be somebody's wish."""
+SETTLED = things.words("live move work stay travel buy rent own keep study join")
+"""What one would rather do in earnest."""
 AWAITED = things.words("hear see know find check learn experience read watch try taste feel start share use take")
 """What one cannot wait to do, out of politeness or for the moment."""
 CHANGES = things.words("""
@@ -167,7 +169,7 @@ def longed_for(clause: Clause) -> Iterator[Finding]:
             elif mine and able and not denied and verb.lemma_ not in CHAT:
                 yield from deed(clause, verb, MAYBE)
     rather = any(child.lower_ == "rather" for child in clause.verb.children)
-    if rather and clause.modal in {"would", "'d", "d"} and clause.lemma not in CHAT:
+    if rather and clause.modal in {"would", "'d", "d"} and clause.lemma in SETTLED | DEEDS:
         yield from deed(clause, clause.verb, MAYBE)
     if clause.lemma in {"tempt", "determine", "set"} and clause.passive and clause.said:
         for verb in clause.inner:
@@ -228,7 +230,8 @@ def deeds(clause: Clause, verb: Token) -> list[int]:
     back = next((child.lower_ for child in verb.children if child.lower_ in {"back", "out", "away", "abroad"}), "")
     if len(words) == 1 and back and verb.lemma_ in {"go", "come", "move", "get", "study", "work", "live"}:
         return [clause.reading.made(f"{name} {back}", "Task", verb)]
-    if (len(words) == 1 and verb.lemma_.lower() not in DEEDS) or words[-1] in things.EMPTY - {"place", "day", "year"}:
+    hollow = [noun for noun in objects(verb) if listed(noun, things.EMPTY) and noun.lower_ != "place"]
+    if (len(words) == 1 and verb.lemma_.lower() not in DEEDS) or hollow:
         return []
     return [clause.reading.made(name, "Task", verb)]
 
