@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memsvc.extract.offline import lexicon_chat as chat
+from memsvc.extract.offline import lexicon_moods as moods
 
 MAX_QUOTE = 200
 
@@ -78,6 +79,15 @@ IS = re.compile(
     r"|allergic|married)\b(?!-))",
     re.IGNORECASE,
 )
+IS_SO = re.compile(
+    r"(?<![\w'])(?!(?:it|he|she|that|what|who|there|here|let|where|how|when|why|this)'s)([\w-]{2,})'s"
+    r"(?= (?:(?:" + "|".join(sorted(moods.EMOTIONS | moods.FOND | moods.AVERSE)) + r") ?(?:[,.!;]|$|about |of |to |with "
+    r"|by |that |because |and |but |now |at |on |for |he |she |today |again )"
+    r"|(?:hoping|trying|planning|thinking|looking|learning|dying|saving|considering|studying|training|wanting|selling"
+    r"|buying|knitting) (?:to|about|of|a|an|the|his|her|for|into|as|up) ))",
+    re.IGNORECASE,
+)
+"""Behind a name where a feeling or a wish follows: "Theo's afraid of dogs", "Leo's hoping to"."""
 HAS = re.compile(r" (?:been|gone|had|got)\b")
 DAYS = re.compile(r"\b(" + "|".join(chat.CAPITALISED) + r")\b")
 EMOJI = re.compile(
@@ -102,6 +112,7 @@ def clean(text: str) -> Cleaned:
     cleaned = cleaned.sub(NOISE, lambda _: "")
     cleaned = cleaned.sub(ITS, lambda match: match[0][:2] + "'s")
     cleaned = cleaned.sub(IS, lambda match: f"{match[1]} {'has' if HAS.match(match.string, match.end()) else 'is'}")
+    cleaned = cleaned.sub(IS_SO, lambda match: f"{match[1]} is")
     cleaned = cleaned.sub(DAYS, lambda match: match[0].capitalize())
     return cleaned.sub(START, with_subject)
 

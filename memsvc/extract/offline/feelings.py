@@ -32,6 +32,7 @@ def read(clause: Clause) -> Iterator[Finding]:
         key = clause.reading.made("in love", "Emotion", clause.verb)
         for person in clause.people:
             yield Finding(person, "FEELS", key, clause, LIKELY)
+    yield from in_phrases(clause)
     itself = clause.verb.lower_ in moods.EMOTIONS and (clause.verb.pos_ == "ADJ" or clause.verb.tag_ == "VBN")
     if clause.means(FEELING) or itself:
         people = felt_by(clause)
@@ -52,6 +53,27 @@ def read(clause: Clause) -> Iterator[Finding]:
         )
         for person in clause.people:
             yield Finding(person, "FEELS", key, clause, LIKELY)
+
+
+def in_phrases(clause: Clause) -> Iterator[Finding]:
+    """I'm over the moon; she's on edge; I've got anxiety; he suffers from homesickness; still grieving."""
+    for oblique in clause.obliques:
+        name = moods.PHRASES.get((oblique.prep, oblique.noun.lemma_.lower()), "")
+        if name and clause.lemma in {"be", "feel", "get"} and oblique.holder == clause.verb:
+            yield from felt(clause, name, oblique.noun)
+    nouns = clause.objects if clause.lemma in {"have", "get", "feel"} and not clause.past else []
+    for noun in nouns:
+        if noun.lower_ in moods.MOODS - {"peace", "calm", "hope", "fear", "pride", "shock", "surprise"}:
+            yield from felt(clause, noun.lower_, noun)
+    if clause.verb.lower_ in {"grieving", "panicking", "mourning", "despairing", "freaking"} and not clause.objects:
+        yield from felt(clause, clause.verb.lower_, clause.verb)
+
+
+def felt(clause: Clause, name: str, token: Token) -> Iterator[Finding]:
+    """That the subjects feel so."""
+    for person in clause.people:
+        key = clause.reading.made(name, "Emotion", token)
+        yield Finding(person, "FEELS", key, clause, LIKELY, change(clause))
 
 
 def polite(clause: Clause) -> bool:
@@ -95,6 +117,15 @@ def fits(clause: Clause, token: Token) -> bool:
     toward = [noun.lower_ for child in token.children if child.dep_ == "prep" for noun in child.children]
     if "you" in toward:
         return False
+    reason = [child for child in token.children if child.dep_ == "ccomp"]
+    if token.lower_ in {"appreciated", "loved", "motivated", "inspired"} and clause.lemma not in {"feel", "be"}:
+        return False
+    if token.lower_ == "appreciated" and not clause.subjects:
+        return False
+    if token.lower_ == "afraid" and reason and clause.mine:  # "I'm afraid I can't"
+        return False
+    if token.lower_ in {"happy", "glad"} and any(child.dep_ == "xcomp" for child in token.children):
+        return False  # "happy to help"
     if token.lower_ in {"content", "cross", "sorry", "glad", "pleased"} and token.pos_ != "ADJ":
         return False
     return not (token.lower_ in {"tired", "sick", "scared", "bored", "excited", "afraid"} and any(

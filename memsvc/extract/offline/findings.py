@@ -115,6 +115,7 @@ def beside(noun: Token) -> Token | None:
             closed = stop + 1 >= len(doc) or doc[stop + 1].is_punct or doc[stop + 1].is_space
             if (
                 first.pos_ == "PROPN"
+                and first.text[0].isupper()
                 and closed
                 and first.ent_type_ not in {"DATE", "TIME", "PERSON"}
                 and first.sent == noun.sent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memsvc.extract.offline import (
     belonging,
+    conditions,
     events,
     feelings,
     homes,
@@ -35,4 +36,5 @@ PATTERNS: tuple[Pattern, ...] = (
     making.read,
     usage.read,
     belonging.read,
+    conditions.read,
 )

@@ -53,6 +53,8 @@ def phrase_of(token: Token) -> Phrase | None:
         if child.dep_ in {"compound", "nmod", "amod"} and child.lower_ not in EVALUATING:
             inner = (word for word in child.subtree if word.dep_ in INSIDE and word.lower_ not in EVALUATING)
             parts.update({word.i: word for word in inner})
+        elif child.tag_ == "HYPH" and child.i == head.i - 1:  # "sci-fi"
+            parts[child.i] = child
     kept = [parts[at] for at in sorted(parts)][-MAX_WORDS:]
     name = "".join(word.text + (" " if word.whitespace_ else "") for word in kept).strip(" -,\"'")
     if not any(sign.isalpha() for sign in name):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from memsvc.extract.extraction import Change
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
+from memsvc.extract.offline import valence
 from memsvc.extract.offline.clauses import Clause
+from memsvc.extract.offline import lexicon_frames as frames
 from memsvc.extract.offline.findings import LIKELY, MAYBE, SURE, Finding, change, kind, listed, named, thing, told, word
 
 if TYPE_CHECKING:
@@ -22,9 +24,15 @@ PROGRAMMING = things.words("""
     evernote spotify duolingo anki strava whatsapp telegram signal discord linux ubuntu windows android latex word
     onenote gmail terraform ansible aws azure gcp heroku hetzner openai chatgpt claude logseq zotero scrivener ableton
     logic garageband lightroom premiere canva quickbooks ynab goodreads letterboxd headspace calm garmin fitbit revit
-    autocad solidworks
+    autocad solidworks facebook twitter instagram tiktok snapchat linkedin reddit pinterest tumblr mastodon bluesky
+    messenger skype facetime viber wechat line netflix youtube audible tinder hinge bumble revolut paypal venmo monzo
+    wise klarna etsy depop vinted ebay gumtree airbnb uber bolt deliveroo doordash chess.com lichess jira confluence
+    sap salesforce xero dropbox icloud chrome firefox safari siri alexa copilot gemini myfitnesspal komoot alltrails
+    nvivo spss stata obs davinci reaper cubase illustrator indesign procreate krita gimp powerpoint keynote
+    onedrive minecraft roblox fortnite steam itch twitch patreon kickstarter substack wordpress shopify squarespace
 """)
 ORDINARY = things.words("""
+    line messenger hinge bumble bolt wise steam itch safari chrome gemini obs reaper line illustrator monday
     windows teams go excel calm word signal notion r c swift rust spring react rails discord zoom slack premiere logic
     ansible oracle access outlook pages numbers ruby python java git perl azure strava unity
 """)
@@ -36,8 +44,29 @@ GAMES = things.words("""
 
 
 WORN = things.words(
-    "aid aids glasses spectacles lenses brace braces splint orthotics pacemaker prosthesis wig dentures"
+    "aid glasses glass contacts aids glasses spectacles lenses brace braces splint orthotics pacemaker prosthesis wig dentures"
 )
+AIDS = things.words("""
+    cane stick crutches crutch walker rollator frame wheelchair scooter wheels zimmer planner diary notebook calendar
+    phone oven wok pan chisel plane lathe loom wheel press knife torch pencils pastels watercolours watercolors oils
+    acrylics pen pencil tablet keyboard typewriter
+""")
+"""Tools that one walks, writes or works with."""
+ROOMS = things.words("chair sofa couch bed mattress desk table wardrobe board bookcase bookshelf tub shed tent rug armchair pool")
+DRIVEN = things.words("bus tram train lorry truck taxi cab forklift digger ambulance ferry coach minibus crane barge tractor")
+RENTED = things.words("garage studio office room flat apartment house cottage field land stall plot desk workshop")
+UNUSED = things.words("""
+    word words phrase term time energy help hand hands head brain imagination money voice name excuse opportunity
+    chance space toilet loo bathroom bit break power rest advice skills skill experience stairs lift elevator wish
+    swear resource resources tool tools technique techniques tip tips strategy feature features item items swear photo photos picture pictures example quote link opportunity method approach
+""")
+TRYING = verbs.lemmas("""
+    wear, try, try out, download, adopt, run, host, set up, test, configure, learn, upgrade, get, have, install, love,
+    buy, prefer, program
+""")
+SWITCHING = verbs.lemmas("switch, convert, migrate, subscribe, rely, swear, sign, bank, pay")
+NO_TOOLS = frozenset({"GPE", "LOC", "FAC", "PERSON", "DATE", "TIME", "NORP", "EVENT"})
+TRIED = verbs.lemmas("try, try out, test, download, install, configure, upgrade")
 
 
 def read(clause: Clause) -> Iterator[Finding]:
@@ -45,6 +74,8 @@ def read(clause: Clause) -> Iterator[Finding]:
     if not clause.said:
         return
     yield from used(clause)
+    yield from by_frame(clause)
+    yield from no_longer(clause)
     yield from by_preposition(clause)
     yield from languages(clause)
     yield from played(clause)
@@ -52,38 +83,74 @@ def read(clause: Clause) -> Iterator[Finding]:
 
 
 def used(clause: Clause) -> Iterator[Finding]:
-    """I use Notion; we switched to Signal; he drives a Corsa; she wears hearing aids."""
-    if clause.means(verbs.lemmas("use, utilise, utilize, install, subscribe, reuse, operate")) and not clause.passive:
-        nouns, confidence = clause.objects, SURE
-    elif clause.means(RIDE):
-        nouns, confidence = (
-            [noun for noun in clause.objects if listed(noun, things.VEHICLES | things.PETS) or named(noun)],
-            LIKELY,
-        )
-    elif clause.means(
-        verbs.lemmas("""
-            wear, try, try out, download, adopt, run, host, set up, test, configure, learn, upgrade
-        """)
-    ):
-        nouns, confidence = [noun for noun in clause.objects if tool(noun)
-                             or (clause.lemma == "wear" and listed(noun, things.DEVICES | WORN))], LIKELY  # fmt: skip
-    else:
+    """I use Notion; he drives a Corsa; she wears hearing aids; I got the Headspace app; I rent a garage."""
+    nouns: list[Token] = []
+    confidence = LIKELY
+    if clause.passive and clause.lemma != "prescribe":
         return
+    objects = valence.objects(clause)
+    if clause.means(verbs.lemmas("use, utilise, utilize, reuse, operate")):
+        nouns, confidence = objects, SURE
+    elif clause.means(RIDE):
+        nouns = [noun for noun in objects if listed(noun, things.VEHICLES | things.PETS | DRIVEN) or named(noun)]
+    elif clause.means(verbs.lemmas("rent, lease, hire, borrow")):
+        nouns = [noun for noun in objects if listed(noun, things.OWNED | RENTED)] if not clause.at("to") else []
+    elif clause.means(TRYING):
+        nouns = [noun for noun in objects if tool(noun) or (product(noun) and clause.means(TRIED)) or (clause.lemma == "wear" and listed(noun, WORN))]
     for noun in nouns:
-        if (
-            listed(noun, things.NOT_OWNED | things.EMPTY)
-            or noun.pos_ not in {"NOUN", "PROPN"}
-            or (noun.ent_type_ in {"PERSON", "GPE"} and not listed(noun, PROGRAMMING))
-        ):
+        if noun.lower_ in {"it", "them"}:
+            key = clause.reading.entity(noun, "Object", "Concept")
+            yield from told(clause.people, "USES", key, clause, confidence, change(clause))
+        elif listed(noun, WORN):  # "glasses" would be a measure
+            key = clause.reading.made(word(noun) if noun.tag_ == "NN" else noun.lower_, "Object", noun)
+            yield from told(clause.people, "USES", key, clause, confidence, change(clause))
+        elif usable(noun):
+            yield from found(clause, noun, confidence)
+
+
+def usable(noun: Token) -> bool:
+    """Whether a noun can name what somebody uses."""
+    if noun.pos_ not in {"NOUN", "PROPN", "X"} or listed(noun, things.EMPTY | UNUSED):
+        return False
+    return (noun.ent_type_ not in {"PERSON", "GPE", "DATE", "TIME"}) or listed(noun, PROGRAMMING)
+
+
+def by_frame(clause: Clause) -> Iterator[Finding]:
+    """We switched to Signal; she walks with a cane; the doctor put me on statins; I'm fluent in Welsh."""
+    for frame, noun in valence.filled(clause, frames.USING):
+        known = tool(noun) or (product(noun) and frame.place in {"with", "to"}) or listed(noun, things.MEDICINES) or (
+            frame.place in {"with", "on", "in"} and listed(noun, AIDS | things.DEVICES - ROOMS | things.INSTRUMENTS))  # fmt: skip
+        known = known or (clause.means(RIDE) and listed(noun, things.VEHICLES))
+        spoken = frame.holder == "fluent" and (word(noun) in things.LANGUAGES or noun.ent_type_ == "LANGUAGE")
+        loose = frame.holder in {"subscription", "account"} or clause.means(SWITCHING)
+        if not (known or spoken or (loose and named(noun) and noun.ent_type_ not in NO_TOOLS)):
             continue
-        yield from found(clause, noun, confidence)
+        people = clause.people
+        if clause.lemma == "put":  # "the doctor put me on statins"
+            people = [key for key in map(clause.reading.person, clause.objects) if key is not None]
+        if usable(noun) or noun.tag_ == "VB":
+            key = clause.reading.entity(noun) if named(noun) or noun.tag_ == "VB" else thing(clause, noun, "Object")
+            if key is not None and kind(clause, key) not in {"Person", "Place", "Event", "Emotion"}:
+                yield from told(people, "USES", key, clause, LIKELY if known or spoken else MAYBE, change(clause))
+
+
+def no_longer(clause: Clause) -> Iterator[Finding]:
+    """I quit Twitter; deleted Instagram; moved away from Excel; came off the statins."""
+    for _, noun in valence.filled(clause, frames.NO_LONGER_USING):
+        if tool(noun) or listed(noun, things.MEDICINES):
+            key = thing(clause, noun, "Object", "Concept")
+            if key is not None and kind(clause, key) not in {"Person", "Place", "Event", "Emotion"}:
+                yield from told(clause.people, "USES", key, clause, LIKELY, "ended")
 
 
 def tool(noun: Token) -> bool:
     """Whether a noun names a tool, app or programming language."""
-    if noun.ent_type_ == "PRODUCT":
-        return True
     return listed(noun, PROGRAMMING) and (noun.lower_ not in ORDINARY or noun.text[0].isupper())
+
+
+def product(noun: Token) -> bool:
+    """Whether a noun is the proper name of a thing."""
+    return noun.ent_type_ == "PRODUCT" and named(noun)
 
 
 def found(clause: Clause, noun: Token, confidence: float) -> Iterator[Finding]:
@@ -98,8 +165,8 @@ def by_preposition(clause: Clause) -> Iterator[Finding]:
     """I write in Elixir; track it with Strava; we talk on Zoom; moved to Hetzner."""
     for oblique in clause.obliques:
         noun = oblique.noun
-        known = tool(noun)
         fits = (clause.lemma, oblique.prep) in verbs.USE_PREP
+        known = tool(noun) or (fits and product(noun))
         switching = fits and clause.lemma in {"switch", "rely", "subscribe", "swear", "migrate"}
         brought = clause.lemma == "move" and oblique.prep == "to" and clause.objects and noun.pos_ == "PROPN"
         switching = switching or bool(brought and noun.ent_type_ not in {"GPE", "LOC", "FAC", "PERSON", "DATE"})
@@ -113,7 +180,7 @@ def languages(clause: Clause) -> Iterator[Finding]:
     """She speaks Dutch; I'm learning Italian; they taught me Polish."""
     if not clause.means(verbs.SPEAK):
         return
-    for noun in clause.objects:
+    for noun in map(valence.measured, clause.objects):
         if word(noun) in things.LANGUAGES or noun.ent_type_ == "LANGUAGE":
             key = thing(clause, noun, "Concept")
             yield from told(clause.people, "USES", key, clause, LIKELY, change(clause))
@@ -136,7 +203,7 @@ def medicines(clause: Clause) -> Iterator[Finding]:
     """I'm on metformin; she takes sertraline."""
     if not clause.means(verbs.TAKE_MEDICINE):
         return
-    nouns = clause.objects if clause.lemma != "be" else []
+    nouns = valence.objects(clause) if clause.lemma != "be" else []
     for noun in nouns + clause.at("on"):
         if listed(noun, things.MEDICINES):
             key = thing(clause, noun, "Object")
