@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from memsvc.extract.extraction import Extraction
 from memsvc.extract.offline import pipeline
+from memsvc.extract.offline.calibration import Judge, learnt, prior
 from memsvc.extract.offline.cast import Cast, normal
 from memsvc.extract.offline.clean import Cleaned, clean
 from memsvc.extract.offline.facts import read_facts
@@ -41,14 +42,14 @@ class OfflineExtractor:
 
     async def extract(self, window: Window) -> Extraction:
         """What the turns of the window say; never raises for what a text holds."""
-        return await asyncio.to_thread(read, window)
+        return await asyncio.to_thread(read, window, learnt)
 
 
-def read(window: Window) -> Extraction:
-    """See ``OfflineExtractor.extract``."""
+def read(window: Window, judge: Judge = prior) -> Extraction:
+    """What the turns of a window say, as sure as ``judge`` is of it; see ``OfflineExtractor.extract``."""
     cast = Cast(window)
     readings = read_turns(window, cast)
-    found = read_facts(window, readings)
+    found = read_facts(window, readings, judge)
     facts = [fact for fact in found if fact.turn >= 0]
     counts = Counter(fact.turn for fact in facts)
     signs = [read_signs(at, turn.text, counts[at]) for at, turn in enumerate(window.turns) if turn.role in PEOPLE]
