@@ -15,23 +15,25 @@ from bench.direct import Memory, windows_of
 from bench.gold import Conversation
 from bench.matching import UNLABELLED, Claim, Found, Matcher, Thing
 from memsvc.extract.offline import pipeline
-from memsvc.extract.offline.calibration import prior
+from memsvc.extract.offline.calibration import AUTHORS, Judge
 from memsvc.extract.offline.extractor import read
-from memsvc.extract.offline.traits import traits
+from memsvc.extract.offline.traits import of_fact, of_name
 
 if TYPE_CHECKING:
-    from memsvc.extract.extraction import Change, Extraction, Fact
+    from spacy.tokens import Span
+
+    from memsvc.extract.extraction import Change, Extraction
+    from memsvc.extract.offline.cast import Entry
     from memsvc.extract.offline.findings import Finding
 
-Seen = dict[tuple[int, str, int, str], "tuple[Finding, dict[str, float]]"]
-"""Subject, type, object and change of a fact -> the finding that it is from, and its traits."""
+Traits = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class FactExample:
     """A fact that the rules found."""
 
-    traits: dict[str, float]
+    traits: Traits
     claim: Claim
     change: Change
     said_at: datetime
@@ -41,15 +43,31 @@ class Example:
     """It matches a fact of gold, required or not."""
 
 
+@dataclass(frozen=True, slots=True)
+class NameExample:
+    """A name that a window names first."""
+
+    traits: Traits
+    true: bool
+    """It names an entity of gold and is of its type."""
+    required: bool
+    """One that has to be found."""
+
+
 @dataclass(slots=True)
 class Lesson:
     """What was found in a conversation."""
 
     set: str
     gold: Conversation
-    examples: list[Example]
+    facts: list[FactExample]
+    names: list[NameExample]
     things: dict[Hashable, Thing]
+    """All that something was found of."""
+    listed: dict[Hashable, Thing]
+    """Those that are said, by the authors' priors."""
     matcher: Matcher
+    """Gold beside them."""
 
 
 @dataclass(slots=True)
@@ -59,62 +77,77 @@ class Recorder(Memory):
     others: dict[Hashable, Thing] = field(default_factory=dict)
     """Things that only doubtful facts are about."""
 
-    def claims_of(self, said: Extraction, before: Sequence[Hashable], turns: Sequence[str]) -> list[Claim]:
-        """Each fact of an extraction as a claim; what was said is learnt already.
+    def ends(self, said: Extraction, before: Sequence[Hashable]) -> dict[int, Hashable]:
+        """The thing of each entity of an extraction; what was said is learnt already.
 
         Args:
             said: of a window.
             before: keys of the window's candidates.
-            turns: ids of its turns.
         """
-        ends: dict[int, Hashable] = {}
+        found: dict[int, Hashable] = {}
         for entity in said.entities:
             key = before[entity.known] if entity.known is not None else self._same(entity)
             if key not in self.things:
                 self.others.setdefault(key, Thing(entity.type, (entity.name, *entity.aliases), entity.named))
-            ends[entity.key] = key
-        return [
-            Claim(ends[one.subject], one.type, ends[one.object], one.since, one.until, turns=(turns[one.turn],))
-            for one in said.facts
-        ]
+            found[entity.key] = key
+        return found
+
+
+@dataclass(slots=True)
+class Listener:
+    """A judge that notes traits, and lets the authors judge."""
+
+    facts: dict[tuple[int, str, int, str], tuple[Finding, Traits]] = field(default_factory=dict)
+    """By subject, type, object and change."""
+    names: dict[int, Traits] = field(default_factory=dict)
+
+    def judge(self) -> Judge:
+        """It, as the extractor asks it."""
+        return Judge(self.fact, self.name)
+
+    def fact(self, same: Sequence[Finding]) -> float:
+        """Note a fact."""
+        one = same[0]
+        self.facts[one.subject, one.type, one.object, one.change] = one, of_fact(same)
+        return AUTHORS.fact(same)
+
+    def name(self, entry: Entry, where: Sequence[Span]) -> float:
+        """Note a name."""
+        self.names[entry.key] = of_name(entry, where)
+        return AUTHORS.name(entry, where)
 
 
 def lesson_of(name: str, gold: Conversation) -> Lesson:
     """Read a conversation of the set ``name``."""
     pipeline.load()
-    memory = Recorder()
-    found: list[tuple[Claim, Fact, datetime, Finding, dict[str, float]]] = []
-    seen: Seen = {}
-
-    def judge(same: Sequence[Finding]) -> float:
-        one = same[0]
-        seen[one.subject, one.type, one.object, one.change] = one, traits(same)
-        return prior(same)
-
+    memory, lesson = Recorder(), Lesson(name, gold, [], [], {}, {}, Matcher(gold, Found({}, [])))
     for turns, window in windows_of(gold, memory):
-        seen.clear()
-        before = list(memory.things)
-        said = read(window, judge)
+        listener, before = Listener(), list(memory.things)
+        said = read(window, listener.judge())
         memory.learn(turns, said)
-        claims = memory.claims_of(said, before, [turn.turn_id for turn in turns])
-        for claim, fact in zip(claims, said.facts, strict=True):
-            kept = seen[fact.subject, fact.type, fact.object, fact.change]
-            found.append((claim, fact, turns[fact.turn].session_time, *kept))
-    things = memory.others | memory.things
-    matcher = Matcher(gold, Found(things, []))
-    examples = [
-        Example(
-            seen_traits, claim, fact.change, said_at, finding.rule, fact.confidence,
-            any(matcher.says(claim, relation) for relation in matcher.relations),
-        )
-        for claim, fact, said_at, finding, seen_traits in found
-        if claim.type not in UNLABELLED
-    ]  # fmt: skip
-    return Lesson(name, gold, examples, things, matcher)
+        ends = memory.ends(said, before)
+        lesson.things, lesson.listed = memory.others | memory.things, memory.things
+        lesson.matcher = Matcher(gold, Found(lesson.things, []))
+        for fact in said.facts:
+            finding, traits = listener.facts[fact.subject, fact.type, fact.object, fact.change]
+            turn = turns[fact.turn]
+            claim = Claim(
+                ends[fact.subject], fact.type, ends[fact.object], fact.since, fact.until, turns=(turn.turn_id,)
+            )
+            if claim.type not in UNLABELLED:
+                true = any(lesson.matcher.says(claim, relation) for relation in lesson.matcher.relations)
+                lesson.facts.append(
+                    FactExample(traits, claim, fact.change, turn.session_time, finding.rule, fact.confidence, true)
+                )
+        for key, traits in listener.names.items():
+            if key in ends:
+                fitting = [one for one in gold.labels.entities if lesson.matcher.fits(ends[key], one)]
+                lesson.names.append(NameExample(traits, bool(fitting), any(one.required for one in fitting)))
+    return lesson
 
 
-def retold(lesson: Lesson, chosen: Sequence[Example]) -> Found:
-    """What a memory would hold that had been told only these examples."""
+def retold(lesson: Lesson, chosen: Sequence[FactExample]) -> Found:
+    """What a memory would hold that had been told only these facts."""
     memory = Memory(things=dict(lesson.things))
     for one in chosen:
         memory.settle(one.claim, one.change, one.said_at)

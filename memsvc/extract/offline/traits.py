@@ -1,4 +1,6 @@
-"""What can be seen of a finding that may tell whether it is true: its rule, its ends, its clause and its sentence.
+"""What can be seen of a fact, or of a name, that may tell whether it is right.
+
+Of a fact: its rule, its ends, its clause, its sentence. Of a name: how it was voted for, and how it is typed.
 
 No trait knows a word but those of closed classes, so that what ``calibration`` learns holds for what nobody has said
 yet. A trait that names a kind ("rule=places.moves") is 1 where it is so; others are small numbers.
@@ -17,9 +19,12 @@ from memsvc.extract.offline.reading import Status
 from memsvc.extract.offline.vocabulary import is_word
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from spacy.tokens import Span
 
     from memsvc.extract.extraction import Entity
+    from memsvc.extract.offline.cast import Entry
     from memsvc.extract.offline.names import Name
 
 US = frozenset({"we", "us", "our", "ours"})
@@ -53,7 +58,7 @@ OF_WORDS = (
 """Words of closed classes, by what they do to a statement."""
 
 
-def traits(same: Sequence[Finding]) -> dict[str, float]:
+def of_fact(same: Sequence[Finding]) -> dict[str, float]:
     """The traits of a fact.
 
     Args:
@@ -101,7 +106,7 @@ def of_end(clause: Clause, key: int) -> Iterator[str]:
     here = [name for name in reading.names if reading.entity(reading.doc[name.head]) == key]
     near = [name for name in here if reading.doc[name.head].sent == clause.verb.sent]
     if near:
-        yield from of_name(near[0], clause)
+        yield from of_mention(near[0], clause)
     else:
         yield "back" if here else "far back"
 
@@ -118,11 +123,10 @@ def of_phrase(entity: Entity) -> Iterator[str]:
         yield "odd"
 
 
-def of_name(name: Name, clause: Clause) -> Iterator[str]:
+def of_mention(name: Name, clause: Clause) -> Iterator[str]:
     """How sure it is that a name is one, and of that type."""
     doc = clause.reading.doc
-    votes = [count for _, count in name.votes.most_common(2)]
-    lead = votes[0] - (votes[1] if len(votes) > 1 else 0)
+    lead = led(name.votes)
     yield "firm" if lead >= FIRM else "fair" if lead >= FAIR else "weak"
     first = doc[name.start]
     if first.is_sent_start:
@@ -155,3 +159,35 @@ def of_sentence(clause: Clause) -> Iterator[str]:
         yield "odd word"
     if clause.reading.turn.text[:1].islower():
         yield "lower case"
+
+
+def of_name(entry: Entry, where: Sequence[Span]) -> dict[str, float]:
+    """The traits of a name.
+
+    Args:
+        entry: what it names.
+        where: where it stands, at least once.
+
+    Returns:
+        Trait -> value; those that are 0 are left out.
+    """
+
+    def share(holds: Callable[[Span], bool]) -> float:
+        return sum(map(holds, where)) / len(where)
+
+    found = {
+        f"is {entry.kind}": 1.0,
+        "lead": log(1 + max(0, led(entry.votes))),
+        "often": log(len(where)),
+        "word": share(lambda one: all(is_word(token.lower_) for token in one)),
+        "first": share(lambda one: bool(one[0].is_sent_start)),
+        "lower case": share(lambda one: one.text.islower()),
+        "full": share(lambda one: len(one) > 1),
+    }
+    return {trait: value for trait, value in found.items() if value}
+
+
+def led(votes: Counter[str]) -> int:
+    """By how many votes the first is before the second."""
+    counts = [count for _, count in votes.most_common(2)]
+    return counts[0] - (counts[1] if len(counts) > 1 else 0) if counts else 0
