@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph \
-	bench-identity bench-duplicates bench-extract bench-extracted clean
+	bench-identity bench-duplicates bench-extract bench-extracted bench-calibration clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -82,6 +82,9 @@ bench-extract: $(BIN)/.installed ## Facts read out of conversations, beside gold
 
 bench-extracted: $(BIN)/.installed ## Reading a set for facts, and what the facts do to recall (SET=locomo)
 	@$(BIN)/python -m bench.extracted --set $(SET) $(ARGS)
+
+bench-calibration: $(BIN)/.installed ## Learns anew from gold how sure the offline extractor may be; after each change of its rules (ARGS=--show)
+	@$(BIN)/python -m bench.calibration $(ARGS)
 
 bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records told apart, beside plain strings
 	@$(BIN)/python -m bench.identity $(ARGS)

@@ -86,7 +86,7 @@ class Memory:
             if fact.confidence >= SURE and fact.subject in places and fact.object in places:
                 ends = places[fact.subject], places[fact.object]
                 claim = Claim(ends[0], fact.type, ends[1], fact.since, fact.until, turns=(turn.turn_id,))
-                self._settle(claim, fact.change, turn.session_time)
+                self.settle(claim, fact.change, turn.session_time)
 
     def _same(self, entity: Entity) -> Hashable:
         """The key of a thing with one of these names and this type; a new one where there is none."""
@@ -96,7 +96,7 @@ class Memory:
                 return key
         return _key(entity.type, entity.name)
 
-    def _settle(self, claim: Claim, change: str, said_at: datetime) -> None:
+    def settle(self, claim: Claim, change: str, said_at: datetime) -> None:
         """Add a claim, and close or take back what it ends, replaces or corrects."""
         if change == "ended":
             claim = replace(claim, until=claim.until or said_at)

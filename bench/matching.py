@@ -189,6 +189,12 @@ class Matcher:
         task = "Task" in {entity.type, thing.type}
         return any(same_name(one, other, task=task) for one in entity.names for other in thing.names)
 
+    def fits(self, key: Hashable, entity: GoldEntity) -> bool:
+        """Whether a thing is an entity, by a name and, where that is required, the type or one of its family."""
+        types = {self.found.things[key].type, entity.type}
+        fair = not entity.required or len(types) == 1 or any(types <= family for family in FAIR)
+        return fair and entity.id in self.meant[key]
+
     def joins(self, claim: Claim, start: str, end: str) -> bool:
         """Whether a prediction is about these two entities, in this direction or, where it says the same, the other."""
         starts, ends = self.meant.get(claim.start, frozenset()), self.meant.get(claim.end, frozenset())
@@ -273,16 +279,11 @@ def count_entities(matcher: Matcher, tally: Tally) -> None:
     """The same of things."""
     things = matcher.found.things
 
-    def fits(key: Hashable, entity: GoldEntity) -> bool:
-        types = {things[key].type, entity.type}
-        fair = not entity.required or len(types) == 1 or any(types <= family for family in FAIR)
-        return fair and entity.id in matcher.meant[key]
-
     required = [one for one in matcher.entities.values() if one.required]
 
     def candidates(entity: GoldEntity) -> list[Hashable]:
         return sorted(
-            (key for key in things if fits(key, entity)),
+            (key for key in things if matcher.fits(key, entity)),
             key=lambda key: (not things[key].named, things[key].type != entity.type),
         )
 
@@ -294,7 +295,7 @@ def count_entities(matcher: Matcher, tally: Tally) -> None:
     for key, thing in things.items():
         if key in given:
             continue
-        fitting = [entity for entity in matcher.entities.values() if fits(key, entity)]
+        fitting = [entity for entity in matcher.entities.values() if matcher.fits(key, entity)]
         if any(not entity.required for entity in fitting) or (fitting and not thing.named):
             tally.entities_neutral += 1
         else:

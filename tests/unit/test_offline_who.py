@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memsvc.extract.extraction import Entity
+from memsvc.extract.offline.calibration import GOLD
 from memsvc.extract.offline.cast import Cast
 from memsvc.extract.offline.clean import clean
 from memsvc.extract.offline.extractor import OfflineExtractor, read, read_turns
@@ -239,4 +240,6 @@ async def test_turns_before_the_window_are_context_only() -> None:
     "text", ["", "?", "\n\n", "'s", "😀", "-", "…", "I", "a " * 800, "(" * 200, "Ana" * 400, "I I I am am"]
 )
 def test_no_text_breaks_it(text: str) -> None:
-    read(window(text, "and " + text))
+    shown = window(text, f"and {text}", f"I live in Porto {text}")
+    facts = [*read(shown).facts, *read(shown, GOLD).facts]
+    assert all(fact.quote and fact.quote in shown.turns[fact.turn].text for fact in facts)

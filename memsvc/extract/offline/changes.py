@@ -49,7 +49,9 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
         yield from dies(clause, before)
         for old in reversed(holding):
             if ends(clause, old):
-                yield replace(old, clause=clause, change="ended", confidence=min(LIKELY, max(old.confidence, MAYBE)))
+                yield replace(
+                    old, clause=clause, change="ended", rule="", confidence=min(LIKELY, max(old.confidence, MAYBE))
+                )
                 break
 
 
@@ -62,7 +64,7 @@ def dies(clause: Clause, before: Sequence[Finding]) -> Iterator[Finding]:
         wed = old.type == "FAMILY_OF" and old.data.get("relation") in kin.PARTNERS
         gone = old.subject in clause.people or (wed and old.object in clause.people)
         if gone and old.change != "ended" and (wed or old.type in OF_THE_LIVING):
-            yield replace(old, clause=clause, change="ended", dated=True)
+            yield replace(old, clause=clause, change="ended", rule="", dated=True)
 
 
 def ends(clause: Clause, old: Finding) -> bool:

@@ -47,7 +47,7 @@ def read_corrections(reading: Reading, before: Sequence[Finding]) -> Iterator[Fi
                 and kind(clause, old.object) == kind(clause, key)
                 and key not in {old.object, old.subject}
             ):
-                yield replace(old, object=key, clause=clause, change="corrects", confidence=LIKELY)
+                yield replace(old, object=key, clause=clause, change="corrects", confidence=LIKELY, rule="")
                 break
 
 

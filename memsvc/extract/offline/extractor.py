@@ -11,8 +11,10 @@ from zoneinfo import ZoneInfo
 
 from memsvc.extract.extraction import Extraction
 from memsvc.extract.offline import pipeline
+from memsvc.extract.offline.calibration import AUTHORS, GOLD, Judge
 from memsvc.extract.offline.cast import Cast, normal
 from memsvc.extract.offline.clean import Cleaned, clean
+from memsvc.extract.offline.doubts import without_doubtful
 from memsvc.extract.offline.facts import read_facts
 from memsvc.extract.offline.language import is_english
 from memsvc.extract.offline.names import Name, find_names
@@ -41,19 +43,20 @@ class OfflineExtractor:
 
     async def extract(self, window: Window) -> Extraction:
         """What the turns of the window say; never raises for what a text holds."""
-        return await asyncio.to_thread(read, window)
+        return await asyncio.to_thread(read, window, GOLD)
 
 
-def read(window: Window) -> Extraction:
-    """See ``OfflineExtractor.extract``."""
+def read(window: Window, judge: Judge = AUTHORS) -> Extraction:
+    """What the turns of a window say, as sure as ``judge`` is of it; see ``OfflineExtractor.extract``."""
     cast = Cast(window)
     readings = read_turns(window, cast)
-    found = read_facts(window, readings)
+    found = read_facts(window, readings, judge)
     facts = [fact for fact in found if fact.turn >= 0]
     counts = Counter(fact.turn for fact in facts)
     signs = [read_signs(at, turn.text, counts[at]) for at, turn in enumerate(window.turns) if turn.role in PEOPLE]
     used = [key for fact in facts for key in (fact.subject, fact.object)]
-    return Extraction(entities=tuple(cast.extracted(used)), facts=tuple(facts), signs=tuple(signs))
+    entities = without_doubtful(cast.extracted(used), facts, cast, readings, judge)
+    return Extraction(entities=tuple(entities), facts=tuple(facts), signs=tuple(signs))
 
 
 def read_turns(window: Window, cast: Cast) -> list[TurnReading]:

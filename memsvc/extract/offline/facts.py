@@ -11,10 +11,11 @@ from dataclasses import replace
 from memsvc.extract.extraction import Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
+from memsvc.extract.offline.calibration import AUTHORS, LEAST, Judge
 from memsvc.extract.offline.changes import read_changes
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import may_correct, read_corrections
-from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding
+from memsvc.extract.offline.findings import DOUBTFUL, MAYBE, Finding, attributed
 from memsvc.extract.offline.homes import origins
 from memsvc.extract.offline.patterns import PATTERNS
 from memsvc.extract.offline.people import loose_bonds, partners
@@ -44,20 +45,28 @@ CHILDREN = frozenset(
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 
 
-def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
+def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = AUTHORS) -> list[Fact]:
     """The facts of a window's turns, each once.
 
     Args:
         window: as it was given.
         readings: one for each turn that is read (none for assistants' turns), in their order; those of turns before the
             window have a negative index and give no facts.
+        judge: says how sure a fact is.
     """
+    judged = [(replace(same[0], confidence=judge.fact(same)), same) for same in alike(window, readings)]
+    told = {id(finding): same for finding, same in judged}
+    return [fact(finding, told[id(finding)]) for finding in settled([finding for finding, _ in judged])]
+
+
+def alike(window: Window, readings: Sequence[Reading]) -> list[list[Finding]]:
+    """What is found in a window: the findings of one fact together, the one of which its rule is surest first."""
     spouse = spouses(readings)
     same: dict[tuple[int, str, int, str], list[Finding]] = {}
     before: list[Finding] = []
     for reading in readings:
         said = list(with_corrections(reading))
-        said += read_changes(reading, [*before, *said])
+        said += attributed(read_changes(reading, [*before, *said]))
         before += said
         for one in said if reading.index >= 0 else ():
             whose = reading.whose  # two entities may have turned out to be one
@@ -70,10 +79,10 @@ def read_facts(window: Window, readings: Sequence[Reading]) -> list[Fact]:
                 pair = (each.subject, each.object)
                 first, second = sorted(pair) if each.type in SYMMETRIC else pair
                 same.setdefault((first, each.type, second, each.change), []).append(each)
-    best = origins([max(found, key=lambda finding: finding.confidence) for found in same.values()])
-    told = {id(one): found for one, found in zip(best, same.values(), strict=True)}
-    derived = [fact(finding, ()) for finding in colleagues(best, readings)]
-    return [fact(finding, told[id(finding)]) for finding in settled(best)] + derived
+    groups = [sorted(found, key=lambda finding: -finding.confidence) for found in same.values()]
+    firsts = origins([found[0] for found in groups])
+    groups = [[first, *found[1:]] for first, found in zip(firsts, groups, strict=True)]
+    return [*groups, *([one] for one in attributed(colleagues(firsts, readings)))]
 
 
 def spouses(readings: Sequence[Reading]) -> dict[int, int]:
@@ -91,7 +100,7 @@ def of_both(finding: Finding, spouse: dict[int, int]) -> Iterator[Finding]:
     children = finding.type == "FAMILY_OF" and finding.data.get("relation") in CHILDREN and finding.object != other
     shared = finding.type == "LIVES_IN" or children
     if both and other is not None and shared and finding.subject == finding.clause.reading.speaker:
-        yield replace(finding, subject=other, confidence=min(finding.confidence, MAYBE))
+        yield replace(finding, subject=other, confidence=min(finding.confidence, MAYBE), rule="facts.of_both")
 
 
 def with_corrections(reading: Reading) -> Iterator[Finding]:
@@ -100,7 +109,7 @@ def with_corrections(reading: Reading) -> Iterator[Finding]:
     yield from found
     if may_correct(reading):
         same = [each for each in reading.earlier if not each.heard and each.speaker == reading.speaker][:1]
-        yield from read_corrections(reading, [*(one for each in same for one in findings(each)), *found])
+        yield from attributed(read_corrections(reading, [*(one for each in same for one in findings(each)), *found]))
 
 
 def findings(reading: Reading) -> Iterator[Finding]:
@@ -111,13 +120,13 @@ def findings(reading: Reading) -> Iterator[Finding]:
         taken.update(token.i for token in clause.own)
         said_of_you = [token.lower_ for token in clause.subjects] == ["you"]  # as a rule everybody, or a guess
         for pattern in PATTERNS:
-            for finding in pattern(clause):
+            for finding in attributed(pattern(clause)):
                 if others is not None and clause.verb in others and finding.subject == reading.speaker:
                     continue
                 yield replace(finding, confidence=DOUBTFUL) if said_of_you else finding
-    yield from read_answer(reading)
-    yield from loose_bonds(reading, taken)
-    yield from partners(reading)
+    yield from attributed(read_answer(reading))
+    yield from attributed(loose_bonds(reading, taken))
+    yield from attributed(partners(reading))
 
 
 def allowed(finding: Finding, ontology: Ontology) -> bool:
@@ -138,10 +147,11 @@ def settled(found: list[Finding]) -> list[Finding]:
     """Without what another finding of the same turns makes needless or denies.
 
     Relatives are not said to know each other as well, where one lives one need not be, and what ended in the same
-    breath in which it was mentioned did not begin.
+    breath in which it was mentioned did not begin. What is doubtful itself makes nothing needless.
     """
-    family = {frozenset((each.subject, each.object)) for each in found if each.type == "FAMILY_OF"}
-    homes = {(each.subject, each.object) for each in found if each.type == "LIVES_IN"}
+    sure = [each for each in found if each.confidence >= LEAST]
+    family = {frozenset((each.subject, each.object)) for each in sure if each.type == "FAMILY_OF"}
+    homes = {(each.subject, each.object) for each in sure if each.type == "LIVES_IN"}
     ended = {
         (each.subject, each.type, each.object, id(each.clause.reading)) for each in found if each.change == "ended"
     }

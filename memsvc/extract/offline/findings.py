@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from memsvc.extract.extraction import Change
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 NAMES = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "EVENT", "WORK_OF_ART"})
 SURE, LIKELY, MAYBE, DOUBTFUL = 0.9, 0.75, 0.6, 0.4
-"""How often a rule of that kind was right."""
+"""How sure the author of a rule is of it: the prior, from which ``calibration`` learns how often it is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,33 @@ class Finding:
     data: dict[str, Any] = field(default_factory=dict)
     dated: bool = True
     """The times that the clause names are the fact's; not where a phrase tells it by the way ("my sister")."""
+    rule: str = ""
+    """The function that found it, as "places.moves"; set by ``attributed``."""
 
 
 Pattern = Callable[[Clause], Iterator[Finding]]
 """Reads one clause. Asked of every clause; gives nothing where it has nothing to say."""
+
+
+def attributed(found: Iterator[Finding]) -> Iterator[Finding]:
+    """Findings, each with the name of the rule that it is from; those that have one keep it."""
+    for finding in found:
+        yield finding if finding.rule else replace(finding, rule=rule_of(found))
+
+
+def rule_of(found: Iterator[Finding]) -> str:
+    """The innermost function that yields at this moment, with its module; helpers of this module are none.
+
+    A generator that waits tells what it delegates to (``gi_yieldfrom``), so no rule has to say its own name.
+    """
+    rule = ""
+    inner: Iterator[Any] | None = found
+    while isinstance(inner, GeneratorType) and inner.gi_frame is not None:
+        module = str(inner.gi_frame.f_globals["__name__"])
+        if module == __name__:
+            break
+        rule, inner = f"{module.rpartition('.')[2]}.{inner.__name__}", inner.gi_yieldfrom
+    return rule
 
 
 def told(  # noqa: PLR0917 - in the order in which one says it

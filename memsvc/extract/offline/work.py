@@ -348,4 +348,4 @@ def colleagues(found: Sequence[Finding], readings: Iterable[Reading]) -> Iterato
             if bond.relation in (TEACHERS if STUDY_PLACES & set(name) else COLLEAGUES):
                 told_of.add(bond.who)
                 clause = Clause(reading, bond.token)
-                yield replace(works, subject=bond.who, clause=clause, confidence=MAYBE, dated=False)
+                yield replace(works, subject=bond.who, clause=clause, confidence=MAYBE, dated=False, rule="")
