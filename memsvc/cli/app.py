@@ -16,6 +16,7 @@ from memsvc.cli import (
     graph,
     jobs,
     llm,
+    mcp,
     memories,
     models,
     notes,
@@ -61,6 +62,7 @@ app.command("demo")(demo.demo)
 app.command("up")(service.up)
 app.command("api")(service.api)
 app.command("worker")(service.worker)
+app.command("mcp")(mcp.mcp)
 app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)

@@ -180,6 +180,13 @@ class UserNotEmptyError(MemsvcError):
     hint = "Nothing was stored. Name a user that does not exist: the import adds it."
 
 
+class ConfirmationInvalidError(MemsvcError):
+    """The confirmation does not fit what would be erased now."""
+
+    code, status, exit_code = "confirmation_invalid", 409, 3
+    hint = "Ask again without one: the answer shows what would go, and gives a new one for ten minutes."
+
+
 class NotFoundError(MemsvcError):
     """There is nothing with this id."""
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
@@ -55,6 +57,23 @@ class OpenedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """Of a node: everything about it."""
 
 
+class CalledMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """What an id means, without what it says."""
+
+    kind: Literal["message", "fact", "node"]
+    memory_id: UUID
+    """The whole id: of the passage, the fact's version, or the node."""
+    belongs_to: UUID
+    """The conversation of a message, the edge of a fact, the node itself."""
+
+
+async def find_memory(db: Database, owner: Owner, asked: str) -> CalledMemory:
+    """What a short or whole id means. Raises: as ``open_memory``."""
+    async with db.transaction(owner.user_id) as connection:
+        row = await _called(connection, owner, asked)
+    return CalledMemory(kind=row.kind, memory_id=row.memory_id, belongs_to=row.belongs_to)
+
+
 async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2, after: int = 2) -> OpenedMemory:
     """What an id stands for: a message with its conversation, neighbours and facts; a fact with evidence; a node.
 
@@ -70,24 +89,8 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
         MemoryUnknownError: this user has no memory with it.
         MemoryAmbiguousError: several have it; names the whole ids.
     """
-    check_storable(asked, "id")
-    form = ASKED.fullmatch(asked.strip())
-    span = id_range(form["id"]) if form is not None else None
-    if form is None or span is None:
-        raise InvalidRequestError(
-            f"{asked[:60]!r} is no id of a memory.",
-            hint="Give one as a context shows it, m:…, f:… or n:….",
-            field="id",
-        )
-    parameters = {"user_id": owner.user_id, "first": span[0], "last": span[1], "kind": KINDS.get(form["kind"] or "")}
     async with db.transaction(owner.user_id) as connection:
-        found = (await connection.execute(query("memories_called"), parameters)).all()
-        if not found:
-            raise MemoryUnknownError(f"There is no memory {asked[:60]!r}.")
-        if len(found) > 1:
-            ids = [str(row.memory_id) for row in found]
-            raise MemoryAmbiguousError(f"{asked[:60]!r} can be any of {', '.join(ids)}.", ids=ids)
-        [memory] = found
+        memory = await _called(connection, owner, asked)
         facts: list[SupportedFact] = []
         if memory.kind == "message":
             rows = await connection.execute(
@@ -108,3 +111,24 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
             node = await describe_node(db, owner, str(memory.memory_id))
             return OpenedMemory(kind="node", memory_id=memory.memory_id, text=node.label or "", node=node)
     return OpenedMemory(kind=memory.kind, memory_id=memory.memory_id, text=memory.text, **rest)
+
+
+async def _called(connection: AsyncConnection, owner: Owner, asked: str) -> Row[Any]:
+    """The one memory that an id means. Raises: as ``open_memory``."""
+    check_storable(asked, "id")
+    form = ASKED.fullmatch(asked.strip())
+    span = id_range(form["id"]) if form is not None else None
+    if form is None or span is None:
+        raise InvalidRequestError(
+            f"{asked[:60]!r} is no id of a memory.",
+            hint="Give one as a context shows it, m:…, f:… or n:….",
+            field="id",
+        )
+    parameters = {"user_id": owner.user_id, "first": span[0], "last": span[1], "kind": KINDS.get(form["kind"] or "")}
+    found = (await connection.execute(query("memories_called"), parameters)).all()
+    if not found:
+        raise MemoryUnknownError(f"There is no memory {asked[:60]!r}.")
+    if len(found) > 1:
+        ids = [str(row.memory_id) for row in found]
+        raise MemoryAmbiguousError(f"{asked[:60]!r} can be any of {', '.join(ids)}.", ids=ids)
+    return found[0]

@@ -27,6 +27,24 @@ CROSS JOIN LATERAL (
 ) AS m
 ORDER BY m.said_at, m.session, m.ordinal;
 
+-- name: messages_said
+-- The last messages of all conversations that were said within a span, in the order in which they were said.
+WITH page AS MATERIALIZED (
+  SELECT p.source_id, p.session, p.ordinal
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.kind = 'message' AND p.part = 0
+    AND p.said_at >= CAST(:since AS timestamptz) AND p.said_at < CAST(:until AS timestamptz)
+  ORDER BY p.said_at DESC, p.passage_id DESC
+  LIMIT :limit
+)
+SELECT m.*
+FROM page AS g
+CROSS JOIN LATERAL (
+  SELECT * FROM memsvc.messages AS w
+  WHERE w.user_id = :user_id AND w.source_id = g.source_id AND w.session = g.session AND w.ordinal = g.ordinal
+) AS m
+ORDER BY m.said_at, m.session, m.ordinal;
+
 -- name: get_source
 SELECT s.source_id, s.kind, s.identifier, s.title, s.status, s.metadata, s.created_at, s.last_ingested_at
 FROM memsvc.sources AS s

@@ -13,7 +13,7 @@ from memsvc.cli.app import app
 pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
-    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",),
+    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
     ("context",), ("show",),
     ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),
