@@ -233,6 +233,27 @@ class MemoryAmbiguousError(MemsvcError):
     hint = "Give one of the whole ids."
 
 
+class BlockUnknownError(NotFoundError):
+    """The profile has no block of this name."""
+
+    code = "block_unknown"
+    hint = "'memsvc profile show' and GET /v1/profile list the blocks; those of a conversation or node need its name."
+
+
+class ProfileConflictError(MemsvcError):
+    """The block is not at the version that was expected."""
+
+    code, status, exit_code = "profile_conflict", 409, 3
+    hint = "Read the block again, and make the change to what it says now."
+
+
+class ProfileFullError(MemsvcError):
+    """The profile has no room for this."""
+
+    code, status, exit_code = "profile_full", 409, 3
+    hint = "Shorten a block, demote one to archival, or forget one."
+
+
 class RecallUnknownError(NotFoundError):
     """There is no recall with this id."""
 
