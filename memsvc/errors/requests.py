@@ -223,7 +223,7 @@ class MemoryUnknownError(NotFoundError):
     """There is no memory with this id."""
 
     code = "memory_unknown"
-    hint = "Give an id as a context or a recall shows it: m:…, f:… or n:…, or a whole id."
+    hint = "Give an id as a context or a recall shows it: m:…, f:…, n:… or b:…, or a whole id."
 
 
 class MemoryAmbiguousError(MemsvcError):

@@ -108,6 +108,20 @@ async def history(
         return [as_block(found) for found in await connection.execute(query("profile_history"), parameters)]
 
 
+async def last_version(db: Database, owner: Owner, block_id: UUID) -> Block:
+    """What a block says, or said last, by its id.
+
+    Raises:
+        BlockUnknownError: there is none, or not any more.
+    """
+    parameters = {"user_id": owner.user_id, "block_id": block_id, "before": None, "limit": 1}
+    async with db.transaction(owner.user_id) as connection:
+        row = (await connection.execute(query("profile_history"), parameters)).one_or_none()
+    if row is None:
+        raise BlockUnknownError("There is no block with this id.")
+    return as_block(row)
+
+
 async def _row(db: Database, owner: Owner, place: Place) -> Row[Any]:
     node_id = await canonical_of(db, owner, place)
     async with db.transaction(owner.user_id) as connection:

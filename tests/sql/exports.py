@@ -138,9 +138,9 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
     ):
         expires = "'2126-03-01Z'" if kind == "working" else "NULL"
         admin.execute(
-            "INSERT INTO memsvc.profile_versions (user_id, version, name, kind, text, tokens, token_limit, "
-            f"asserted_by, expires_at, {place}) VALUES (%(user)s, 1, '{name}', '{kind}', E'One.\\nTwo.', 4, 9, 'tests', "
-            f"{expires}, {value_of_it})".encode(),
+            "INSERT INTO memsvc.profile_versions "
+            f"(user_id, version, name, kind, text, tokens, token_limit, asserted_by, expires_at, {place}) VALUES "
+            f"(%(user)s, 1, '{name}', '{kind}', E'One.\\nTwo.', 4, 9, 'tests', {expires}, {value_of_it})".encode(),
             {"user": owner.user_id},
         )
     admin.execute(

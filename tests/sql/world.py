@@ -226,16 +226,16 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "VALUES (%s, %s, 'tests/1', 'doubtful', 'doubtful', '{\"type\": \"KNOWS\"}', sha256('knows'))",
             [user_id, stored[0][3]],
         )
-        made = app.execute(
+        version_id = value(
+            app,
             "INSERT INTO memsvc.profile_versions "
             "(user_id, version, name, kind, text, tokens, token_limit, asserted_by) "
             "VALUES (%s, 1, 'preferences', 'core', 'Likes herons.', 3, 500, 'user') RETURNING version_id",
             [user_id],
-        ).fetchone()
-        assert made is not None
+        )
         app.execute(
             "INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines) VALUES (%s, %s, %s, '{1}')",
-            [user_id, made[0], stored[1][3]],
+            [user_id, version_id, stored[1][3]],
         )
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
         app.execute(
