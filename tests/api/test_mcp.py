@@ -305,6 +305,28 @@ async def test_notes_are_written_linked_and_found(api: Litestar, ada: httpx.Asyn
         assert sink["id"] in (await use(client, "open_source", id=oak["id"]))[0]
 
 
+async def test_the_profile_is_edited_by_sections(api: Litestar, ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    async with mcp_client(api, ada) as client, mcp_client(api, bob) as stranger:
+        _, told = await use(client, "remember", text="I like walnut.")
+        text, first = await use(
+            client, "update_profile", section="preferences", change="append", text="Likes walnut.", sources=[told["id"]]
+        )
+        assert is_fenced(text)
+        assert told["id"] in text
+        edit = {"section": "preferences", "change": "replace", "old": "walnut", "text": "oak"}
+        _, second = await use(client, "update_profile", **edit, expected_version=first["version"])
+        assert (second["text"], second["version"]) == ("Likes oak.", first["version"] + 1)
+        assert await refused(client, "update_profile", **edit, expected_version=1) == "profile_conflict"
+        assert await refused(client, "update_profile", **edit) == "invalid_request"  # it does not stand there any more
+        for wrong in ({"section": "other"}, {"change": "drop"}, {"old": None}, {"text": 1}):
+            assert await refused(client, "update_profile", **{**edit, **wrong}) == "invalid_request"
+        assert "Likes oak." in (await use(client, "open_source", id=first["id"]))[0]
+        assert "Likes oak." in (await use(client, "get_context", query="Which wood?"))[0]
+        assert "Likes oak." in await read(client, "memsvc://profile")
+        assert "oak" not in await read(stranger, "memsvc://profile")
+        assert await refused(stranger, "open_source", id=first["id"]) == "memory_unknown"
+
+
 async def test_resources_and_prompts(api: Litestar, ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
     async with mcp_client(api, ada) as client, mcp_client(api, bob, OLD) as stranger:
         _, stored = await use(client, "remember", text="Ines likes walnut.")

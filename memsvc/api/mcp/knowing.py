@@ -11,7 +11,7 @@ from msgspec import Meta
 from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.opened import span_words
-from memsvc.api.mcp.references import messages_called, node_called
+from memsvc.api.mcp.references import MessageIds, messages_called, node_called
 from memsvc.api.mcp.tool import Answer, Content, Quoting, Tool
 from memsvc.db.short_ids import short_id
 from memsvc.graph import links
@@ -27,9 +27,6 @@ from memsvc.recall.render_text import flat
 NOTE_CHARS = 1_000
 """So much of a linked note's text is shown."""
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="An id n:…, or a name.")]
-MessageIds = Annotated[
-    list[Annotated[str, Meta(max_length=60)]], Meta(max_length=20, description="Ids of messages (m:…) that show it.")
-]
 
 
 class ExploreArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from memsvc.access.users import Owner
 from memsvc.db.short_ids import short_id
 from memsvc.graph.describe import Quote, ShownEdge, ShownFact, ShownNode
+from memsvc.profiles.blocks import Block
 from memsvc.recall.phrases import day, since
 from memsvc.recall.render_text import flat
 from memsvc.sources.opening import OpenedMemory
@@ -27,6 +28,8 @@ def opened_lines(opened: OpenedMemory, owner: Owner) -> list[str]:
         return _edge(opened.fact, zone)
     if opened.node is not None:
         return _node(opened.node, zone)
+    if opened.block is not None:
+        return block_lines(opened.block)
     source = opened.source
     said = source.messages if source is not None else []
     lines = [f"# Conversation {flat(source.identifier)}"] if source is not None else []
@@ -49,6 +52,16 @@ def message_line(message: Message, mark: str = "") -> str:
     when = f"{day(message.said_at)}, {message.said_at:%H:%M}"
     said = flat(f"[m:{short_id(message.passage_id)}] {when} {message.speaker or message.role}: “{cut}”{picture}")
     return f"{mark}{said}"
+
+
+def block_lines(block: Block) -> list[str]:
+    """A block of the profile: its lines, and what they rest on."""
+    lines = [flat(f"[{block.id}] {block.name}, version {block.version} ({block.kind})")]
+    lines += [f"| {flat(line)}" for line in block.text.splitlines()]
+    return lines + [
+        f"* Lines {', '.join(map(str, support.lines))} rest on [m:{short_id(support.passage_id)}]."
+        for support in block.evidence
+    ]
 
 
 def span_words(valid_from: datetime | None, valid_to: datetime | None, zone: ZoneInfo) -> str:

@@ -63,7 +63,7 @@ class ContextArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
 class OpenArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to open."""
 
-    id: Annotated[str, Meta(max_length=60, description="An id as another tool shows it: m:…, f:… or n:….")]
+    id: Annotated[str, Meta(max_length=60, description="An id as another tool shows it: m:…, f:…, n:… or b:….")]
     before: Annotated[int, Meta(ge=0, le=20, description="Messages before a message.")] = 2
     after: Annotated[int, Meta(ge=0, le=20, description="Messages after it.")] = 2
 
@@ -74,6 +74,8 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     """Opens it."""
     kind: str
+    name: str = ""
+    """Of a block of the profile."""
     text: str
     why: str
     """Why it is here."""
@@ -109,7 +111,7 @@ class Opened(Quoting, frozen=True, kw_only=True):
 
     id: str
     """The whole id."""
-    kind: Literal["message", "fact", "node"]
+    kind: Literal["message", "fact", "node", "block"]
     text: str
     lines: list[str]
     """What stands around it and what it rests on, a line each."""
@@ -119,6 +121,7 @@ def _remembered(item: Item) -> Remembered:
     return Remembered(
         id=item.id,
         kind=item.kind,
+        name=item.name,
         text=item.text,
         why=item.why,
         speaker=item.speaker,
@@ -161,6 +164,7 @@ async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
         filters=filters,
         group_by="none",
         neighbours=False,
+        profile=False,
         core=False,
         instructions=(),
         salient=0,
@@ -229,7 +233,7 @@ TOOLS = (
         title="Open a memory's source",
         description="Show what an id stands for: a message (m:…) among its neighbours with the facts that rest on it, "
         "a fact (f:…) with its history and the quotes that support it, a person or thing (n:…) with its names and "
-        "facts.",
+        "facts, a block of the profile (b:…).",
         scope="read",
         given=OpenArguments,
         found=Opened,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Annotated
 from uuid import UUID
+
+from msgspec import Meta
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
@@ -13,6 +16,9 @@ from memsvc.graph.find import find_node
 from memsvc.graph.operations import Evidence
 from memsvc.sources.opening import find_memory
 
+MessageIds = Annotated[
+    list[Annotated[str, Meta(max_length=60)]], Meta(max_length=20, description="Ids of messages (m:…) that show it.")
+]
 SHORT_NODE = re.compile(r"\[?n:[0-9a-zA-Z-]{1,40}\]?")
 
 

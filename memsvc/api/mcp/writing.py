@@ -54,7 +54,10 @@ class ForgetArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What to erase: one of id and conversation."""
 
     id: (
-        Annotated[str, Meta(max_length=60, description="A message m:…, a fact f:… or a person or thing n:….")] | None
+        Annotated[
+            str, Meta(max_length=60, description="A message m:…, a fact f:…, a person or thing n:… or a block b:….")
+        ]
+        | None
     ) = None
     conversation: (
         Annotated[str, Meta(max_length=500, description="A whole conversation, by its id or name.")] | None
