@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import socket
 import subprocess
+import textwrap
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -25,6 +27,7 @@ from tests.acceptance.killpoints import MEMSVC, Rig
 from tests.api.mcp_clients import NEW, OLD, is_fenced, refused, use
 
 pytestmark = pytest.mark.acceptance
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "mcp.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,14 @@ def served(prepared: Path) -> Iterator[Served]:
         key = rig.ok("key", "create", "--scope", "admin").strip()
         rig.serve("api")
         with httpx2.Client(base_url=rig.url, headers={"Authorization": f"Bearer {key}"}) as admin:
-            for name in ("Ada", "Bob"):
+            for name in ("Ada", "Bob", "Marcel"):
                 admin.post("/v1/users", json={"name": name}).raise_for_status()
             yield Served(rig, admin)
+
+
+def blocks(language: str) -> list[str]:
+    """The examples of docs/mcp.md in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def server_of(served: Served, *arguments: str) -> StdioServerParameters:
@@ -95,10 +103,22 @@ async def test_two_users_at_once_over_http(served: Served, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", [OLD, NEW])
-async def test_a_client_starts_it_for_one_user(served: Served, mode: str) -> None:
-    async with Client(stdio_client(server_of(served, "--user", "Ada")), mode=mode) as client:
+async def test_a_client_starts_it_as_the_page_says(served: Served, mode: str) -> None:
+    arguments = json.loads(blocks("json")[0])["mcpServers"]["memory"]["args"]
+    assert arguments[0] == "mcp"
+    async with Client(stdio_client(server_of(served, *arguments[1:])), mode=mode) as client:
         await talk(client, f"Walburga-{mode}")
+        assert "Marcel" in (await use(client, "memory_status"))[0]
         assert "forget" not in {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def test_the_example_in_python_runs(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
+    [code] = blocks("python")
+    body = textwrap.indent(code.replace("http://localhost:8765", served.rig.url), "    ")
+    names: dict[str, Any] = {}
+    exec(compile(f"async def example(key):\n{body}", "docs/mcp.md", "exec"), names)
+    await names["example"](served.key("Marcel"))
+    assert "Lindenhof" in capsys.readouterr().out
 
 
 async def test_a_key_decides_over_standard_input_too(served: Served) -> None:
@@ -159,7 +179,7 @@ async def test_clients_that_stop_half_way_hold_up_nobody(served: Served) -> None
             await use(client, "memory_status")
         assert time.monotonic() - begun < 5
         big = httpx2.post(served.address, headers={"Authorization": f"Bearer {key}"}, content=b"x" * 100_000_000)
-        assert big.status_code == 413
+        assert (big.status_code, big.json()["code"]) == (413, "body_too_large")
     finally:
         for half in halves:
             half.close()

@@ -131,9 +131,7 @@ async def test_a_public_address_is_told(api: Litestar, anybody: httpx.AsyncClien
 
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28", "1999-01-01", "\x7f"])
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0"}', b"\xff", b"[" * 5_000, b"null", b"x" * 9_000_000]
-)
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0"}', b"\xff", b"[" * 5_000, b"null"])
 async def test_garbage_gets_an_error_of_the_protocol(ada: httpx.AsyncClient, body: bytes, version: str) -> None:
     answer = await ada.post("/mcp", content=body, headers=HEADERS | {"MCP-Protocol-Version": version})
     assert 400 <= answer.status_code < 500
@@ -166,6 +164,26 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("create_link", {"from_node": "Ada", "to_node": "Ada", "relation": "supports"}),
     ("forget", {}),
 ]
+
+
+async def test_what_users_write_is_not_logged(
+    api: Litestar, ada: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    word = "Rumpelstilzchen"
+    async with mcp_client(api, ada) as client, mcp_client(api, ada, OLD) as older:
+        for one in (client, older):
+            await use(one, "remember", text=f"The name is {word}.")
+            await use(one, "recall", query=word)
+            await refused(one, "recall", query=[word])
+            await refused(one, "open_source", id=word)
+            await refused(one, "explore", node=word)
+            with pytest.raises(MCPError):
+                await one.read_resource(f"memsvc://{word}")
+            with pytest.raises(MCPError):
+                await one.get_prompt(word)
+    await ada.post("/mcp", content=f'{{"{word}":'.encode(), headers=HEADERS)
+    assert word not in caplog.text
+    assert word not in "".join(capsys.readouterr())
 
 
 async def test_hostile_arguments_are_refused_and_change_nothing(api: Litestar, connect: Connect, owner: Owner) -> None:

@@ -17,6 +17,7 @@ import msgspec
 from litestar import Litestar, Request, Response, asgi, get
 from litestar.connection import ASGIConnection
 from litestar.exceptions import MethodNotAllowedException
+from litestar.exceptions.http_exceptions import RequestEntityTooLarge
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Receive, Scope, Send
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -104,11 +105,15 @@ async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
 
     Raises:
         MethodNotAllowedException: it is no POST.
+        RequestEntityTooLarge: its body says that it is too long; of one that does not say, the SDK stops reading.
     """
-    if scope["method"] != "POST":  # type: ignore[typeddict-item]
-        raise MethodNotAllowedException
     connection = ASGIConnection[Any, Any, Any, Any](scope)
     service = service_of(connection)
+    if scope["method"] != "POST":  # type: ignore[typeddict-item]
+        raise MethodNotAllowedException
+    length = connection.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > service.settings.max_body_bytes:
+        raise RequestEntityTooLarge
     asker = Asker(service.db, service.settings, service.embedder, scope["auth"])
     manager: StreamableHTTPSessionManager = connection.app.state["mcp"]
     await manager.handle_request({**scope, ASKER: asker}, receive, send)  # type: ignore[arg-type]

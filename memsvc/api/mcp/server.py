@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from memsvc import __version__
 from memsvc.api.mcp import knowing, profile, prompts, recalling, resources, status, writing
 from memsvc.api.mcp.asker import Asker
-from memsvc.api.mcp.tool import SERVER_ERROR, Tool, refusal
+from memsvc.api.mcp.tool import SERVER_ERROR, Tool, refusal, schema_of
 
 INSTRUCTIONS = """Long-term memory of the user across conversations. At the start of a turn call get_context with what \
 the user said; call recall when they refer to something from before. Call remember when they tell you something lasting.
@@ -27,6 +27,7 @@ Call forget only when the user asks for it, and with their confirmation."""
 TOOLS: dict[str, Tool[Any]] = {
     tool.name: tool for tool in (*recalling.TOOLS, *writing.TOOLS, *knowing.TOOLS, *profile.TOOLS, *status.TOOLS)
 }
+SCHEMAS = {tool.name: schema_of(tool.given) for tool in TOOLS.values()}
 WhoAsks = Callable[[Any], Asker]
 """Who sent the request of this context."""
 
@@ -44,7 +45,7 @@ def make_server(who_asks: WhoAsks) -> Server[Any]:
         title="memsvc",
         description="Long-term memory",
         instructions=INSTRUCTIONS,
-        get_tool_input_schema=_schema,
+        get_tool_input_schema=SCHEMAS.get,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -53,11 +54,6 @@ def make_server(who_asks: WhoAsks) -> Server[Any]:
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
-
-
-def _schema(name: str) -> dict[str, Any] | None:
-    tool = TOOLS.get(name)
-    return tool.shown().input_schema if tool is not None else None
 
 
 @contextmanager
