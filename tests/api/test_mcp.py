@@ -111,8 +111,12 @@ async def test_what_is_no_call_is_refused(ada: httpx.AsyncClient) -> None:
     for method in ("GET", "DELETE", "PUT"):
         answer = await ada.request(method, "/mcp", headers=HEADERS)
         assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
-    page = await ada.post("/mcp", json=handshake("2025-11-25"), headers=HEADERS | {"Origin": "https://evil.test"})
-    assert (page.status_code, page.json()["code"]) == (403, "forbidden")
+    for origin in ("https://evil.test", "null", "", "http://[", "http://memsvc.test.evil.test"):
+        page = await ada.post("/mcp", json=handshake("2025-11-25"), headers=HEADERS | {"Origin": origin})
+        assert (page.status_code, page.json()["code"]) == (403, "forbidden")
+    for length in ("1" * 12, "9" * 5_000):
+        long = await ada.post("/mcp", content=b"{", headers=HEADERS | {"Content-Length": length})
+        assert (long.status_code, long.json()["code"]) == (413, "body_too_large")
     own = await ada.post("/mcp", json=handshake("2025-11-25"), headers=HEADERS | {"Origin": "http://memsvc.test"})
     assert own.status_code == 200
 
