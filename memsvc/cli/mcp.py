@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from memsvc.cli.common import AppName, UserRef, chosen_user, embedders, note, opened
-from memsvc.cli.service import end, told_to_stop
+from memsvc.cli.service import end, kept_up, told_to_stop
 
 if TYPE_CHECKING:
     from memsvc.access.keys import Principal
@@ -84,7 +84,7 @@ def mcp(
     """Serve a desktop assistant that starts this command: the Model Context Protocol on standard input and output."""
     if not MAY_DO.issuperset(scope):
         raise typer.BadParameter("read, write and forget are the scopes.", param_hint="--scope")
-    with opened() as (admin_url, settings):
+    with opened() as (admin_url, settings), kept_up(settings):
         loop = asyncio.new_event_loop()
         loop.run_until_complete(_serve(settings, admin_url, (app, user, key, scope), work=worker))
     end()

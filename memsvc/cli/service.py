@@ -128,7 +128,7 @@ async def _work(settings: Settings, admin_url: str) -> None:
 
 
 @contextmanager
-def _kept_up(settings: Settings) -> Iterator[None]:
+def kept_up(settings: Settings) -> Iterator[None]:
     """Start the embedded server again whenever it is gone, until the block ends."""
     from memsvc.db import embedded
     from memsvc.errors import MemsvcError
@@ -160,7 +160,7 @@ def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
     from memsvc.db.locate import ready
 
     chosen = _configured(host, port)
-    with ready(chosen, note) as admin_url, _kept_up(chosen):
+    with ready(chosen, note) as admin_url, kept_up(chosen):
         asyncio.run(_serve(chosen, admin_url, with_worker=with_worker))
     end()
 
@@ -194,6 +194,6 @@ def worker() -> None:
     chosen = settings()
     if chosen.worker_metrics_port:
         _check_port(chosen.host, chosen.worker_metrics_port)
-    with ready(chosen, note) as admin_url, _kept_up(chosen):
+    with ready(chosen, note) as admin_url, kept_up(chosen):
         asyncio.run(_work(chosen, admin_url))
     end()

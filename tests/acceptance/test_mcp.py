@@ -183,3 +183,6 @@ async def test_clients_that_stop_half_way_hold_up_nobody(served: Served) -> None
     finally:
         for half in halves:
             half.close()
+    logged = served.rig.parts[-1].errors.read_text()
+    assert "Traceback" not in logged
+    assert "internal" not in logged

@@ -82,6 +82,8 @@ async def test_scopes_hide_tools(api: Litestar, connect: Connect, owner: Owner) 
         assert (await writer.list_resources()).resources == []
         with pytest.raises(MCPError, match="forbidden"):
             await writer.read_resource("memsvc://today")
+    arguments = [field for tool in TOOLS.values() for field in tool.shown().input_schema["properties"].values()]
+    assert all("type" in field or "enum" in field for field in arguments)
     shown = {tool.name: tool.shown().annotations for tool in TOOLS.values()}
     assert all(hints is not None and hints.read_only_hint == (name in READING) for name, hints in shown.items())
     assert shown["forget"] is not None

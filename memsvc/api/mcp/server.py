@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from memsvc import __version__
 from memsvc.api.mcp import knowing, profile, prompts, recalling, resources, status, writing
 from memsvc.api.mcp.asker import Asker
-from memsvc.api.mcp.tool import SERVER_ERROR, Tool, refusal, schema_of
+from memsvc.api.mcp.tool import SERVER_ERROR, Tool, arguments_of, refusal
 
 INSTRUCTIONS = """Long-term memory of the user across conversations. At the start of a turn call get_context with what \
 the user said; call recall when they refer to something from before. Call remember when they tell you something lasting.
@@ -27,7 +27,7 @@ Call forget only when the user asks for it, and with their confirmation."""
 TOOLS: dict[str, Tool[Any]] = {
     tool.name: tool for tool in (*recalling.TOOLS, *writing.TOOLS, *knowing.TOOLS, *profile.TOOLS, *status.TOOLS)
 }
-SCHEMAS = {tool.name: schema_of(tool.given) for tool in TOOLS.values()}
+SCHEMAS = {tool.name: arguments_of(tool.given) for tool in TOOLS.values()}
 WhoAsks = Callable[[Any], Asker]
 """Who sent the request of this context."""
 

@@ -84,7 +84,7 @@ class Tool(Generic[Given]):
             name=self.name,
             title=self.title,
             description=self.description,
-            input_schema=schema_of(self.given),
+            input_schema=arguments_of(self.given),
             output_schema=schema_of(self.found),
             annotations=mcp.ToolAnnotations(
                 title=self.title,
@@ -121,6 +121,21 @@ def schema_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     _, components = msgspec.json.schema_components([struct], ref_template="#/$defs/{name}")
     own = components.pop(struct.__name__)
     return {**own, "$defs": components} if components else own
+
+
+def arguments_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    """The schema of arguments. What may be left out is not also null: clients read the first level of a property."""
+    schema = schema_of(struct)
+    return {**schema, "properties": {name: _plain(field) for name, field in schema["properties"].items()}}
+
+
+def _plain(field: dict[str, Any]) -> dict[str, Any]:
+    match field:
+        case {"anyOf": [given, {"type": "null"}], "default": None}:
+            plain: dict[str, Any] = given
+            return plain
+        case _:
+            return field
 
 
 def refusal(error: Exception) -> Refusal:
