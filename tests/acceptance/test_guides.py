@@ -1,4 +1,4 @@
-"""The examples of docs/notes.md, docs/ontology.md and docs/profile.md, run as they stand; ``…`` in an output stands for anything."""
+"""The examples of some pages of docs/, run as they stand; ``…`` in an output stands for anything."""
 
 from __future__ import annotations
 
