@@ -12843,6 +12843,8 @@ CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simp
 
 CREATE INDEX profile_evidence_of_passage ON memsvc.profile_evidence USING btree (user_id, passage_id);
 
+CREATE INDEX profile_versions_called ON memsvc.profile_versions USING btree (user_id, name, recorded_to);
+
 CREATE INDEX profile_versions_of_node ON memsvc.profile_versions USING btree (user_id, node_id) WHERE (node_id IS NOT NULL);
 
 CREATE INDEX profile_versions_of_source ON memsvc.profile_versions USING btree (user_id, source_id) WHERE (source_id IS NOT NULL);

@@ -46,6 +46,7 @@ CREATE TABLE memsvc.profile_versions (
 );
 CREATE UNIQUE INDEX profile_versions_open ON memsvc.profile_versions (user_id, name, node_id, source_id)
   NULLS NOT DISTINCT WHERE recorded_to = 'infinity';
+CREATE INDEX profile_versions_called ON memsvc.profile_versions (user_id, name, recorded_to);
 CREATE INDEX profile_versions_of_node ON memsvc.profile_versions (user_id, node_id) WHERE node_id IS NOT NULL;
 CREATE INDEX profile_versions_of_source ON memsvc.profile_versions (user_id, source_id) WHERE source_id IS NOT NULL;
 COMMENT ON TABLE memsvc.profile_versions IS

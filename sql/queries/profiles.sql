@@ -8,12 +8,19 @@
 SELECT
   v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
   v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, b.node, b.evidence
-FROM memsvc.profile_versions AS v
+FROM (
+  SELECT o.* FROM memsvc.profile_versions AS o
+  WHERE o.user_id = :user_id AND o.recorded_to = 'infinity'
+  UNION ALL
+  SELECT c.* FROM memsvc.profile_versions AS c
+  WHERE
+    CAST(:known_at AS timestamptz) IS NOT NULL AND c.user_id = :user_id AND c.recorded_to < 'infinity'
+    AND c.recorded_to > CAST(:known_at AS timestamptz)
+) AS v
 CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
 WHERE
-  v.user_id = :user_id AND v.kind = any(CAST(:kinds AS text []))
+  v.kind = any(CAST(:kinds AS text []))
   AND v.recorded_from <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
-  AND (v.recorded_to = 'infinity' OR v.recorded_to > CAST(:known_at AS timestamptz))
   AND (v.expires_at IS NULL OR v.expires_at > coalesce(CAST(:known_at AS timestamptz), clock_timestamp()))
   AND (CAST(:source_id AS uuid) IS NULL OR v.source_id IS NULL OR v.source_id = CAST(:source_id AS uuid))
   AND CASE
@@ -32,25 +39,47 @@ SELECT
   pg_advisory_xact_lock(hashtextextended('memsvc profile of ' || CAST(:user_id AS text), 0));
 
 -- name: profile_called
--- The block of a name at its place: what it says, or said last. live: it says so now.
+-- The block of a name at its place: what it says, or said last, unless it went on elsewhere. live: it says so now.
+WITH open_one AS MATERIALIZED (
+  SELECT o.*
+  FROM memsvc.profile_versions AS o
+  WHERE
+    o.user_id = :user_id AND o.name = :name AND o.recorded_to = 'infinity'
+    AND o.source_id IS NOT DISTINCT FROM CAST(:source_id AS uuid)
+    AND CASE
+      WHEN CAST(:node_id AS uuid) IS NULL THEN o.node_id IS NULL
+      ELSE o.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
+    END
+  ORDER BY (o.node_id = CAST(:node_id AS uuid)) DESC
+  LIMIT 1
+),
+last_one AS (
+  SELECT c.*
+  FROM memsvc.profile_versions AS c
+  WHERE
+    NOT EXISTS (SELECT FROM open_one)
+    AND c.user_id = :user_id AND c.name = :name AND c.source_id IS NOT DISTINCT FROM CAST(:source_id AS uuid)
+    AND CASE
+      WHEN CAST(:node_id AS uuid) IS NULL THEN c.node_id IS NULL
+      ELSE c.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
+    END
+    AND NOT EXISTS (
+      SELECT FROM memsvc.profile_versions AS e
+      WHERE e.user_id = :user_id AND e.block_id = c.block_id AND e.recorded_to = 'infinity'
+    )
+  ORDER BY c.recorded_to DESC
+  LIMIT 1
+)
 SELECT
   v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
   v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, b.node, b.evidence,
   v.recorded_to = 'infinity' AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp()) AS live
-FROM memsvc.profile_versions AS v
-CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
-WHERE
-  v.user_id = :user_id AND v.name = :name AND v.source_id IS NOT DISTINCT FROM CAST(:source_id AS uuid)
-  AND CASE
-    WHEN CAST(:node_id AS uuid) IS NULL THEN v.node_id IS NULL
-    ELSE v.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
-  END
-  AND (v.recorded_to = 'infinity' OR NOT EXISTS (
-    SELECT FROM memsvc.profile_versions AS o -- it went on elsewhere
-    WHERE o.user_id = :user_id AND o.block_id = v.block_id AND o.recorded_to = 'infinity'
-  ))
-ORDER BY v.recorded_to DESC, (v.node_id = CAST(:node_id AS uuid)) DESC, v.version DESC
-LIMIT 1;
+FROM (
+  SELECT * FROM open_one
+  UNION ALL
+  SELECT * FROM last_one
+) AS v
+CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b;
 
 -- name: profile_history
 -- All versions of a block, newest first.

@@ -249,7 +249,7 @@ class ProfileController(Controller):
     )
     async def promote(
         self,
-        data: Annotated[PromotionIn, BodyKwarg(examples=[Example(value={"expected_version": 1})])],
+        data: Annotated[PromotionIn, BodyKwarg(examples=[Example(value={"expected_version": None})])],
         writer: NamedDependency[Caller],
         name: Name,
     ) -> Block:

@@ -79,7 +79,7 @@ async def check_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRo
         ForbiddenError: the Origin is not the address of this service.
     """
     origin = connection.headers.get("origin")
-    own, _, _ = _base_url(connection).partition("://")[2].partition("/")
+    own = _base_url(connection).partition("://")[2].partition("/")[0]
     if origin is not None and origin.partition("://")[2] != own:
         raise ForbiddenError("A web page of another site may not use this address.", hint="Call it from a program.")
 
