@@ -59,6 +59,11 @@ class Settings(BaseSettings):
     # The service.
     host: str = Field(default="127.0.0.1", description="Address that the API listens on.")
     port: int = Field(default=8765, ge=1, le=65535, description="Port that the API listens on.")
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s\"/?#]+(/[^\s\"?#]*)?$",
+        description="Address by which clients reach the API: https://memory.example.org. Empty: as each calls it.",
+    )
     pool_size: int = Field(default=8, ge=1, le=200, description="Database connections a process keeps.")
     pool_timeout_s: float = Field(default=5.0, gt=0, description="Longest wait for a free connection.")
     statement_timeout_ms: int = Field(default=30_000, ge=100, description="Longest statement of a request.")

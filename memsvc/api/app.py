@@ -34,6 +34,7 @@ from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
 from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
+from memsvc.api.controllers.profile import ProfileController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController
 from memsvc.api.controllers.reviews import ReviewsController
@@ -41,6 +42,8 @@ from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.walks import WalksController
+from memsvc.api.mcp.door import HANDLERS as MCP_HANDLERS
+from memsvc.api.mcp.door import mcp_served
 from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.db.engine import Database, role_url
@@ -62,6 +65,7 @@ V1 = (
     SourcesController,
     NotesController,
     LinksController,
+    ProfileController,
     OntologyController,
     WalksController,
     ForgetController,
@@ -173,8 +177,8 @@ def create_app(
                 await opened.close()
 
     app = ObservedLitestar(
-        route_handlers=[Router("/v1", route_handlers=V1, guards=[authenticate]), ServiceController],
-        lifespan=[database],
+        route_handlers=[Router("/v1", route_handlers=V1, guards=[authenticate]), *MCP_HANDLERS, ServiceController],
+        lifespan=[database, mcp_served],
         request_class=JsonRequest,
         request_max_body_size=settings.max_body_bytes,
         exception_handlers=EXCEPTION_HANDLERS,

@@ -16,10 +16,12 @@ from memsvc.cli import (
     graph,
     jobs,
     llm,
+    mcp,
     memories,
     models,
     notes,
     ontology,
+    profile,
     recalls,
     relay,
     reviews,
@@ -61,6 +63,7 @@ app.command("demo")(demo.demo)
 app.command("up")(service.up)
 app.command("api")(service.api)
 app.command("worker")(service.worker)
+app.command("mcp")(mcp.mcp)
 app.command("relay")(relay.relay)
 app.command("doctor")(database.doctor)
 app.command("ingest")(memories.ingest)
@@ -76,6 +79,7 @@ app.command("sql")(console.sql)
 app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
 app.add_typer(notes.notes, name="note")
 app.add_typer(ontology.ontology, name="ontology")
+app.add_typer(profile.profile, name="profile")
 app.command("graph")(walks.graph)
 app.command("forget")(forget.forget)
 app.command("facts")(graph.facts)

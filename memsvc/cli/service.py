@@ -77,7 +77,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         log_enabled=False,
         websockets=False,
     )
-    stopping = _told_to_stop()
+    stopping = told_to_stop()
     serving = asyncio.create_task(server.serve())
     warming = asyncio.create_task(models.ready(db)) if models is not None else None
     note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs); Ctrl-C ends it.")
@@ -97,7 +97,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         await db.close()
 
 
-def _told_to_stop() -> asyncio.Event:
+def told_to_stop() -> asyncio.Event:
     """Set by SIGTERM or Ctrl-C."""
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -114,7 +114,7 @@ async def _work(settings: Settings, admin_url: str) -> None:
 
     configure_logging(settings)
     models = residents(settings)
-    stopping = _told_to_stop()
+    stopping = told_to_stop()
     port = settings.worker_metrics_port
     try:
         with metrics_served(settings.host, port) if port else nullcontext():
@@ -128,7 +128,7 @@ async def _work(settings: Settings, admin_url: str) -> None:
 
 
 @contextmanager
-def _kept_up(settings: Settings) -> Iterator[None]:
+def kept_up(settings: Settings) -> Iterator[None]:
     """Start the embedded server again whenever it is gone, until the block ends."""
     from memsvc.db import embedded
     from memsvc.errors import MemsvcError
@@ -160,12 +160,12 @@ def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
     from memsvc.db.locate import ready
 
     chosen = _configured(host, port)
-    with ready(chosen, note) as admin_url, _kept_up(chosen):
+    with ready(chosen, note) as admin_url, kept_up(chosen):
         asyncio.run(_serve(chosen, admin_url, with_worker=with_worker))
-    _end()
+    end()
 
 
-def _end() -> NoReturn:
+def end() -> NoReturn:
     """End this process, now that all is done and closed, without an interpreter's end.
 
     That would wait for a model that hangs. And a thread of the HTTP server may still let go of its Python objects:
@@ -194,6 +194,6 @@ def worker() -> None:
     chosen = settings()
     if chosen.worker_metrics_port:
         _check_port(chosen.host, chosen.worker_metrics_port)
-    with ready(chosen, note) as admin_url, _kept_up(chosen):
+    with ready(chosen, note) as admin_url, kept_up(chosen):
         asyncio.run(_work(chosen, admin_url))
-    _end()
+    end()

@@ -30,7 +30,7 @@ from memsvc.recall.phrases import age, day, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall
-from memsvc.recall.surroundings import instructions, last_spoken, last_turns, moments, neighbours
+from memsvc.recall.surroundings import instructions, last_spoken, last_turns, moments, neighbours, profile
 from memsvc.settings import Settings
 from memsvc.times.elapsed import last_spoke
 
@@ -64,9 +64,11 @@ class ContextOptions:
     neighbours: bool = True
     """The turns before and after a message, where the budget allows."""
     conversation: str | None = None
-    """The one that goes on, by id or identifier: its last turns can be given."""
+    """The one that goes on, by id or identifier: its last turns can be given, and its working memory is."""
     recent_turns: int = 0
     """So many of them, 0 to 100, to the letter; they do not come again as memories."""
+    profile: bool = True
+    """Core memory, and the working memory of the conversation: blocks that an assistant edits itself."""
     core: bool = True
     """Instructions that are pinned, or of the category core."""
     instructions: Sequence[str] | None = None
@@ -237,6 +239,8 @@ class _Asked:
         recent: list[Item] = []
         core: list[Item] = []
         others: list[Item] = []
+        blocks: list[Item] = []
+        source_id: UUID | None = None
         near: dict[UUID, list[Item]] = {}
         async with self.db.transaction(owner.user_id) as connection:
             if options.elapsed:
@@ -245,6 +249,9 @@ class _Asked:
                 source_id = await _conversation(connection, owner, options.conversation)
                 if options.recent_turns:
                     recent = await last_turns(connection, owner, source_id, options.recent_turns, times)
+            if options.profile:
+                then = options.filters.known_at or options.filters.as_of
+                blocks = await profile(connection, owner, source_id, then)
             categories = options.instructions
             if options.core or categories is None or categories:
                 core, others = await instructions(connection, owner, categories, core=options.core, times=times)
@@ -253,6 +260,7 @@ class _Asked:
         return Material(
             memories=found.memories,
             recent=recent,
+            profile=blocks,
             core=core,
             instructions=others,
             salient=minded,

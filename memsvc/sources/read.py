@@ -189,6 +189,25 @@ async def list_messages(
     )
 
 
+async def messages_said(
+    db: Database, owner: Owner, *, since: datetime, until: datetime, limit: int = 50
+) -> list[Message]:
+    """The last messages of all conversations that were said within a span, in their order; no traces.
+
+    Args:
+        db: the database.
+        owner: whose.
+        since: said then or later.
+        until: said before.
+        limit: most messages, 1 to 1,000.
+    """
+    check_page(limit)
+    asked = {"user_id": owner.user_id, "since": since, "until": until, "limit": limit}
+    async with db.transaction(owner.user_id) as connection:
+        rows = (await connection.execute(query("messages_said"), asked)).all()
+    return [_message(row) for row in rows]
+
+
 async def open_source(
     db: Database, owner: Owner, source_id: UUID, *, around: UUID | None = None, before: int = 5, after: int = 5
 ) -> OpenedSource:

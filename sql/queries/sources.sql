@@ -27,6 +27,24 @@ CROSS JOIN LATERAL (
 ) AS m
 ORDER BY m.said_at, m.session, m.ordinal;
 
+-- name: messages_said
+-- The last messages of all conversations that were said within a span, in the order in which they were said.
+WITH page AS MATERIALIZED (
+  SELECT p.source_id, p.session, p.ordinal
+  FROM memsvc.passages AS p
+  WHERE p.user_id = :user_id AND p.kind = 'message' AND p.part = 0
+    AND p.said_at >= CAST(:since AS timestamptz) AND p.said_at < CAST(:until AS timestamptz)
+  ORDER BY p.said_at DESC, p.passage_id DESC
+  LIMIT :limit
+)
+SELECT m.*
+FROM page AS g
+CROSS JOIN LATERAL (
+  SELECT * FROM memsvc.messages AS w
+  WHERE w.user_id = :user_id AND w.source_id = g.source_id AND w.session = g.session AND w.ordinal = g.ordinal
+) AS m
+ORDER BY m.said_at, m.session, m.ordinal;
+
 -- name: get_source
 SELECT s.source_id, s.kind, s.identifier, s.title, s.status, s.metadata, s.created_at, s.last_ingested_at
 FROM memsvc.sources AS s
@@ -79,8 +97,8 @@ INNER JOIN memsvc.sources AS s
 ORDER BY w.wanted, (CAST(s.source_id AS text) = w.wanted) DESC;
 
 -- name: memories_called
--- Messages, facts (by version, or by edge) and nodes whose id lies in a range, which a short id means: a few rows by
--- key. first_id: of a part of a message, its first part.
+-- Messages, facts (by version, or by edge), nodes and blocks of the profile whose id lies in a range, which a short id
+-- means: a few rows by key. first_id: of a part of a message, its first part.
 SELECT *
 FROM (
   (
@@ -123,6 +141,15 @@ FROM (
     FROM memsvc.nodes AS n
     WHERE n.user_id = :user_id AND n.node_id >= CAST(:first AS uuid) AND n.node_id <= CAST(:last AS uuid)
     ORDER BY n.node_id
+    LIMIT 20
+  )
+  UNION ALL
+  (
+    SELECT DISTINCT ON (v.block_id)
+      'block' AS kind, v.block_id AS memory_id, v.block_id AS belongs_to, v.text, NULL AS first_id
+    FROM memsvc.profile_versions AS v
+    WHERE v.user_id = :user_id AND v.block_id >= CAST(:first AS uuid) AND v.block_id <= CAST(:last AS uuid)
+    ORDER BY v.block_id DESC, v.version DESC
     LIMIT 20
   )
 ) AS m

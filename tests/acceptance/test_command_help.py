@@ -13,13 +13,14 @@ from memsvc.cli.app import app
 pytestmark = pytest.mark.acceptance
 COMMANDS = [
     (),
-    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("doctor",), ("ingest",), ("recall",),
+    ("demo",), ("up",), ("api",), ("worker",), ("relay",), ("mcp",), ("doctor",), ("ingest",), ("recall",),
     ("context",), ("show",),
     ("feedback",), ("top-of-mind",),
     ("sql",), ("psql",),
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
+    ("profile",), *(("profile", does) for does in ("show", "set", "append", "replace", "history", "move", "forget")),
     ("graph",), ("forget",),
     ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),

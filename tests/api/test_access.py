@@ -34,6 +34,10 @@ EVERY_ROUTE = [
     ("GET", f"/v1/notes/{NOTHING}/linked", "read"),
     ("POST", "/v1/links", "write"),
     ("POST", "/v1/links/close", "write"),
+    *(("GET", f"/v1/profile{of}", "read") for of in ("", "/preferences", "/preferences/history")),
+    *((does, "/v1/profile/preferences", scope) for does, scope in (("PUT", "write"), ("PATCH", "write"))),
+    *(("POST", f"/v1/profile/preferences/{does}", "write") for does in ("promote", "demote")),
+    ("DELETE", "/v1/profile/preferences", "forget"),
     ("GET", "/v1/ontology", "read"),
     ("POST", "/v1/ontology/node-types", "write"),
     ("POST", "/v1/ontology/edge-types", "write"),
@@ -342,7 +346,7 @@ async def test_expired_and_tampered_tokens_do_not_work(
     bad = {
         "expired": jwt.encode(claims | {"exp": past}, secret, JWT_ALGORITHM),
         "signed by another": for_other,
-        "unsigned": jwt.encode(claims, None, algorithm="none"),
+        "unsigned": jwt.encode(claims, None, algorithm="none"),  # type: ignore[arg-type]
         "another's body": ".".join([head, for_other.split(".")[1], mac]),
         "no signature": f"{head}.{body}.",
         "another issuer": jwt.encode(claims | {"iss": "else"}, secret, JWT_ALGORITHM),

@@ -1,0 +1,129 @@
+"""MCP over streamable HTTP at /mcp, behind the same keys as REST.
+
+One address takes every protocol version that the SDK speaks: those of 2024 and 2025, which begin with a handshake, and
+that of 2026, which has none. Each POST gets one JSON answer. There is no stream from the server to the client and no
+session, so GET and DELETE are refused; what a client leaves half open holds nothing but its own socket.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from litestar import Litestar, Request, Response, asgi, get
+from litestar.connection import ASGIConnection
+from litestar.exceptions import MethodNotAllowedException
+from litestar.exceptions.http_exceptions import RequestEntityTooLarge
+from litestar.handlers import BaseRouteHandler
+from litestar.types import Receive, Scope, Send
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from memsvc.access.keys import SCOPES
+from memsvc.api.callers import authenticate, service_of
+from memsvc.api.mcp.asker import Asker
+from memsvc.api.mcp.server import make_server
+from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error
+from memsvc.errors import ForbiddenError, UnauthenticatedError
+from memsvc.settings import Settings
+
+PATH = "/mcp"
+METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"
+ASKER = "memsvc.asker"
+MAX_DIGITS = 18
+HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
+
+
+class ResourceMetadata(msgspec.Struct, frozen=True, kw_only=True):
+    """What guards /mcp, as RFC 9728 has it. There is no authorization server: keys are made by 'memsvc key create'."""
+
+    resource: str
+    """The address that a key is for."""
+    bearer_methods_supported: tuple[str, ...] = ("header",)
+    scopes_supported: tuple[str, ...] = tuple(scope for scope in SCOPES if scope != "admin")
+    resource_name: str = "memsvc"
+
+
+def _asker(ctx: Any) -> Asker:
+    found: Asker = ctx.request.scope[ASKER]
+    return found
+
+
+@asynccontextmanager
+async def mcp_served(app: Litestar) -> AsyncIterator[None]:
+    """Runs the SDK's part as long as the app runs; stands behind the one that opens the database."""
+    settings: Settings = app.state["service"].settings
+    manager = StreamableHTTPSessionManager(
+        make_server(_asker), json_response=True, stateless=True, max_request_body_size=settings.max_body_bytes
+    )
+    async with manager.run():
+        app.state["mcp"] = manager
+        yield
+
+
+def _base_url(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
+    """How the client calls this service: MEMSVC_PUBLIC_URL, else by the Host that it names."""
+    settings = service_of(connection).settings
+    if settings.public_url is not None:
+        return settings.public_url.rstrip("/")
+    host = connection.headers.get("host", "")
+    return f"{connection.scope['scheme']}://{host if HOST.fullmatch(host) else f'{settings.host}:{settings.port}'}"
+
+
+async def check_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    """Refuse web pages of other sites, as the protocol asks for; programs send no Origin.
+
+    Raises:
+        ForbiddenError: the Origin is not the address of this service.
+    """
+    origin = connection.headers.get("origin")
+    own = _base_url(connection).partition("://")[2].partition("/")[0]
+    if origin is not None and origin.partition("://")[2] != own:
+        raise ForbiddenError("A web page of another site may not use this address.", hint="Call it from a program.")
+
+
+def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
+    """problem+json; who has no key is told where it says what is needed."""
+    answer = answer_error(request, error)
+    if isinstance(error, UnauthenticatedError):
+        metadata = f"{_base_url(request)}{METADATA_PATH}"
+        answer.headers["WWW-Authenticate"] = f'Bearer realm="memsvc", resource_metadata="{metadata}"'
+    if isinstance(error, MethodNotAllowedException):
+        answer.headers["Allow"] = "POST"
+    return answer
+
+
+@asgi(
+    PATH,
+    guards=[check_origin, authenticate],
+    exception_handlers=dict.fromkeys(EXCEPTION_HANDLERS, refuse),
+    copy_scope=True,
+)
+async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hand a request with a working key to the SDK.
+
+    Raises:
+        MethodNotAllowedException: it is no POST.
+        RequestEntityTooLarge: its body says that it is too long; of one that does not say, the SDK stops reading.
+    """
+    connection = ASGIConnection[Any, Any, Any, Any](scope)
+    service = service_of(connection)
+    if scope["method"] != "POST":  # type: ignore[typeddict-item]
+        raise MethodNotAllowedException
+    length = connection.headers.get("content-length", "")
+    if length.isdecimal() and (len(length) > MAX_DIGITS or int(length) > service.settings.max_body_bytes):
+        raise RequestEntityTooLarge
+    asker = Asker(service.db, service.settings, service.embedder, scope["auth"])
+    manager: StreamableHTTPSessionManager = connection.app.state["mcp"]
+    await manager.handle_request({**scope, ASKER: asker}, receive, send)  # type: ignore[arg-type]
+
+
+@get(METADATA_PATH, include_in_schema=False, sync_to_thread=False)
+def mcp_metadata(request: Request[Any, Any, Any]) -> ResourceMetadata:
+    """What guards /mcp."""
+    return ResourceMetadata(resource=f"{_base_url(request)}{PATH}")
+
+
+HANDLERS = (mcp_door, mcp_metadata)

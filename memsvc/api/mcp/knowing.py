@@ -1,0 +1,289 @@
+"""Tools of the graph: walking it, and what is written into it by hand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec import Meta
+
+from memsvc.access.users import Owner
+from memsvc.api.mcp.asker import Asker
+from memsvc.api.mcp.opened import span_words
+from memsvc.api.mcp.references import MessageIds, messages_called, node_called
+from memsvc.api.mcp.tool import Answer, Content, Quoting, Tool
+from memsvc.db.short_ids import short_id
+from memsvc.graph import links
+from memsvc.graph.explore import Explored
+from memsvc.graph.explore import explore as walk
+from memsvc.graph.find import check_edge_types
+from memsvc.graph.links import Relation
+from memsvc.graph.notes import NoteKind
+from memsvc.graph.notes import create_note as write_note
+from memsvc.llm.fence import fenced
+from memsvc.recall.render_text import flat
+
+NOTE_CHARS = 1_000
+"""So much of a linked note's text is shown."""
+Name = Annotated[str, Meta(min_length=1, max_length=200, description="An id n:…, or a name.")]
+
+
+class ExploreArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Where to begin and how far to go."""
+
+    node: Name
+    edge_types: (
+        Annotated[list[str], Meta(max_length=20, description="Only along facts of these types, such as WORKS_AT.")]
+        | None
+    ) = None
+    hops: Annotated[int, Meta(ge=1, le=4, description="How far.")] = 1
+    cursor: (
+        Annotated[str, Meta(max_length=200, description="next_cursor of the page before; all else stays the same.")]
+        | None
+    ) = None
+
+
+class NoteArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A note to write."""
+
+    title: Annotated[str, Meta(min_length=1, max_length=200)]
+    text: Annotated[str, Meta(max_length=8_000)] = ""
+    kind: NoteKind = "fact"
+    tags: Annotated[list[str], Meta(max_length=50)] = []
+    about: Annotated[list[Name], Meta(max_length=20, description="What it is about: ids n:… or names.")] = []
+    sources: MessageIds = []
+    importance: Annotated[float, Meta(ge=1, le=10, description="1 trivial, 10 life-changing.")] = 5.0
+
+
+class LinkArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A link to make."""
+
+    from_node: Name
+    to_node: Name
+    relation: Relation
+    strength: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    reason: Annotated[str, Meta(max_length=2_000, description="Why, as a sentence.")] = ""
+    sources: MessageIds = []
+
+
+class LinkedArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Where to look."""
+
+    note: Name
+    radius: Annotated[int, Meta(ge=1, le=4, description="Most links between.")] = 1
+    relations: list[Relation] | None = None
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+
+
+class NearNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node."""
+
+    id: str
+    type: str
+    label: str
+    hop: int
+
+
+class NearFact(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact."""
+
+    id: str
+    type: str
+    from_node: str
+    to_node: str
+    fact: str
+
+
+class Near(Quoting, frozen=True, kw_only=True):
+    """What is near."""
+
+    nodes: list[NearNode]
+    facts: list[NearFact]
+    truncated: bool
+    """There is more than the pages show."""
+    next_cursor: str | None
+    """For the next page."""
+
+
+class Noted(Content, frozen=True, kw_only=True):
+    """A note that was written."""
+
+    id: str
+
+
+class Linked(Content, frozen=True, kw_only=True):
+    """A link that was made, or made anew."""
+
+    id: str
+
+
+class NearNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A note that hangs together with another."""
+
+    id: str
+    title: str
+    text: str
+    kind: str
+    distance: int
+    relations: list[str]
+    strength: float
+
+
+class NearNotes(Quoting, frozen=True, kw_only=True):
+    """Notes, nearest first."""
+
+    notes: list[NearNote]
+
+
+async def explore(asker: Asker, owner: Owner, given: ExploreArguments) -> Answer:
+    """What is near a node."""
+    await check_edge_types(asker.db, owner, given.edge_types)
+    start = await node_called(asker.db, owner, given.node)
+    found = await walk(asker.db, owner, [start], hops=given.hops, types=given.edge_types, cursor=given.cursor)
+    return Answer(fenced("\n".join(_near_lines(found, owner))), _near(found))
+
+
+def _near(found: Explored) -> Near:
+    return Near(
+        nodes=[
+            NearNode(id=f"n:{short_id(node.node_id)}", type=node.type or "", label=node.label or "", hop=node.hop)
+            for node in found.nodes
+        ],
+        facts=[
+            NearFact(
+                id=f"f:{short_id(edge.version_id)}",
+                type=edge.type,
+                from_node=f"n:{short_id(edge.from_node)}",
+                to_node=f"n:{short_id(edge.to_node)}",
+                fact=edge.fact,
+            )
+            for edge in found.edges
+        ],
+        truncated=found.truncated,
+        next_cursor=found.next_cursor,
+    )
+
+
+def _near_lines(found: Explored, owner: Owner) -> list[str]:
+    zone = ZoneInfo(owner.time_zone)
+    lines = [
+        flat(f"[n:{short_id(node.node_id)}] {node.label or '?'} ({node.type or 'unknown type'}), {node.hop} away")
+        for node in found.nodes
+    ]
+    lines += [
+        flat(
+            f"[f:{short_id(edge.version_id)}] {edge.fact}{span_words(edge.valid_from, edge.valid_to, zone)} "
+            f"({edge.type}, n:{short_id(edge.from_node)} to n:{short_id(edge.to_node)})"
+        )
+        for edge in found.edges
+    ]
+    if found.next_cursor:
+        lines.append(f"* There is more: call explore again with cursor={found.next_cursor}")
+    elif found.truncated:
+        lines.append("* There is more than can be shown; name edge_types.")
+    return lines
+
+
+async def create_note(asker: Asker, owner: Owner, given: NoteArguments) -> Answer:
+    """Write a note."""
+    note = await write_note(
+        asker.db,
+        owner,
+        given.title,
+        given.text,
+        kind=given.kind,
+        tags=given.tags,
+        about=[await node_called(asker.db, owner, name) for name in given.about],
+        evidence=await messages_called(asker.db, owner, given.sources),
+        importance=given.importance,
+        asserted_by=asker.asserted_by,
+    )
+    known = f"n:{short_id(note.note_id)}"
+    return Answer(f"Written as {known}.", Noted(id=known))
+
+
+async def create_link(asker: Asker, owner: Owner, given: LinkArguments) -> Answer:
+    """Link two nodes."""
+    link = await links.create_link(
+        asker.db,
+        owner,
+        await node_called(asker.db, owner, given.from_node),
+        await node_called(asker.db, owner, given.to_node),
+        given.relation,
+        strength=given.strength,
+        reason=given.reason,
+        evidence=await messages_called(asker.db, owner, given.sources),
+        asserted_by=asker.asserted_by,
+    )
+    known = f"f:{short_id(link.version_id)}"
+    return Answer(f"Linked as {known}.", Linked(id=known))
+
+
+async def get_linked_notes(asker: Asker, owner: Owner, given: LinkedArguments) -> Answer:
+    """Notes near a note."""
+    start = await node_called(asker.db, owner, given.note)
+    found = await links.get_linked_notes(
+        asker.db, owner, start, radius=given.radius, relations=given.relations, limit=given.limit
+    )
+    shown = [
+        NearNote(
+            id=f"n:{short_id(note.note_id)}",
+            title=note.title,
+            text=note.text[:NOTE_CHARS],
+            kind=note.kind,
+            distance=note.distance,
+            relations=list(note.relations),
+            strength=note.strength,
+        )
+        for note in found
+    ]
+    lines = [
+        flat(f"[{note.id}] {note.title} ({note.kind}; {', '.join(note.relations)}; {note.strength:.2f}): {note.text}")
+        for note in shown
+    ] or ["* No notes are linked with it."]
+    return Answer(fenced("\n".join(lines)), NearNotes(notes=shown))
+
+
+TOOLS = (
+    Tool(
+        name="explore",
+        title="Explore what is known",
+        description="Walk the graph of facts from a person, place, thing, project or note: what it is related to, how, "
+        "and since when. Gives 20 nodes at a time; cursor goes on.",
+        scope="read",
+        given=ExploreArguments,
+        found=Near,
+        run=explore,
+    ),
+    Tool(
+        name="create_note",
+        title="Write a note",
+        description="Write down a conclusion, decision or insight of your own or of the user as a note that can be "
+        "linked and found. For what the user said, use remember.",
+        scope="write",
+        given=NoteArguments,
+        found=Noted,
+        run=create_note,
+    ),
+    Tool(
+        name="create_link",
+        title="Link two notes",
+        description="Say how two notes (or any nodes) hang together. Said again, it changes the strength and reason "
+        "of the same link.",
+        scope="write",
+        given=LinkArguments,
+        found=Linked,
+        run=create_link,
+        idempotent=True,
+    ),
+    Tool(
+        name="get_linked_notes",
+        title="Get linked notes",
+        description="Notes that hang together with a note, nearest and strongest first, and how.",
+        scope="read",
+        given=LinkedArguments,
+        found=NearNotes,
+        run=get_linked_notes,
+    ),
+)

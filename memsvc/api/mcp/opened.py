@@ -1,0 +1,113 @@
+"""What opened memories look like to a model: a line each, with a mark of ours before what people wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from memsvc.access.users import Owner
+from memsvc.db.short_ids import short_id
+from memsvc.graph.describe import Quote, ShownEdge, ShownFact, ShownNode
+from memsvc.profiles.blocks import Block
+from memsvc.recall.phrases import day, since
+from memsvc.recall.render_text import flat
+from memsvc.sources.opening import OpenedMemory
+from memsvc.sources.read import Message
+
+MOST_FACTS = 25
+"""Facts of a node that are shown; explore and recall find others."""
+MOST_LINE_CHARS = 4_000
+"""A longer message is cut: REST gives all of it."""
+
+
+def opened_lines(opened: OpenedMemory, owner: Owner) -> list[str]:
+    """A memory and what it rests on."""
+    zone = ZoneInfo(owner.time_zone)
+    if opened.fact is not None:
+        return _edge(opened.fact, zone)
+    if opened.node is not None:
+        return _node(opened.node, zone)
+    if opened.block is not None:
+        return block_lines(opened.block)
+    source = opened.source
+    said = source.messages if source is not None else []
+    lines = [f"# Conversation {flat(source.identifier)}"] if source is not None else []
+    first = opened.message.passage_id if opened.message is not None else None
+    lines += [message_line(message, mark="> " if message.passage_id == first else "") for message in said]
+    if opened.supports:
+        lines.append("# Facts that rest on it")
+    lines += [
+        flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{' (it says that this ended)' * (fact.stance == 'ends')}")
+        for fact in opened.supports
+    ]
+    return lines
+
+
+def message_line(message: Message, mark: str = "") -> str:
+    """A message: its id, when, by whom, and its words."""
+    picture = f" [picture: {message.caption}]" if message.caption else ""
+    text = flat(message.text)
+    cut = f"{text[:MOST_LINE_CHARS]}…" if len(text) > MOST_LINE_CHARS else text
+    when = f"{day(message.said_at)}, {message.said_at:%H:%M}"
+    said = flat(f"[m:{short_id(message.passage_id)}] {when} {message.speaker or message.role}: “{cut}”{picture}")
+    return f"{mark}{said}"
+
+
+def block_lines(block: Block) -> list[str]:
+    """A block of the profile: its lines, and what they rest on."""
+    lines = [flat(f"[{block.id}] {block.name}, version {block.version} ({block.kind})")]
+    lines += [f"| {flat(line)}" for line in block.text.splitlines()]
+    return lines + [
+        f"* Lines {', '.join(map(str, support.lines))} rest on [m:{short_id(support.passage_id)}]."
+        for support in block.evidence
+    ]
+
+
+def span_words(valid_from: datetime | None, valid_to: datetime | None, zone: ZoneInfo) -> str:
+    """Since when and until when, as far as anybody said."""
+    begin = f" since {since(valid_from, zone)}" if valid_from is not None else ""
+    end = f" until {since(valid_to, zone)}" if valid_to is not None else ""
+    return f" ({(begin + end).strip()})" if begin or end else ""
+
+
+def _sources(quotes: Sequence[Quote]) -> list[str]:
+    return [
+        flat(f"[m:{short_id(quote.passage_id)}] {'ended by' if quote.stance == 'ends' else 'from'}: “{quote.quote}”")
+        for quote in quotes
+    ]
+
+
+def _edge(edge: ShownEdge, zone: ZoneInfo) -> list[str]:
+    ends = (
+        f"{edge.from_label or '?'} [n:{short_id(edge.from_node)}] {edge.type} "
+        f"{edge.to_label or '?'} [n:{short_id(edge.to_node)}]"
+    )
+    lines = [flat(f"# {ends}")]
+    for version in edge.versions:
+        known = "" if version.recorded_to is None else " (corrected or taken back since)"
+        span = span_words(version.valid_from, version.valid_to, zone)
+        lines.append(flat(f"[f:{short_id(version.version_id)}] {version.fact}{span}{known}"))
+        lines += _sources(version.sources)
+    return lines
+
+
+def _node(node: ShownNode, zone: ZoneInfo) -> list[str]:
+    names = ", ".join(dict.fromkeys(name.alias for name in node.aliases[:MOST_FACTS]))
+    lines = [flat(f"[n:{short_id(node.node_id)}] {node.label or '?'} ({node.type or 'unknown type'})")]
+    if node.description:
+        lines.append(flat(f"about: {node.description[:MOST_LINE_CHARS]}"))
+    lines += _sources([quote for version in node.versions[:1] for quote in version.sources])
+    if names:
+        lines.append(flat(f"also called: {names}"))
+    lines += [fact_line(fact, zone) for fact in node.facts[:MOST_FACTS]]
+    if len(node.facts) > MOST_FACTS or node.facts_cursor:
+        lines.append("* There are more facts: explore goes on from here.")
+    return lines
+
+
+def fact_line(fact: ShownFact, zone: ZoneInfo) -> str:
+    """A fact with its time and the ids of what it rests on."""
+    rests = ", ".join(f"m:{short_id(quote.passage_id)}" for quote in fact.sources)
+    span = span_words(fact.valid_from, fact.valid_to, zone)
+    return flat(f"[f:{short_id(fact.version_id)}] {fact.fact}{span}{f' (from {rests})' if rests else ''}")

@@ -1,0 +1,99 @@
+"""The tool that keeps the profile: what an assistant is told of the user in every context, edited by itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from memsvc.access.users import Owner
+from memsvc.api.mcp.asker import Asker
+from memsvc.api.mcp.opened import block_lines
+from memsvc.api.mcp.references import MessageIds, messages_called
+from memsvc.api.mcp.tool import Answer, Quoting, Tool
+from memsvc.errors import InvalidRequestError
+from memsvc.llm.fence import fenced
+from memsvc.profiles.blocks import Section
+from memsvc.profiles.changes import Append, Change, Replace, Set
+from memsvc.profiles.write import change_section
+
+
+class ProfileArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What to change."""
+
+    section: Annotated[
+        Section,
+        Meta(
+            description="fixed_traits: who the user is and what stays so; preferences: what they like and want; "
+            "current_state: what is so just now."
+        ),
+    ]
+    change: Annotated[
+        Literal["append", "replace", "set"],
+        Meta(description="append: add lines; replace: old by text, within the section; set: text is all that it says."),
+    ]
+    text: Annotated[str, Meta(max_length=8_000, description="Short lines, one a fact.")]
+    old: (
+        Annotated[
+            str, Meta(max_length=8_000, description="Of replace: what is to go, to the letter; it stands there once.")
+        ]
+        | None
+    ) = None
+    expected_version: (
+        Annotated[int, Meta(ge=0, description="The version you read; refused where it has changed since.")] | None
+    ) = None
+    sources: MessageIds = []
+
+
+class ProfileSection(Quoting, frozen=True, kw_only=True):
+    """A section as it is now."""
+
+    id: str
+    """Opens it."""
+    section: str
+    version: int
+    text: str
+
+
+def _change(given: ProfileArguments) -> Change:
+    if (given.old is not None) != (given.change == "replace"):
+        raise InvalidRequestError("old belongs to replace, and replace needs it.", hint="Send both.", field="old")
+    match given.change:
+        case "append":
+            return Append(text=given.text)
+        case "replace":
+            return Replace(old=given.old or "", new=given.text)
+        case "set":
+            return Set(text=given.text)
+
+
+async def update_profile(asker: Asker, owner: Owner, given: ProfileArguments) -> Answer:
+    """Change a section."""
+    evidence = await messages_called(asker.db, owner, given.sources)
+    block = await change_section(
+        asker.db,
+        owner,
+        given.section,
+        _change(given),
+        expected_version=given.expected_version,
+        evidence=[one.passage_id for one in evidence],
+        asserted_by=asker.asserted_by,
+    )
+    content = ProfileSection(id=block.id, section=block.name, version=block.version, text=block.text)
+    return Answer(fenced("\n".join(block_lines(block))), content)
+
+
+TOOLS = (
+    Tool(
+        name="update_profile",
+        title="Update the profile",
+        description="Edit the short profile that stands in every context: use it when something lasting about the user "
+        "is new or not true any more. Earlier versions are kept. get_context shows what it says; a single thing that "
+        "was said belongs to remember.",
+        scope="write",
+        given=ProfileArguments,
+        found=ProfileSection,
+        run=update_profile,
+    ),
+)

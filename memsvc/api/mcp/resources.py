@@ -1,0 +1,135 @@
+"""Resources: what a client can put before a model without a tool call. All are fenced text, read anew each time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from memsvc.access.users import Owner, own_names, valid_zone
+from memsvc.api.mcp.asker import Asker
+from memsvc.api.mcp.opened import message_line, opened_lines
+from memsvc.db.short_ids import short_id
+from memsvc.errors import NotFoundError
+from memsvc.graph.diff import diff
+from memsvc.graph.ontology import ontology
+from memsvc.llm.fence import fenced
+from memsvc.recall.context import ContextOptions, build_context
+from memsvc.recall.items import memory_item
+from memsvc.recall.phrases import day, on_clock_of
+from memsvc.recall.render_text import TextRenderer, flat
+from memsvc.recall.salient import top_of_mind
+from memsvc.sources.opening import open_memory
+from memsvc.sources.read import messages_said
+
+SCHEME = "memsvc://"
+MEMORY = f"{SCHEME}memory/"
+SALIENT = 15
+SAID_TODAY, LEARNT_TODAY = 30, 30
+PROFILE_TOKENS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource."""
+
+    uri: str
+    title: str
+    description: str
+    read: Callable[[Asker, Owner], Awaitable[str]]
+
+    @property
+    def name(self) -> str:
+        """The last part of its address."""
+        return self.uri.removeprefix(SCHEME)
+
+
+def _now(owner: Owner) -> datetime:
+    return on_clock_of(datetime.now(UTC), valid_zone(owner.time_zone))
+
+
+async def read_ontology(asker: Asker, owner: Owner) -> str:
+    """What nodes and edges can be, with how many there are; types that wait for approval are left out."""
+    known = await ontology(asker.db, owner)
+    usable = {"core", "approved"}
+    lines = ["# Types of people and things"]
+    lines += [f"{one.name} ({one.nodes:,}): {one.description}" for one in known.node_types if one.status in usable]
+    lines.append("# Types of facts")
+    lines += [f"{one.name} ({one.facts:,}): {one.description}" for one in known.edge_types if one.status in usable]
+    return fenced("\n".join(flat(line) for line in lines))
+
+
+async def read_profile(asker: Asker, owner: Owner) -> str:
+    """What belongs into every prompt: who the user is, and what stands in every context."""
+    me = await own_names(asker.db, owner)
+    options = ContextOptions(
+        budget_tokens=PROFILE_TOKENS, memories=False, salient=0, chance=False, neighbours=False, instructions=()
+    )
+    built = await build_context(asker.db, owner, "", asker.settings, options=options)
+    who = fenced(flat(f"[n:{short_id(me.node_id)}] {me.label}, also called: {', '.join(me.aliases)}"))
+    return f"{who}\n{built.text}"
+
+
+async def read_top_of_mind(asker: Asker, owner: Owner) -> str:
+    """What matters without a question."""
+    now, zone = _now(owner), valid_zone(owner.time_zone)
+    found = await top_of_mind(asker.db, owner, limit=SALIENT)
+    line = TextRenderer(now).item
+    return fenced(
+        "\n".join(line(memory_item(memory, now, zone), grouped=False) for memory in found) or "* Nothing yet."
+    )
+
+
+async def read_today(asker: Asker, owner: Owner) -> str:
+    """The user's day: what was said, and which facts were learnt."""
+    now = _now(owner)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    said = await messages_said(asker.db, owner, since=midnight, until=midnight + timedelta(days=1), limit=SAID_TODAY)
+    learnt = await diff(asker.db, owner, midnight.astimezone(UTC), kinds=["edge"], limit=LEARNT_TODAY)
+    lines = [f"* It is {now:%A}, {day(now)}, {now:%H:%M} ({owner.time_zone}).", "# Said today"]
+    lines += [message_line(message) for message in said] or ["* Nothing."]
+    lines.append("# Facts that changed today")
+    for one in learnt.items:
+        for version in (one.after or one.before)[:1]:
+            lines.append(flat(f"[f:{short_id(version.id)}] {one.change}: {version.content.get('fact', '')}"))
+    return fenced("\n".join(lines))
+
+
+RESOURCES = (
+    Resource(
+        f"{SCHEME}profile",
+        "Profile",
+        "Who the user is, and what belongs into every prompt.",
+        read_profile,
+    ),
+    Resource(f"{SCHEME}today", "Today", "The present day, what was said today and which facts changed.", read_today),
+    Resource(
+        f"{SCHEME}top-of-mind",
+        "Top of mind",
+        "What matters without a question: new, important, often recalled.",
+        read_top_of_mind,
+    ),
+    Resource(
+        f"{SCHEME}ontology",
+        "Ontology",
+        "What people, things and facts can be, with how many there are of each type.",
+        read_ontology,
+    ),
+)
+BY_URI = {resource.uri: resource for resource in RESOURCES}
+
+
+async def read(asker: Asker, uri: str) -> str:
+    """What stands at an address.
+
+    Raises:
+        NotFoundError: nothing does.
+        MemsvcError: the caller may not read, or a memory cannot be opened.
+    """
+    owner = asker.owner("read")
+    if uri in BY_URI:
+        return await BY_URI[uri].read(asker, owner)
+    if not uri.startswith(MEMORY):
+        raise NotFoundError("There is no such resource.", hint="List the resources for their addresses.")
+    opened = await open_memory(asker.db, owner, uri.removeprefix(MEMORY))
+    return fenced("\n".join(opened_lines(opened, owner)))

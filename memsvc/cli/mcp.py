@@ -1,0 +1,90 @@
+"""``memsvc mcp``: the memory for a desktop assistant, over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import AppName, UserRef, chosen_user, embedders, note, opened
+from memsvc.cli.service import end, kept_up, told_to_stop
+
+if TYPE_CHECKING:
+    from memsvc.access.keys import Principal
+    from memsvc.db.engine import Database
+    from memsvc.settings import Settings
+
+MAY_DO = frozenset({"read", "write", "forget"})
+POOL = 4
+
+
+async def _principal(db: Database, app: str, user: str | None, key: str | None, scopes: list[str]) -> Principal:
+    """Who the assistant acts for: the key's user, or the one that is named.
+
+    Raises:
+        UnauthenticatedError: the key does not work.
+        UserUnknownError, UserRequiredError: nobody is meant, or several can be.
+    """
+    from memsvc.access.keys import Principal, authenticate
+    from memsvc.access.users import find_app
+
+    if key is not None:
+        known = await authenticate(db, key, user)
+        known.require_owner("read" if "read" in known.scopes else "write")
+        return known
+    meant = await chosen_user(db, await find_app(db, app), user)
+    return Principal(await find_app(db, app), frozenset(scopes), meant.owner, meant.user_id)
+
+
+async def _serve(
+    settings: Settings, admin_url: str, who: tuple[str, str | None, str | None, list[str]], *, work: bool
+) -> None:
+    """Serve until standard input ends or a signal comes."""
+    from jobs.worker import working
+    from memsvc.api.mcp.asker import Asker
+    from memsvc.api.mcp.stdio import serve_stdio
+    from memsvc.db.engine import Database
+    from memsvc.db.locate import app_url
+
+    url = app_url(admin_url, settings)
+    stopping = told_to_stop()
+    db = Database(url, settings, pool_size=POOL)
+    try:
+        principal = await _principal(db, *who)
+        with embedders(settings) as models:
+            warming = asyncio.create_task(models.ready(db)) if models is not None else None
+            async with working(settings, url, models) if work else nullcontext():
+                note("memsvc speaks MCP on standard input and output; Ctrl-C ends it.")
+                serving = asyncio.create_task(serve_stdio(Asker(db, settings, models, principal)))
+                # Not cancelled by a signal: the thread that waits for a line would have to be woken.
+                await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
+                if serving.done():
+                    await serving
+            if warming is not None:
+                warming.cancel()
+    finally:
+        await db.close()
+
+
+def mcp(
+    user: str | None = UserRef,
+    app: str = AppName,
+    key: str | None = typer.Option(
+        None, "--key", envvar="MEMSVC_KEY", help="Act by this key's user and scopes, not by --user and --scope."
+    ),
+    scope: list[str] = typer.Option(
+        ["read", "write"], "--scope", help="What the assistant may do: read, write, forget; may be given several times."
+    ),
+    worker: bool = typer.Option(
+        True, "--worker/--no-worker", help="Also do background work, such as vectors and facts, in this process."
+    ),
+) -> None:
+    """Serve a desktop assistant that starts this command: the Model Context Protocol on standard input and output."""
+    if not MAY_DO.issuperset(scope):
+        raise typer.BadParameter("read, write and forget are the scopes.", param_hint="--scope")
+    with opened() as (admin_url, settings), kept_up(settings):
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(_serve(settings, admin_url, (app, user, key, scope), work=worker))
+    end()

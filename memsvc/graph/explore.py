@@ -1,0 +1,93 @@
+"""Exploring the graph from nodes, page by page: what a program can take in at once, and the way on.
+
+All pages are of one moment: the first notes what is known then, and the cursor keeps it. Nodes come nearest first, so
+the next page holds what is farther, or hangs on by weaker facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import read_cursor, write_cursor
+from memsvc.errors import InvalidRequestError
+from memsvc.graph.traverse import GraphEdge, GraphNode, check_count, neighbourhood
+
+FAN_OUT = 200
+"""Most facts that are followed from one node, the strongest first."""
+MOST_NODES = 2_000
+"""Most nodes on all pages together."""
+PAGE = 20
+
+
+class Explored(msgspec.Struct, frozen=True, kw_only=True):
+    """One page of what is near."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    """Facts that lead to these nodes; of the first page also those between them."""
+    truncated: bool
+    """There is more than the pages show: a node with more than 200 facts, or more than 2,000 nodes."""
+    next_cursor: str | None
+    """Send it as the cursor of the next page; None: this was the last."""
+
+
+async def explore(
+    db: Database,
+    owner: Owner,
+    nodes: Sequence[UUID],
+    *,
+    hops: int = 1,
+    types: Sequence[str] | None = None,
+    cursor: str | None = None,
+    limit: int = PAGE,
+) -> Explored:
+    """Nodes within some hops, nearest first, with the facts that lead to them.
+
+    Args:
+        db: the database.
+        owner: whose graph it is.
+        nodes: where one begins; the same on all pages.
+        hops: 0 to 6; the same on all pages.
+        types: along facts of these types only; None: of all.
+        cursor: ``next_cursor`` of the page before.
+        limit: most nodes of this page, 1 to 100.
+
+    Raises:
+        NodeUnknownError, InvalidRequestError: as ``neighbourhood``; or the cursor is not one of ours.
+    """
+    check_count("limit", limit, 1, 100)
+    shown, known_at = (0, await _moment(db, owner)) if cursor is None else _place(cursor)
+    wanted = min(shown + limit, MOST_NODES)
+    near = await neighbourhood(
+        db, owner, nodes, hops=hops, types=types, fan_out=FAN_OUT, limit=wanted, known_at=known_at
+    )
+    page = near.nodes[shown:]
+    here = {node.node_id for node in page}
+    full = near.truncated and len(near.nodes) >= wanted
+    more = full and wanted < MOST_NODES and bool(page)
+    return Explored(
+        nodes=page,
+        edges=[edge for edge in near.edges if edge.from_node in here or edge.to_node in here],
+        truncated=near.truncated and not more,
+        next_cursor=write_cursor((len(near.nodes), known_at)) if more else None,
+    )
+
+
+async def _moment(db: Database, owner: Owner) -> datetime:
+    async with db.transaction(owner.user_id) as connection:
+        found: datetime = (await connection.execute(query("moment"), {"user_id": owner.user_id})).scalar_one()
+    return found
+
+
+def _place(cursor: str) -> tuple[int, datetime]:
+    shown, known_at = read_cursor(cursor, tuple[int, datetime])
+    if not 0 < shown < MOST_NODES or known_at.tzinfo is None:
+        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    return shown, known_at
