@@ -18,7 +18,7 @@ from memsvc.extract.offline.extractor import read
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
 
 SAID = datetime(2025, 9, 6, 10, 15, tzinfo=UTC)
-BANKS = ("things", "tastes")
+BANKS = ("things", "tastes", "fresh")
 OWN = frozenset(
     "OWNS LIKES DISLIKES WANTS CREATED USES FEELS ABOUT PART_OF RELATED_TO CAUSED_BY DEPENDS_ON".split()
 )  # fmt: skip

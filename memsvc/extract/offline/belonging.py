@@ -33,7 +33,7 @@ MEMBERS = things.words("""
     member captain treasurer chair secretary president part drummer singer bassist goalkeeper striker keeper volunteer
     conductor
 """)
-LEAVE = verbs.lemmas("leave, quit, drop out")
+LEAVE = verbs.lemmas("leave, quit, drop out, resign, drop, step down, walk out")
 CHANNELS = things.PLACES | things.words("netflix youtube spotify bbc tv radio amazon zoom")
 WORKS = things.MEDIA | things.COURSES | things.words("thesis dissertation phd talk research project exhibition article")
 STUDIED = things.words("phd thesis dissertation research talk lecture paper essay masters doctorate")
@@ -74,7 +74,7 @@ def members(clause: Clause) -> Iterator[Finding]:
         sporting = frame.place == "for" and clause.lemma != "be"
         nouns.append((noun, holder or sporting, over))
     if clause.means(LEAVE) and clause.said:
-        nouns += [(noun, False, "ended") for noun in clause.objects]
+        nouns += [(noun, False, "ended") for noun in [*clause.objects, *clause.at("of", "out of", "from")]]
     for oblique in clause.obliques:
         if (
             listed(oblique.holder, MEMBERS)

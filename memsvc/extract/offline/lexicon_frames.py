@@ -61,7 +61,7 @@ LIKING = frames("""
     go | mad+for
     go | nuts+for
     miss | episode+of | denied
-    be | favourite+of
+    be | big+on
 """)
 DISLIKING = frames("""
     go | off
@@ -91,6 +91,7 @@ WISHING = frames("""
     have | heart+on
     have | eye+on
     have | sights+on
+    train, prepare, practise, practice | for
     work | toward
     work | towards
     hold out | for
@@ -145,7 +146,7 @@ JOINING = frames("""
     play, sing, perform, dance, volunteer, row, train, be, act, tour, record | with
     sit, serve, be, elect, vote | on
     get, accept, vote, elect, admit | into
-    sign up, sign, try out | to
+    sign up, sign, try out, elect, appoint | to
     sign up, sign, try out | with
     be | part+of
     be | member+of

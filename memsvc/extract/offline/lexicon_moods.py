@@ -18,7 +18,7 @@ EMOTIONS = words("""
     pumped psyched hyped jittery shaky flustered petrified freaked pissed cross grumpy cranky sulky crushed shattered
     knackered wiped broody smug refreshed rested energetic free uncomfortable unhappy unsettled distraught
     desperate helpless powerless trapped shook stuck ill-at-ease self-conscious awkward isolated alone rejected betrayed
-    neglected unappreciated tearful weepy emotional teary fearful giddy pleased ambivalent frazzled
+    neglected unappreciated tearful weepy emotional teary fearful giddy pleased ambivalent frazzled low rough
 """)
 MOODS = words("""
     joy sadness anger anxiety fear stress excitement pride jealousy loneliness boredom exhaustion worry relief
@@ -27,7 +27,7 @@ MOODS = words("""
     envy nerves dread regret remorse contentment satisfaction motivation burnout heartbreak
 """)
 NOT_MOODS = words("""
-    down blue free lost alone cross mad moved lucky hurt empty touched torn stuck burnt burned wiped rested calm
+    down blue free lost alone cross mad moved lucky hurt empty touched torn stuck burnt burned wiped rested calm low rough
 """)
 """Emotions only with "feel"."""
 PRAISE = words("""

@@ -52,6 +52,8 @@ BUSINESSES = things.words("""
     laundrette launderette takeaway diner bistro hostel hotel guesthouse b&b gallery
 """)
 AIDS = things.words("aids prosthesis wheelchair walker rollator crutches pacemaker licence license pram pushchair buggy")
+DAMAGE = frozenset({"crash", "break", "smash", "wreck"})
+"""What is so treated is owned still."""
 TAKEN = verbs.lemmas("steal, nick, pinch, tow")
 INSULTS = things.words("donkey pig cow rat snake chicken goat lamb goose sheep dog hen mouse fish bird cat pussy cross")
 NEAR = 8
@@ -127,7 +129,8 @@ def had(clause: Clause) -> Iterator[Finding]:
         sure = (
             SURE if bought or (clause.lemma in {"have", "own", "get"} and listed(noun, things.OWNED_STRONG)) else LIKELY
         )
-        over: Change = "ended" if clause.lemma == "have" and clause.past else change(clause)
+        perfect = any(child.lower_ in {"have", "'ve", "has", "'s"} and child.dep_ == "aux" for child in clause.verb.children)
+        over: Change = "ended" if clause.lemma == "have" and clause.past and not perfect else change(clause)
         receivers = clause.at("for") if clause.means(verbs.BUY) else []
         for key in kept_as(clause, noun):
             if kind(clause, key) == "Organization" and clause.lemma != "own" and not listed(noun, BUSINESSES):
@@ -379,7 +382,7 @@ def lost(clause: Clause) -> Iterator[Finding]:
     robbed = clause.means(verbs.STEAL) and not people
     if robbed or (clause.means(verbs.STEAL) and clause.passive):
         nouns = [noun for noun in (clause.subjects if clause.passive else clause.objects) if owner(noun) is not None]
-    elif clause.means(verbs.LOSE) and not clause.passive:
+    elif clause.means(verbs.LOSE) and clause.lemma not in DAMAGE and not clause.passive:
         if clause.lemma == "sell" and not (clause.past or any(c.lemma_ == "have" for c in clause.verb.children)):
             return
         nouns = valence.objects(clause) + (clause.at("of") if clause.lemma == "part" else []) + clause.at("with")

@@ -10,7 +10,7 @@ from memsvc.extract.offline import lexicon_moods as moods
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline import valence
-from memsvc.extract.offline.clauses import Clause, Oblique, spread
+from memsvc.extract.offline.clauses import Clause, Oblique, predicate, spread
 from memsvc.extract.offline.findings import (
     DOUBTFUL,
     LIKELY,
@@ -68,14 +68,17 @@ LOOSE_LIKES = frozenset({"get", "fall", "warm", "live", "heart", "obsess", "deli
 PASSING = things.words("""
     news weather idea timing deadline pic pics picture pictures photo photos shot view views energy enthusiasm feeling
     goal goals attitude words support advice story response reaction moment graphics experience result results offer
-    plan suggestion question answer message job work progress dedication thanks life sunset signature taste time
-    sound look smell quote point success future way reminder mindset spirit dedication passion memory memories smile outfit
+    plan suggestion question answer message job work progress dedication thanks passion memory memories smile outfit
 """)
 """What is praised politely."""
 REPORTED = frozenset({"say", "tell", "think", "reckon", "claim", "believe", "swear", "insist", "ask", "write"})
 SHORT = 4
 FEW = 10
 """Words of a clause that says nothing else."""
+SHOWN = things.words("""
+    life sunset signature taste time sound look smell quote point success future way reminder mindset spirit combination
+""")
+"""What one praises or blames without liking or disliking it for good."""
 JUDGED = things.words("place person guy woman man girl friend boss neighbour neighbor teacher team town city food")
 GREETINGS = things.words("""
     hear see know meet have think say be get idea way sound look thought luck job stuff
@@ -109,7 +112,8 @@ def targets(clause: Clause, nouns: list[Token]) -> Iterator[int]:
             and not any(child.lower_ == "your" for child in noun.children)
             and noun.lower_ not in {"you", "me", "myself", "that", "this"}
         ):
-            key = thing(clause, noun) if noun.pos_ != "ADJ" or named(noun) else None
+            usable = noun.pos_ != "ADJ" or named(noun) or listed(noun, things.HOMES)  # "flat"
+            key = thing(clause, noun) if usable else None
             if key is not None and key != clause.reading.partner:
                 yield key
 
@@ -163,6 +167,8 @@ def by_verb(clause: Clause) -> Iterator[Finding]:
         if verb.lemma_ not in GREETINGS:
             key = clause.reading.made(phrase(verb, SHORT), "Concept", verb)
             yield from told(clause.people, type_, key, clause, LIKELY, change(clause))
+    if nouns:  # "I love the light, and skiing": the parser lets "skiing" hang on the verb
+        nouns += [c for c in clause.verb.children if c.dep_ == "conj" and c.pos_ == "NOUN" and not predicate(c)]
     nouns += [verb for noun in nouns for verb in noun.children if verb.dep_ == "conj" and verb.tag_ == "VBG"]
     confidence = LIKELY if clause.lemma in {"miss", "rate", "fancy", "get", "fear", "regret"} else SURE
     for noun in nouns:
@@ -196,7 +202,7 @@ def by_frame(clause: Clause) -> Iterator[Finding]:
                 yield from told(clause.people, type_, key, clause, LIKELY, change(clause))
     if clause.lemma == "look" and "forward" in {token.lower_ for token in clause.verb.children} and not clause.past:
         for noun in clause.on_verb("to") if clause.said else []:
-            if noun.lower_.rstrip("s") in SPANS and noun.tag_ in {"NNS", "NNPS"}:
+            if noun.lower_.rstrip("s") in SPANS and noun.lower_.endswith("s"):
                 for key in targets(clause, [noun]):
                     yield from told(clause.people, "LIKES", key, clause, MAYBE)
     if clause.said and not clause.past and not clause.passive and not clause.asked:
@@ -224,7 +230,7 @@ def done_to(clause: Clause) -> Iterator[Finding]:
 def verdict(clause: Clause) -> str:
     """The type of edge that a verb of liking or disliking means here; empty: none."""
     unbearable = clause.modal in ABLE and clause.means(verbs.UNBEARABLE)
-    if clause.status is Status.NOT and clause.lemma in {"do", "eat", "drink"} and refused_kind(clause):
+    if clause.status is Status.NOT and clause.lemma in {"do", "eat", "drink", "touch"} and refused_kind(clause):
         return "DISLIKES"
     refuses = clause.parent is not None and clause.parent.lemma == "refuse" and clause.parent.said
     if refuses and clause.verb.dep_ == "xcomp" and clause.lemma in {"eat", "drink", "wear", "touch"}:
@@ -248,7 +254,7 @@ def refused_kind(clause: Clause) -> bool:
         plain
         and len(clause.own) < FEW
         and any(
-            (noun.tag_ == "NNS" or clause.lemma in {"eat", "drink"}) and not listed(noun, things.EMPTY)
+            (noun.tag_ == "NNS" or clause.lemma in {"eat", "drink", "touch"}) and not listed(noun, things.EMPTY)
             for noun in kinds
         )
     )
@@ -265,6 +271,11 @@ def misread(clause: Clause) -> Iterator[Finding]:
                 people = clause.people or [key for token in child.children if token.dep_ == "nsubj"
                                            and (key := clause.reading.person(token)) is not None]  # fmt: skip
                 yield from told(people, type_, next(action(clause, clause.verb), None), clause, LIKELY)
+    doing = [child for child in clause.verb.children if child.dep_ == "aux" and child.lower_ in {"do", "does"}]
+    if doing and clause.verb.lower_ in PASTIMES and clause.said and not clause.asked:  # "I do karate"
+        for noun in spread(clause.verb):
+            key = clause.reading.made(noun.lower_, "Concept", noun) if clause.people else None
+            yield from told(clause.people, "LIKES", key, clause, HABITUAL)
     helped = any(child.dep_ == "aux" for child in clause.verb.children)
     if clause.verb.lower_ == "like" and clause.verb.tag_ == "IN" and helped:  # taken for the preposition
         for key in targets(clause, clause.at("like")) if clause.said or clause.status is Status.NOT else ():
@@ -288,16 +299,18 @@ def has_subject(verb: Token) -> bool:
 
 def by_adjective(clause: Clause) -> Iterator[Finding]:
     """She's really into climbing; I'm a big fan of jazz; he is obsessed with trains; I'm sick of rain."""
-    if clause.lemma == "be" and clause.said and not clause.asked:  # "padel is my thing"
+    unlike = clause.status is Status.NOT
+    if clause.lemma == "be" and (clause.said or unlike) and not clause.asked:  # "padel is my thing"
         for noun in clause.complements:
             if noun.lower_ in {"thing", "jam"} and owning(clause, noun) is not None:
                 for key in targets(clause, clause.subjects):
-                    yield from told([owning(clause, noun)], "LIKES", key, clause, MAYBE)
+                    yield from told([owning(clause, noun)], "DISLIKES" if unlike else "LIKES", key, clause, MAYBE)
     taken = clause.verb.lower_ in moods.FOND | moods.AVERSE and clause.verb.tag_ == "VBN"  # "I'm obsessed with"
     state = clause.verb.lower_ == "into" or (
         clause.means(verbs.lemmas("be, get, become, go, feel, grow")) or clause.verb.pos_ in {"ADJ", "NOUN"} or taken
     )
     denied = clause.status is Status.NOT or (clause.denied and clause.status is Status.OPEN)
+    denied = denied or (clause.verb.lower_ == "into" and clause.denied)
     if not state or clause.asked or not (clause.said or denied):
         return
     found = [("LIKES", noun) for noun in clause.on_verb("into")] if clause.lemma in {"be", "get"} else []
@@ -424,6 +437,9 @@ def favourite(noun: Token) -> str:
     """LIKES of "favourite band" or "hobby", DISLIKES of "least favourite subject"; empty: neither."""
     near = {child.lower_: child for child in noun.children if child.dep_ in {"amod", "compound", "advmod"}}
     near[noun.lower_] = noun
+    guilty = noun.lower_ == "pleasure" and "guilty" in near
+    if guilty:
+        return "LIKES"
     found = near.keys() & {"favourite", "favorite", "fave", "fav", "hobby", "passion", "hobbies", "passions", "pastime"}
     least = "least" in near or any(child.lower_ == "least" for each in near.values() for child in each.children)
     return "" if not found else "DISLIKES" if least else "LIKES"
@@ -476,6 +492,6 @@ def judgeable(clause: Clause, noun: Token) -> bool:
         return False
     if clause.reading.person(noun) in {clause.reading.speaker, clause.reading.partner} - {None}:
         return False
-    return not listed(noun, things.EMPTY - {"place"} | PASSING) and not any(
+    return not listed(noun, things.EMPTY - {"place"} | PASSING | SHOWN) and not any(
         child.lower_ in {"your", "which"} for child in noun.children
     )

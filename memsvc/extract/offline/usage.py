@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,12 @@ AIDS = things.words("""
 """)
 """Tools that one walks, writes or works with."""
 ROOMS = things.words("chair sofa couch bed mattress desk table wardrobe board bookcase bookshelf tub shed tent rug armchair pool")
+DRUG = re.compile(
+    r"\w{2,}(?:olol|pril|statin|mycin|cillin|azole|azepam|zolam|oxetine|traline|mab|sartan|formin|parin|profen|triptan"
+    r"|gliptin|flozin|thyroxine|isone|olone|cycline|lukast|dipine|idone|apine|pidem|caine|tadine|rizine|fenac|xaban"
+    r"|grel|glutide|pramine|tyline|lamine|gabalin|semide|thiazide)$"
+)
+"""The stems that international names of medicines end in."""
 DRIVEN = things.words("bus tram train lorry truck taxi cab forklift digger ambulance ferry coach minibus crane barge tractor")
 RENTED = things.words("garage studio office room flat apartment house cottage field land stall plot desk workshop")
 UNUSED = things.words("""
@@ -61,8 +68,7 @@ UNUSED = things.words("""
     swear resource resources tool tools technique techniques tip tips strategy feature features item items swear photo photos picture pictures example quote link opportunity method approach
 """)
 TRYING = verbs.lemmas("""
-    wear, try, try out, download, adopt, run, host, set up, test, configure, learn, upgrade, get, have, install, love,
-    buy, prefer, program
+    wear, try, try out, download, adopt, run, host, set up, test, configure, learn, upgrade, get, have, install, program
 """)
 SWITCHING = verbs.lemmas("switch, convert, migrate, subscribe, rely, swear, sign, bank, pay")
 NO_TOOLS = frozenset({"GPE", "LOC", "FAC", "PERSON", "DATE", "TIME", "NORP", "EVENT"})
@@ -118,7 +124,7 @@ def usable(noun: Token) -> bool:
 def by_frame(clause: Clause) -> Iterator[Finding]:
     """We switched to Signal; she walks with a cane; the doctor put me on statins; I'm fluent in Welsh."""
     for frame, noun in valence.filled(clause, frames.USING):
-        known = tool(noun) or (product(noun) and frame.place in {"with", "to"}) or listed(noun, things.MEDICINES) or (
+        known = tool(noun) or (product(noun) and frame.place in {"with", "to"}) or medicine(noun) or (
             frame.place in {"with", "on", "in"} and listed(noun, AIDS | things.DEVICES - ROOMS | things.INSTRUMENTS))  # fmt: skip
         known = known or (clause.means(RIDE) and listed(noun, things.VEHICLES))
         spoken = frame.holder == "fluent" and (word(noun) in things.LANGUAGES or noun.ent_type_ == "LANGUAGE")
@@ -137,7 +143,7 @@ def by_frame(clause: Clause) -> Iterator[Finding]:
 def no_longer(clause: Clause) -> Iterator[Finding]:
     """I quit Twitter; deleted Instagram; moved away from Excel; came off the statins."""
     for _, noun in valence.filled(clause, frames.NO_LONGER_USING):
-        if tool(noun) or listed(noun, things.MEDICINES):
+        if tool(noun) or medicine(noun):
             key = thing(clause, noun, "Object", "Concept")
             if key is not None and kind(clause, key) not in {"Person", "Place", "Event", "Emotion"}:
                 yield from told(clause.people, "USES", key, clause, LIKELY, "ended")
@@ -146,6 +152,11 @@ def no_longer(clause: Clause) -> Iterator[Finding]:
 def tool(noun: Token) -> bool:
     """Whether a noun names a tool, app or programming language."""
     return listed(noun, PROGRAMMING) and (noun.lower_ not in ORDINARY or noun.text[0].isupper())
+
+
+def medicine(noun: Token) -> bool:
+    """Whether a noun names a medicine: a known one, or one by its stem ("bisoprolol")."""
+    return listed(noun, things.MEDICINES) or bool(DRUG.match(noun.lower_))
 
 
 def product(noun: Token) -> bool:
@@ -205,6 +216,6 @@ def medicines(clause: Clause) -> Iterator[Finding]:
         return
     nouns = valence.objects(clause) if clause.lemma != "be" else []
     for noun in nouns + clause.at("on"):
-        if listed(noun, things.MEDICINES):
+        if medicine(noun):
             key = thing(clause, noun, "Object")
             yield from told(clause.people, "USES", key, clause, SURE if named(noun) else MAYBE, change(clause))

@@ -53,7 +53,8 @@ def in_place(clause: Clause, frame: Frame) -> Iterator[Token]:
         yield from clause.subjects
     elif frame.holder:
         for oblique in clause.obliques:
-            if oblique.prep == frame.place and frame.holder in {oblique.holder.lower_, oblique.holder.lemma_.lower()}:
+            near = [oblique.holder, *(clause.objects if oblique.holder == clause.verb else [])]  # "set my heart on"
+            if oblique.prep == frame.place and any(frame.holder in {t.lower_, t.lemma_.lower()} for t in near):
                 yield oblique.noun
     else:
         yield from clause.on_verb(frame.place)
