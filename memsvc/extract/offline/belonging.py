@@ -14,7 +14,6 @@ from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import (
     LIKELY,
     MAYBE,
-    SURE,
     Finding,
     change,
     kind,
@@ -126,9 +125,9 @@ def between(clause: Clause, subject: Token, type_: str, other: Token, confidence
         return
     what = clause.reading.entity(subject) if subject.pos_ == "PRON" else thing(clause, subject)
     whole = thing(clause, other) if what is not None else None
-    if what is not None and whole is not None and what != whole:
-        if "Person" not in {kind(clause, what), kind(clause, whole)}:
-            yield Finding(what, type_, whole, clause, confidence, change(clause))
+    if what is None or whole is None or what == whole or "Person" in {kind(clause, what), kind(clause, whole)}:
+        return
+    yield Finding(what, type_, whole, clause, confidence, change(clause))
 
 
 def subjects(clause: Clause) -> Iterator[Finding]:
@@ -141,8 +140,8 @@ def subjects(clause: Clause) -> Iterator[Finding]:
                   if not listed(noun, CHANNELS) and listed(subject, STUDIED)]  # fmt: skip
     for _, noun in valence.filled(clause, frames.TELLING):
         pairs += [(subject, noun, MAYBE) for subject in clause.subjects]
-    for work, topic, confidence in pairs:
-        work = named_work(clause, work)
+    for holder, topic, confidence in pairs:
+        work = named_work(clause, holder)
         if not (listed(work, WORKS) or (named(work) and telling(clause, work))):
             continue
         if not listed(topic, things.TIMES) and topic.pos_ in {"NOUN", "PROPN"} and topic.lower_ not in VAGUE:
@@ -198,7 +197,6 @@ def causes(clause: Clause) -> Iterator[Finding]:
             pairs += [(subject, noun) for subject in clause.subjects]
     strong = clause.means(verbs.lemmas("cause, trigger, provoke, spark, worsen, aggravate"))
     for cause, effect in pairs:
-        if strong or listed(effect, frames.TROUBLES):
-            yield from between(clause, effect, "CAUSED_BY", cause, MAYBE)
-        elif {cause.pos_, effect.pos_} <= {"NOUN", "PROPN"} and clause.means(verbs.lemmas("lead, result")):
+        leads = {cause.pos_, effect.pos_} <= {"NOUN", "PROPN"} and clause.lemma in {"lead", "result"}
+        if strong or leads or listed(effect, frames.TROUBLES):
             yield from between(clause, effect, "CAUSED_BY", cause, MAYBE)

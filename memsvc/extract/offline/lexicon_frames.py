@@ -11,6 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from memsvc.extract.offline.lexicon_things import words
+
 
 class Frame(NamedTuple):
     """A verb, or set phrase, with the place of the noun that it is about."""
@@ -181,7 +183,7 @@ CAUSING = frames("""
     lead, contribute | to
     result, end | in
 """)
-TROUBLES = frozenset("""
+TROUBLES = words("""
     ache aches allergy allergies anxiety asthma attack attacks backache bleeding blister blisters bloating breakdown
     bruise burn burnout cough cold concussion cramp cramps crash crack cut damage damp death delay depression
     diabetes diarrhoea dizziness eczema error errors exhaustion fall fatigue fever fire flare-up flood flooding flu
@@ -191,5 +193,5 @@ TROUBLES = frozenset("""
     stutter tinnitus toothache trouble ulcer vertigo vomiting wound blackout layoff layoffs redundancy divorce breakup
     break-up split accident closure mistake mess failure loss debt cancellation trauma phobia condition wheeze
     wheezing stiffness sciatica seizure seizures tremor spasm spasms tantrum tantrums meltdown meltdowns
-""".split())  # fmt: skip
+""")
 """What has a cause that one tells: ailments and mishaps."""

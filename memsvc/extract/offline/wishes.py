@@ -156,18 +156,10 @@ def planned(clause: Clause) -> Iterator[Finding]:
 
 
 def longed_for(clause: Clause) -> Iterator[Finding]:
-    """I wish I could sing; I wish I had a garden; I'd rather live in the country; tempted to buy a boat."""
+    """I wish I had a garden; I'd rather live in the country; I'm tempted to buy a boat."""
     if clause.lemma == "wish" and clause.mine and not clause.past:
         for verb in clause.inner:
-            mine = any(child.dep_ == "nsubj" and child.lower_ in {"i", "we"} for child in verb.children)
-            able = any(child.dep_ == "aux" and child.lower_ == "could" for child in verb.children)
-            denied = any(child.dep_ == "neg" for child in verb.children)
-            if mine and not denied and verb.lemma_ == "have" and verb.tag_ == "VBD":
-                for noun in objects(verb):
-                    if not listed(noun, POLITE | things.EMPTY | things.NOT_OWNED):
-                        yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
-            elif mine and able and not denied and verb.lemma_ not in CHAT:
-                yield from deed(clause, verb, MAYBE)
+            yield from wished(clause, verb)
     rather = any(child.lower_ == "rather" for child in clause.verb.children)
     if rather and clause.modal in {"would", "'d", "d"} and clause.lemma in SETTLED | DEEDS:
         yield from deed(clause, clause.verb, MAYBE)
@@ -177,11 +169,28 @@ def longed_for(clause: Clause) -> Iterator[Finding]:
                 yield from deed(clause, verb, MAYBE)
 
 
+def wished(clause: Clause, verb: Token) -> Iterator[Finding]:
+    """What "I wish" wishes for oneself: "I had a garden", "I could sing"."""
+    mine = any(child.dep_ == "nsubj" and child.lower_ in {"i", "we"} for child in verb.children)
+    if not mine or any(child.dep_ == "neg" for child in verb.children):
+        return
+    if verb.lemma_ == "have" and verb.tag_ == "VBD":
+        for noun in objects(verb):
+            if not listed(noun, POLITE | things.EMPTY | things.NOT_OWNED):
+                yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
+    elif verb.lemma_ not in CHAT and any(child.lower_ == "could" for child in verb.children):
+        yield from deed(clause, verb, MAYBE)
+
+
 def waited_for(clause: Clause) -> Iterator[Finding]:
     """I can't wait to meet the baby; can't wait for the summer is no wish of that kind."""
     if clause.lemma == "wait" and clause.denied and clause.modal in {"can", "ca", "could", "cannot"}:
         for verb in clause.inner:
-            if verb.tag_ == "VB" and verb.lemma_ not in CHAT | AWAITED and not any(c.dep_ == "nsubj" for c in verb.children):
+            if (
+                verb.tag_ == "VB"
+                and verb.lemma_ not in CHAT | AWAITED
+                and not any(c.dep_ == "nsubj" for c in verb.children)
+            ):
                 yield from deed(clause, verb, MAYBE)
 
 
@@ -207,9 +216,10 @@ def all_wanted(clause: Clause) -> Iterator[Finding]:
 def by_frame(clause: Clause) -> Iterator[Finding]:
     """I've set my heart on a sheepdog; I'm after a desk; I could do with a holiday."""
     for _, noun in valence.filled(clause, frames.WISHING):
-        if noun.pos_ in {"NOUN", "PROPN"} and not listed(noun, POLITE - {"break"} | things.EMPTY | things.TIMES):
-            if noun.ent_type_ not in {"DATE", "TIME", "PERSON"} and clause.reading.person(noun) is None:
-                yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
+        if noun.pos_ not in {"NOUN", "PROPN"} or noun.ent_type_ in {"DATE", "TIME", "PERSON"}:
+            continue
+        if not listed(noun, POLITE - {"break"} | things.EMPTY | things.TIMES) and clause.reading.person(noun) is None:
+            yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
 
 
 def deed(clause: Clause, verb: Token, confidence: float) -> Iterator[Finding]:
