@@ -55,6 +55,7 @@ def tastes(clause: Clause) -> Iterator[Finding]:
     """What is read, eaten, listened to again and again; or the doing itself where nothing is named."""
     nouns = [noun for noun in map(valence.measured, clause.objects) if noun.pos_ in {"NOUN", "PROPN"} or named(noun)]
     nouns = [noun for noun in nouns if noun.ent_type_ not in {"DATE", "TIME", "PERSON"}]
+    nouns = [noun for noun in nouns if not listed(noun, things.INSTRUMENTS)]  # these are used
     nouns += clause.on_verb("to") if clause.lemma == "listen" else []
     if nouns and clause.means(TASTES) and not any(listed(noun, things.EMPTY) for noun in nouns):
         for key in targets(clause, nouns):

@@ -112,7 +112,7 @@ def recipients(clause: Clause, nouns: list[Token]) -> list[int]:
 
 def given(clause: Clause) -> Iterator[Finding]:
     """Mum gave me her old car; I was given a camera; I gave my guitar to Leo."""
-    if not clause.means(verbs.GIVE) or planned(clause):
+    if not clause.means(verbs.GIVE) or planned(clause) or not (clause.people or clause.passive):
         return
     to = [key for key in map(clause.reading.person, valence.receivers(clause)) if key is not None]
     if clause.lemma in {"give", "hand", "pass", "gift", "lend", "leave"}:

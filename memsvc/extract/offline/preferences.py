@@ -184,7 +184,8 @@ def by_adjective(clause: Clause) -> Iterator[Finding]:
     into = clause.verb.lower_ == "into"  # "not really into football"
     taken = clause.verb.lower_ in moods.FOND | moods.AVERSE and clause.verb.tag_ == "VBN"  # "I'm obsessed with"
     state = into or taken or clause.means(STATES) or clause.verb.pos_ in {"ADJ", "NOUN"}
-    denied = clause.status is Status.NOT or (clause.denied and (into or clause.status is Status.OPEN))
+    denied = clause.status is Status.NOT or (clause.denied and clause.status is Status.OPEN)
+    denied = denied or (into and any(token.lower_ == "not" for token in clause.own))
     if not state or clause.asked or not (clause.said or denied):
         return
     for type_, noun in attitudes(clause, taken=taken):
@@ -198,7 +199,8 @@ def attitudes(clause: Clause, *, taken: bool) -> Iterator[tuple[str, Token]]:
     """What the adjectives and nouns of a clause say of others: LIKES or DISLIKES, and what."""
     fragment = clause.verb.lower_ == "into" or (clause.verb.lower_ in {"big", "massively"} and clause.implied)
     if fragment or clause.lemma in {"be", "get"}:
-        yield from (("LIKES", noun) for noun in clause.on_verb("into"))
+        groups = things.GROUPS | things.WORKPLACES  # "got into the orchestra"
+        yield from (("LIKES", noun) for noun in clause.on_verb("into") if not listed(noun, groups))
     for oblique in clause.obliques:
         type_ = attitude(oblique)
         if type_ and (oblique.holder != clause.verb or clause.verb.pos_ in {"ADJ", "NOUN"} or taken):

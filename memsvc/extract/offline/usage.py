@@ -166,7 +166,7 @@ def languages(clause: Clause) -> Iterator[Finding]:
 
 def played(clause: Clause) -> Iterator[Finding]:
     """He plays bass; she's learning the cello; we play padel."""
-    if not clause.means(verbs.PLAY):
+    if not clause.means(verbs.PLAY) or clause.lemma == "pick":  # "picked up a piano" buys one
         return
     for noun in clause.objects:
         if listed(noun, things.INSTRUMENTS):
