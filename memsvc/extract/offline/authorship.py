@@ -55,6 +55,8 @@ def own_works(clause: Clause) -> Iterator[Finding]:
         whose = owner(noun)
         if whose is None or noun.pos_ != "NOUN" or noun.dep_ == "compound" or named(noun):
             continue
+        if any(child.lower_ in {"favourite", "favorite", "fave", "next", "first"} for child in noun.children):
+            continue
         if listed(noun, OWN_WORKS if whose.lower_ in {"my", "our"} else OTHERS_WORKS):
             yield from told([owning(clause, noun)], "CREATED", thing(clause, noun), clause, MAYBE)
 

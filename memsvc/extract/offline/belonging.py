@@ -95,6 +95,7 @@ def my_groups(clause: Clause) -> Iterator[Finding]:
             things.words("band choir team club orchestra quartet book-club"),
         ):
             told_of = any(child.lower_ in NOT_OWN for child in noun.children)
+            told_of = told_of or (clause.lemma == "be" and noun in clause.complements)  # "the Wolves are my team"
             whose = owning(clause, noun) if not told_of else None
             key = group(clause, noun) if whose is not None else None
             if whose is not None and key is not None:
@@ -195,7 +196,7 @@ def causes(clause: Clause) -> Iterator[Finding]:
     for frame, noun in valence.filled(clause, frames.CAUSING):
         if not (frame.place == "object" and clause.lemma == "give" and not valence.receivers(clause)):
             pairs += [(subject, noun) for subject in clause.subjects]
-    strong = clause.means(verbs.lemmas("cause, trigger, provoke, spark, worsen, aggravate"))
+    strong = clause.means(verbs.lemmas("cause, trigger, provoke, worsen, aggravate"))
     for cause, effect in pairs:
         leads = {cause.pos_, effect.pos_} <= {"NOUN", "PROPN"} and clause.lemma in {"lead", "result"}
         if strong or leads or listed(effect, frames.TROUBLES):

@@ -41,6 +41,8 @@ NOT_MADE = (
         arrangements reservations cuts waves
     """)
 )
+SEEMING = words("team couple pair duo match companion leader friend father mother teacher")
+"""What one only is where one makes "a good" one."""
 START = lemmas("start, open, form, launch, establish, begin, set up, run")
 AUTHORS = words("""
     author writer founder cofounder co-founder creator designer inventor composer maker builder architect editor

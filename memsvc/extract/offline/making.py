@@ -31,7 +31,7 @@ def read(clause: Clause) -> Iterator[Finding]:
     """She makes cushions; I wrote an app; they founded a choir; the shed that dad built; a song by Ana."""
     if clause.status not in {Status.SO, Status.WAS} or clause.asked:
         return
-    if not clause.means(verbs.CREATE):
+    if not clause.means(verbs.CREATE) or clause.modal in {"can", "ca", "cannot"}:
         return
     plain = clause.means(verbs.CREATE_PLAIN)
     people = clause.people
@@ -67,6 +67,11 @@ def named_later(noun: Token) -> Token | None:
 def creatable(clause: Clause, noun: Token, *, plain: bool) -> bool:
     """Whether a noun can name what the verb made."""
     known = listed(noun, works.MADE)
+    yours = any(child.lower_ == "your" for child in noun.children)
+    if yours and not any(subject.lower_ == "you" for subject in clause.subjects):
+        return False  # "starting your own business sounds great"
+    if clause.verb.dep_ == "csubj" and any(child.lower_ in {"this", "that"} for child in noun.children):
+        return False
     if noun.pos_ == "PRON":
         return pointed_at(clause, noun, plain=plain)
     if not known and (listed(noun, works.NOT_MADE) or noun.ent_type_ in NO_WORKS):
@@ -74,6 +79,8 @@ def creatable(clause: Clause, noun: Token, *, plain: bool) -> bool:
     if listed(noun, works.DRAWN_SHUT) and clause.lemma in {"draw", "make", "film"}:
         return False
     if not known and owner(noun) is not None and clause.lemma in {"film", "draw", "develop"}:
+        return False
+    if clause.lemma == "make" and listed(noun, works.SEEMING):
         return False
     special = by_lemma(clause, noun, known=known, plain=plain)
     if special is not None:

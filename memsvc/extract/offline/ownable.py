@@ -60,13 +60,18 @@ def ownable(noun: Token, *, any_thing: bool) -> bool:
     brand = any(child.lower_ in things.VEHICLES for child in noun.children if child.dep_ == "compound")
     if brand or noun.ent_type_ == "PRODUCT":
         return True
-    if noun.i + 1 < len(noun.doc) and noun.nbor().lower_ in {"do", "night", "party", "food", "show"}:
-        return False  # "the hen do"
+    if names_event(noun):
+        return False
     if listed(noun, things.OWNED | BREEDS - {"cross", "boxer", "pointer", "crow", "drake"} | AIDS):
         return not listed(noun, things.EVENTS - things.OWNED)
     if listed(noun, things.NOT_OWNED | things.EMPTY | EATEN | things.EVENTS):
         return False
     return any_thing and noun.pos_ in {"NOUN", "PROPN"}
+
+
+def names_event(noun: Token) -> bool:
+    """Whether a noun belongs to the name of an event or ware: "the hen do", "dog food"."""
+    return noun.i + 1 < len(noun.doc) and noun.nbor().lower_ in {"do", "night", "party", "food", "show"}
 
 
 def kept_as(clause: Clause, noun: Token) -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memsvc.extract.extraction import Change
+from memsvc.extract.offline import lexicon_frames as frames
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline import valence
@@ -32,6 +33,7 @@ from memsvc.extract.offline.ownable import (
     identified,
     kept_as,
     leaving,
+    names_event,
     ownable,
     planned,
 )
@@ -75,7 +77,7 @@ def had(clause: Clause) -> Iterator[Finding]:
         if listed(noun, things.WORKPLACES):
             if not (clause.lemma == "own" or trade_of_own(clause, noun)):
                 continue
-        elif not ownable(noun, any_thing=bought):
+        elif not ownable(noun, any_thing=bought and clause.lemma != "take"):
             continue
         sure = (
             SURE if bought or (clause.lemma in {"have", "own", "get"} and listed(noun, things.OWNED_STRONG)) else LIKELY
@@ -112,7 +114,7 @@ def recipients(clause: Clause, nouns: list[Token]) -> list[int]:
 
 def given(clause: Clause) -> Iterator[Finding]:
     """Mum gave me her old car; I was given a camera; I gave my guitar to Leo."""
-    if not clause.means(verbs.GIVE) or planned(clause) or not (clause.people or clause.passive):
+    if not clause.means(verbs.GIVE) or planned(clause):
         return
     to = [key for key in map(clause.reading.person, valence.receivers(clause)) if key is not None]
     if clause.lemma in {"give", "hand", "pass", "gift", "lend", "leave"}:
@@ -121,6 +123,8 @@ def given(clause: Clause) -> Iterator[Finding]:
         to = clause.people
     for noun in valence.objects(clause) if to else ():
         if not ownable(noun, any_thing=clause.lemma in {"gift", "bequeath", "buy"} or named(noun)):
+            continue
+        if listed(noun, frames.TROUBLES):  # "dairy gives me hives"
             continue
         key = thing(clause, noun, "Object")
         if key is not None and kind(clause, key) in KEPT:
@@ -176,7 +180,7 @@ def mine(clause: Clause) -> Iterator[Finding]:
         return
     gone_now = leaving(clause)
     for noun in clause.own:
-        if noun in gone_now or identified(clause, noun):
+        if noun in gone_now or identified(clause, noun) or names_event(noun):
             continue
         if noun.dep_ == "compound" and noun.head.pos_ == "PROPN" and listed(noun, things.PETS | things.VEHICLES):
             person = owning(clause, noun.head)  # "our dog Rex"

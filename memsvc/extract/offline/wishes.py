@@ -30,6 +30,9 @@ DEEDS = things.words("""
     busk farm relocate downsize homeschool conceive
 """)
 """What says enough by itself to be somebody's wish."""
+SHOWN = things.words("photo photos picture pictures pic pics video recipe recipes idea ideas result results link it")
+"""What one would love to see, out of politeness."""
+BODY = things.words("head hand hands hair feet foot mind heart eye eyes arm arms body finger fingers")
 SETTLED = things.words("live move work stay travel buy rent own keep study join")
 """What one would rather do in earnest."""
 AWAITED = things.words("hear see know find check learn experience read watch try taste feel start share use take")
@@ -47,7 +50,8 @@ POLITE = things.words("""
     help advice information suggestions tips recipe opinion answer idea ideas hand money time sleep rest break coffee
     hug minute moment push reminder clue say info feedback assistance support drink nap life list letter pitch email
     text message draft word words summary reply speech essay reminder prompt explanation translation example word
-    excuse second lift ride favour favor password code date number address distraction
+    encouragement recommendation recommendations insight insights keys fun excuse second lift ride favour favor
+    password code date number address distraction
 """)
 
 
@@ -200,7 +204,7 @@ def all_wanted(clause: Clause) -> Iterator[Finding]:
         return
     for verb in [*clause.verb.children, *(inner for subject in clause.subjects for inner in subject.children)]:
         wants = verb.dep_ in {"csubj", "relcl"} and verb.lemma_ in {"want", "need"} and verb.tag_ in {"VBP", "VBZ"}
-        whose = [key for child in verb.children if child.dep_ == "nsubj"
+        whose = [key for child in verb.children if child.dep_ == "nsubj" and child.lower_ != "you"
                  and (key := clause.reading.person(child)) is not None]  # fmt: skip
         for noun in clause.complements if wants else ():
             if noun.pos_ in {"NOUN", "PROPN"} and not listed(noun, POLITE | things.EMPTY):
@@ -230,7 +234,7 @@ def deed(clause: Clause, verb: Token, confidence: float) -> Iterator[Finding]:
 
 def deeds(clause: Clause, verb: Token) -> list[int]:
     """What a wished verb names: the thing it gets, or the deed; nothing where that says too little."""
-    got = [thing(clause, noun) for noun in objects(verb) if noun.pos_ in {"NOUN", "PROPN"}]
+    got = [thing(clause, noun) for noun in objects(verb) if noun.pos_ in {"NOUN", "PROPN"} and not listed(noun, BODY)]
     if verb.lemma_ in ACQUIRE and any(key is not None for key in got):
         return [key for key in got if key is not None]
     name = phrase(verb)
@@ -240,6 +244,14 @@ def deeds(clause: Clause, verb: Token) -> list[int]:
     back = next((child.lower_ for child in verb.children if child.lower_ in {"back", "out", "away", "abroad"}), "")
     if len(words) == 1 and back and verb.lemma_ in {"go", "come", "move", "get", "study", "work", "live"}:
         return [clause.reading.made(f"{name} {back}", "Task", verb)]
+    if any(child.lower_ == "your" for noun in objects(verb) for child in noun.children):
+        return []  # politeness: "I'd love to try your recipe"
+    if any(
+        token.text == words[-1] and token.dep_ == "amod" for token in verb.subtree if token.text.lower() == words[-1]
+    ):
+        return []  # cut short: "building a focused and efficient business"
+    if verb.lemma_ in {"see", "try", "hear", "share"} and any(listed(noun, SHOWN) for noun in objects(verb)):
+        return []
     hollow = [noun for noun in objects(verb) if listed(noun, things.EMPTY) and noun.lower_ != "place"]
     if (len(words) == 1 and verb.lemma_.lower() not in DEEDS) or hollow:
         return []
@@ -267,6 +279,8 @@ def wanted(clause: Clause) -> Iterator[Finding]:
             continue
         if clause.lemma in {"look", "think"} and noun.ent_type_ == "PERSON":
             continue
+        if clause.lemma in {"look", "search", "hunt"} and owning(clause, noun) == clause.reading.speaker:
+            continue  # "looking for my keys"
         if clause.lemma == "look" and not (clause.at("for") or listed(noun, things.OWNED | things.HOMES | COURSES)):
             continue  # "looking at the map"
         key = thing(clause, noun)
