@@ -114,6 +114,8 @@ USING = frames("""
     pay, bank | with
     walk, get around, get about, move | with
     walk, get around, get about | on
+    commute, get around, get about | by
+    commute | on
     be, sit | in
     be, go, get | on
     put | on

@@ -49,6 +49,11 @@ DRUG = re.compile(
     r"|grel|glutide|pramine|tyline|lamine|gabalin|semide|thiazide)$"
 )
 """The stems that international names of medicines end in."""
+DOSES = words("""
+    thinners thinner blockers blocker antidepressant antibiotic antihistamine painkiller contraceptive hrt vitamin
+    vitamins inhalers sedatives sedative probiotics probiotic laxatives electrolytes
+""")
+"""Medicines by what they do."""
 DRIVEN = words("""
     bus tram train lorry truck taxi cab forklift digger ambulance ferry coach minibus crane barge tractor
 """)

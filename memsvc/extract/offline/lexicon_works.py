@@ -22,9 +22,9 @@ MADE = (
         extension kitchen game level mod film video documentary short series collection exhibition concert festival
         party event conference meetup tournament dish recipe lasagne lasagna tart muffins brownies pancakes dumplings
         pasta sauce sausage candle candles soap jewellery jewelry earrings necklace bracelet bag basket rug tapestry
-        cookbook music letter toy toys puppet doll speech lecture thesis proposal report paper poem novel book story
-        song album tune piece symphony sonata opera play script screenplay comic sours stouts cordial syrup chutney
-        marmalade granola fudge
+        cookbook ep single lp furniture music letter toy toys puppet doll speech lecture thesis proposal report paper
+        poem novel book story song album tune piece symphony sonata opera play script screenplay comic sours stouts
+        cordial syrup chutney marmalade granola fudge
     """)
 )
 NOT_MADE = (

@@ -57,6 +57,7 @@ def action(clause: Clause, verb: Token) -> Iterator[int]:
         return
     if verb.lemma_ in {"do", "go"}:
         inner = [child for child in verb.children if child.dep_ in {"dobj", "xcomp", "advcl"}]
+        inner += [noun for child in verb.children if child.lower_ == "to" for noun in child.children]
         yield from targets(
             clause, [child for child in inner if child.pos_ in {"NOUN", "PROPN"} or child.tag_ == "VBG"][:1]
         )

@@ -23,6 +23,7 @@ CRAFTS = frozenset({"build", "construct", "assemble", "carve", "weld", "knit", "
 DESIGNS = things.words("""
     create develop build produce establish invent construct form publish write compose draft author film design
 """)
+THOUGHT = things.words("dream think consider contemplate talk fantasise fantasize plan imagine fancy want look hope")
 LATER = 22
 """Tokens behind what is made, within which its name is looked for."""
 
@@ -31,7 +32,7 @@ def read(clause: Clause) -> Iterator[Finding]:
     """She makes cushions; I wrote an app; they founded a choir; the shed that dad built; a song by Ana."""
     if clause.status not in {Status.SO, Status.WAS} or clause.asked:
         return
-    if not clause.means(verbs.CREATE) or clause.modal in {"can", "ca", "cannot"}:
+    if not clause.means(verbs.CREATE) or clause.modal in {"can", "ca", "cannot"} or dreamt(clause):
         return
     plain = clause.means(verbs.CREATE_PLAIN)
     people = clause.people
@@ -49,6 +50,12 @@ def read(clause: Clause) -> Iterator[Finding]:
         for person in people:
             if person != key:
                 yield Finding(person, "CREATED", key, clause, SURE if plain else LIKELY)
+
+
+def dreamt(clause: Clause) -> bool:
+    """Whether making is only thought of: "I've always dreamed of writing a cookbook"."""
+    around = clause.parent
+    return clause.verb.tag_ == "VBG" and around is not None and clause.verb in around.inner and around.lemma in THOUGHT
 
 
 def named_later(noun: Token) -> Token | None:

@@ -67,14 +67,15 @@ def read(clause: Clause) -> Iterator[Finding]:
 def had(clause: Clause) -> Iterator[Finding]:
     """I have two cats; we bought a van; she adopted a greyhound; Leo has a bakery; I bought my son a skateboard."""
     bought = clause.means(verbs.BUY_PLAIN) and not clause.passive
-    if not (bought or clause.means(verbs.BUY | verbs.HAVE)) or clause.passive or planned(clause):
+    runs = clause.lemma == "run" and not clause.particle
+    if not (bought or runs or clause.means(verbs.BUY | verbs.HAVE)) or clause.passive or planned(clause):
         return
     for noun in valence.objects(clause):
         whose = owner(noun)
         person_of = owning(clause, noun)
         if whose is not None and person_of not in clause.people and clause.lemma not in CHANGING_HANDS:
             continue
-        if listed(noun, things.WORKPLACES):
+        if runs or listed(noun, things.WORKPLACES):
             if not (clause.lemma == "own" or trade_of_own(clause, noun)):
                 continue
         elif not ownable(noun, any_thing=bought and clause.lemma != "take"):
@@ -129,8 +130,17 @@ def given(clause: Clause) -> Iterator[Finding]:
         key = thing(clause, noun, "Object")
         if key is not None and kind(clause, key) in KEPT:
             yield from told(to, "OWNS" if clause.lemma != "lend" else "USES", key, clause, LIKELY, change(clause))
-            if owner(noun) is not None and owning(clause, noun) in clause.people and clause.lemma != "lend":
-                yield from told([owning(clause, noun)], "OWNS", key, clause, LIKELY, "ended")
+            yield from parted_with(clause, noun, key)
+
+
+def parted_with(clause: Clause, noun: Token, key: int) -> Iterator[Finding]:
+    """That who gives away what is theirs owns it no longer."""
+    if clause.lemma == "lend" or clause.passive:
+        return
+    if owner(noun) is not None and owning(clause, noun) in clause.people:
+        yield from told([owning(clause, noun)], "OWNS", key, clause, LIKELY, "ended")
+    elif any(child.lower_ == "the" for child in noun.children):
+        yield from told(clause.people, "OWNS", key, clause, MAYBE, "ended")
 
 
 def belonging(clause: Clause) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import LIKELY, MAYBE, SURE, Finding, change, kind, listed, named, thing, told, word
 from memsvc.extract.offline.lexicon_tools import (
     AIDS,
+    DOSES,
     DRIVEN,
     DRUG,
     GAMES,
@@ -92,7 +93,9 @@ def usable(noun: Token) -> bool:
 def by_frame(clause: Clause) -> Iterator[Finding]:
     """We switched to Signal; she walks with a cane; the doctor put me on statins; I'm fluent in Welsh."""
     for frame, noun in valence.filled(clause, frames.USING):
-        held = frame.place in {"with", "on", "in"} and listed(noun, AIDS | things.DEVICES - ROOMS | things.INSTRUMENTS)
+        commuted = clause.lemma in {"commute", "get"} and listed(noun, things.VEHICLES | DRIVEN)
+        worked = listed(noun, AIDS | things.DEVICES - ROOMS | things.INSTRUMENTS)
+        held = commuted or (frame.place in {"with", "on", "in"} and worked)
         known = held or tool(noun) or medicine(noun) or (product(noun) and frame.place in {"with", "to"})
         spoken = frame.holder == "fluent" and (word(noun) in things.LANGUAGES or noun.ent_type_ == "LANGUAGE")
         loose = frame.holder in {"subscription", "account"} or clause.means(SWITCHING)
@@ -123,7 +126,7 @@ def tool(noun: Token) -> bool:
 
 def medicine(noun: Token) -> bool:
     """Whether a noun names a medicine: a known one, or one by its stem ("bisoprolol")."""
-    return listed(noun, things.MEDICINES) or bool(DRUG.match(noun.lower_))
+    return listed(noun, things.MEDICINES | DOSES) or bool(DRUG.match(noun.lower_))
 
 
 def product(noun: Token) -> bool:
