@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 def read(clause: Clause) -> Iterator[Finding]:
     """Anglesey was unreal; the manager is a pillock; stouts, they're terrible; I find opera boring."""
     speaker = clause.reading.speaker
-    if speaker is None or clause.asked or clause.status not in {Status.SO, Status.WAS} or not clause.subjects:
+    if (
+        clause.verb.dep_ == "relcl"
+        or speaker is None
+        or clause.asked
+        or clause.status not in {Status.SO, Status.WAS}
+        or not clause.subjects
+    ):
         return
     participle = clause.verb.tag_ in {"VBG", "VBN"} and clause.verb.lower_ in moods.PRAISE | moods.BLAME
     found = clause.parent is not None and clause.parent.lemma in {"find", "think", "consider"}

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 SHORT = 4
+VAGUE = frozenset(
+    {"playing", "making", "taking", "working", "trying", "looking", "being", "coming", "putting", "doing"}
+)
+"""What says too little of what is gladly done."""
 
 
 def targets(clause: Clause, nouns: list[Token]) -> Iterator[int]:
@@ -63,6 +67,8 @@ def action(clause: Clause, verb: Token) -> Iterator[int]:
         )
     elif verb.lemma_ not in {"be", "have", "get", "see", "hear", "know", "think", "use"}:
         name = phrase(verb, SHORT, gerund=True)
+        if name.lower() in VAGUE:
+            return
         last = name.split()[-1]
         if any(token.pos_ in {"ADJ", "DET"} and token.text == last for token in verb.subtree):
             return  # cut short: "making new and powerful models"

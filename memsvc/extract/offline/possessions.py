@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 CHERISHED = things.words("""
-    cabin cottage allotment greenhouse telescope camera loom kiln lathe hive hives beehives flat house farm orchard
+    cabin cottage allotment greenhouse telescope camera loom kiln lathe hive hives beehives orchard
     vineyard boat watch collection tattoo bungalow smoker sewing-machine pottery-wheel tent drone ipad macbook kindle
     garden
 """)

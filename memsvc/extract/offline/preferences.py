@@ -63,7 +63,8 @@ def by_verb(clause: Clause) -> Iterator[Finding]:
             yield from told(clause.people, turned(type_, noun), key, clause, sure, change(clause))
     if not nouns and clause.lemma in GLADLY and not clause.modal:
         for verb in clause.inner:
-            if verb.tag_ == "VB" and not has_subject(verb) and verb.lemma_ not in GREETINGS:
+            infinitive = verb.tag_ == "VB" and any(child.tag_ == "TO" for child in verb.children)
+            if infinitive and not has_subject(verb) and verb.lemma_ not in GREETINGS:
                 key = clause.reading.made(phrase(verb, SHORT), "Concept", verb)
                 yield from told(clause.people, type_, key, clause, LIKELY, change(clause))
 
@@ -207,7 +208,7 @@ def attitudes(clause: Clause, *, taken: bool) -> Iterator[tuple[str, Token]]:
             yield type_, oblique.noun
     for holder in clause.complements:
         if holder.lower_ in {"lover", "person"} or listed(holder, moods.FANS - {"person", "nut"}):
-            yield from (("LIKES", child) for child in holder.children if child.dep_ == "compound")
+            yield from [("LIKES", child) for child in holder.children if child.dep_ == "compound"][-1:]
         if holder.lower_ in {"addicted", "partial"}:  # "to liquorice", which the parser takes for an infinitive
             yield from (("LIKES", verb) for verb in holder.children if verb.dep_ == "xcomp" and verb.tag_ == "VB")
 
