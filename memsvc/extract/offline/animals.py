@@ -40,7 +40,7 @@ def read(clause: Clause) -> Iterator[Finding]:
 
 
 def named_so(clause: Clause) -> Iterator[Finding]:
-    """We named the puppy Biscuit; I called her Gladys."""
+    """We named the puppy Biscuit; I called her Nutmeg."""
     if clause.means(verbs.lemmas("name, call, christen")) and clause.past:
         nouns = [
             noun for child in clause.verb.children if child.dep_ in {"dobj", "ccomp", "oprd"} for noun in child.subtree
@@ -51,7 +51,7 @@ def named_so(clause: Clause) -> Iterator[Finding]:
 
 
 def animals_named(clause: Clause) -> Iterator[Finding]:
-    """A tortoise called Professor, the cat Pepper, her hens, Mavis and Gladys: an animal with a name is somebody's.
+    """A tortoise called Flash, the cat Pepper, her goats, Heidi and Clover: an animal with a name is somebody's.
 
     Whose the possessive says; else of the people who have it, or come with it; else of who speaks.
     """
@@ -93,7 +93,7 @@ def kept_animals(clause: Clause) -> Iterator[Finding]:
         whose = owning(clause, complement) if owner(complement) is not None else clause.reading.speaker
         for subject in clause.subjects:
             if subject.lower_ in {"he", "she"} and owner(complement) is None:
-                subject = name_before(clause, subject) or subject  # noqa: PLW2901 - "walking Pero, he's a corgi"
+                subject = name_before(clause, subject) or subject  # noqa: PLW2901 - "fed Toby, he's a beagle"
             elif clause.reading.person(subject) is not None:
                 continue
             key = thing(clause, subject, "Object")

@@ -95,7 +95,7 @@ def my_groups(clause: Clause) -> Iterator[Finding]:
             things.words("band choir team club orchestra quartet book-club"),
         ):
             told_of = any(child.lower_ in NOT_OWN for child in noun.children)
-            told_of = told_of or (clause.lemma == "be" and noun in clause.complements)  # "the Wolves are my team"
+            told_of = told_of or (clause.lemma == "be" and noun in clause.complements)  # "the Rovers are my team"
             whose = owning(clause, noun) if not told_of else None
             key = group(clause, noun) if whose is not None else None
             if whose is not None and key is not None:

@@ -71,7 +71,7 @@ def action(clause: Clause, verb: Token) -> Iterator[int]:
             return
         last = name.split()[-1]
         if any(token.pos_ in {"ADJ", "DET"} and token.text == last for token in verb.subtree):
-            return  # cut short: "making new and powerful models"
+            return  # cut short: "drawing odd and colourful maps"
         if not any(token.pos_ == "PROPN" for token in verb.subtree):
             name = name.lower()
         yield clause.reading.made(name, "Concept", verb)

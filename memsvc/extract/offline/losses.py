@@ -105,7 +105,7 @@ def definite(noun: Token) -> bool:
 
 
 def to_be_sold(clause: Clause) -> Iterator[Finding]:
-    """We're selling the Polo; not selling the boat; if I sold the van: who may sell it owns it still."""
+    """We're selling the Golf; not selling the boat; if I sold the van: who may sell it owns it still."""
     done = clause.said and clause.past
     if clause.lemma != "sell" or clause.passive or done or any(c.lower_ == "have" for c in clause.verb.children):
         return

@@ -59,7 +59,7 @@ def dreamt(clause: Clause) -> bool:
 
 
 def named_later(noun: Token) -> Token | None:
-    """The name that the text gives what is made soon after: "we're making one, it's called Goblin"; or None."""
+    """The name that the text gives what is made soon after: "we're making one, it's called Snowdrop"; or None."""
     if noun.lower_ not in {"one", "something", "thing", "it"} and not listed(noun, works.MADE):
         return None
     for token in noun.doc[noun.i + 1 : noun.i + LATER]:
@@ -76,7 +76,7 @@ def creatable(clause: Clause, noun: Token, *, plain: bool) -> bool:
     known = listed(noun, works.MADE)
     yours = any(child.lower_ == "your" for child in noun.children)
     if yours and not any(subject.lower_ == "you" for subject in clause.subjects):
-        return False  # "starting your own business sounds great"
+        return False  # "opening your own shop sounds great"
     if clause.verb.dep_ == "csubj" and any(child.lower_ in {"this", "that"} for child in noun.children):
         return False
     if noun.pos_ == "PRON":
@@ -113,7 +113,7 @@ def by_lemma(clause: Clause, noun: Token, *, known: bool, plain: bool) -> bool |
         return known
     if lemma == "translate":
         return noun.ent_type_ != "LANGUAGE" and known
-    if clause.means(works.START) and not plain:  # "he started nursery" founds nothing
+    if clause.means(works.START) and not plain:  # "she started college" founds nothing
         return any(child.lower_ in works.OF_ONE for child in noun.children) and listed(noun, works.FOUNDED)
     if lemma in {"throw", "host", "arrange", "plan", "put"}:
         return listed(noun, things.EVENTS) and not listed(noun, things.TRIPS | things.WEAK_EVENTS)

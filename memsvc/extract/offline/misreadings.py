@@ -46,7 +46,7 @@ def done(clause: Clause) -> Iterator[Finding]:
 
 
 def found(clause: Clause) -> Iterator[Finding]:
-    """Rosehip tea, which I find loathsome."""
+    """Oysters, which I find revolting."""
     words = {token.lower_ for token in clause.complements} if clause.lemma == "find" else set()
     type_ = "LIKES" if words & moods.PRAISE else "DISLIKES" if words & moods.BLAME else ""
     for key in targets(clause, clause.objects) if type_ else ():
@@ -54,7 +54,7 @@ def found(clause: Clause) -> Iterator[Finding]:
 
 
 def like(clause: Clause) -> Iterator[Finding]:
-    """I don't even like cod: "like" is taken for the preposition."""
+    """I don't even like plums: "like" is taken for the preposition."""
     helped = any(child.dep_ == "aux" for child in clause.verb.children)
     if clause.verb.lower_ == "like" and clause.verb.tag_ == "IN" and helped:
         for key in targets(clause, clause.at("like")) if clause.said or clause.status is Status.NOT else ():

@@ -90,7 +90,7 @@ def had(clause: Clause) -> Iterator[Finding]:
         receivers = clause.at("for") if clause.means(verbs.BUY) else []
         for key in kept_as(clause, noun):
             if kind(clause, key) == "Organization" and clause.lemma != "own" and not listed(noun, BUSINESSES):
-                continue  # "she had that band"
+                continue  # "he had that choir"
             for person in recipients(clause, receivers) or clause.people:
                 yield Finding(person, "OWNS", key, clause, sure, over)
 
@@ -242,7 +242,7 @@ def is_mine(clause: Clause) -> Iterator[Finding]:
 
 
 def known_vehicles(clause: Clause) -> Iterator[Finding]:
-    """The Corsa is on its last legs: a make with "the" is, as a rule, the speaker's."""
+    """The Clio needs a service: a make with "the" is, as a rule, the speaker's."""
     if clause.status is not Status.SO or leaving(clause) or clause.means(verbs.BUY | verbs.LOSE):
         return
     for noun in [*clause.subjects, *clause.objects]:

@@ -80,7 +80,7 @@ def judged_nouns(clause: Clause) -> list[Token]:
         nouns = [verb for verb in clause.inner if verb.tag_ == "VBG" and not has_subject(verb)]
         small = [child for child in clause.verb.children if child.dep_ in {"xcomp", "ccomp"} and child.pos_ == "NOUN"]
         return nouns + [noun for child in small for noun in spread(child)]
-    # "I love the light, and skiing": the parser lets "skiing" hang on the verb
+    # "I love the sea, and surfing": the parser lets "surfing" hang on the verb
     late = [
         each for each in clause.verb.children if each.dep_ == "conj" and each.pos_ == "NOUN" and not predicate(each)
     ]
@@ -170,7 +170,7 @@ def refused_kind(clause: Clause) -> bool:
 
 
 def my_thing(clause: Clause) -> Iterator[Finding]:
-    """Padel is my thing; karaoke isn't my thing."""
+    """Chess is my thing; karaoke isn't my thing."""
     unlike = clause.status is Status.NOT
     if clause.lemma != "be" or clause.asked or not (clause.said or unlike):
         return

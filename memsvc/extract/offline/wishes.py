@@ -245,11 +245,11 @@ def deeds(clause: Clause, verb: Token) -> list[int]:
     if len(words) == 1 and back and verb.lemma_ in {"go", "come", "move", "get", "study", "work", "live"}:
         return [clause.reading.made(f"{name} {back}", "Task", verb)]
     if any(child.lower_ == "your" for noun in objects(verb) for child in noun.children):
-        return []  # politeness: "I'd love to try your recipe"
+        return []  # politeness: "I'd love to see your garden"
     if any(
         token.text == words[-1] and token.dep_ == "amod" for token in verb.subtree if token.text.lower() == words[-1]
     ):
-        return []  # cut short: "building a focused and efficient business"
+        return []  # cut short: "running a small and tidy farm"
     if verb.lemma_ in {"see", "try", "hear", "share"} and any(listed(noun, SHOWN) for noun in objects(verb)):
         return []
     hollow = [noun for noun in objects(verb) if listed(noun, things.EMPTY) and noun.lower_ != "place"]
