@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.clauses import Clause, predicate, spread
 from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, kind, listed, named, naming, placed, thing
-from memsvc.extract.offline.making import MADE
+from memsvc.extract.offline.lexicon_works import MADE
 from memsvc.extract.offline.trades import is_trade, trade
 from memsvc.extract.offline.work import employer
 

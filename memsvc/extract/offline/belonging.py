@@ -14,7 +14,6 @@ from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import (
     LIKELY,
     MAYBE,
-    SURE,
     Finding,
     change,
     kind,
@@ -33,7 +32,7 @@ MEMBERS = things.words("""
     member captain treasurer chair secretary president part drummer singer bassist goalkeeper striker keeper volunteer
     conductor
 """)
-LEAVE = verbs.lemmas("leave, quit, drop out")
+LEAVE = verbs.lemmas("leave, quit, drop out, resign, drop, step down, walk out")
 CHANNELS = things.PLACES | things.words("netflix youtube spotify bbc tv radio amazon zoom")
 WORKS = things.MEDIA | things.COURSES | things.words("thesis dissertation phd talk research project exhibition article")
 STUDIED = things.words("phd thesis dissertation research talk lecture paper essay masters doctorate")
@@ -74,7 +73,7 @@ def members(clause: Clause) -> Iterator[Finding]:
         sporting = frame.place == "for" and clause.lemma != "be"
         nouns.append((noun, holder or sporting, over))
     if clause.means(LEAVE) and clause.said:
-        nouns += [(noun, False, "ended") for noun in clause.objects]
+        nouns += [(noun, False, "ended") for noun in [*clause.objects, *clause.at("of", "out of", "from")]]
     for oblique in clause.obliques:
         if (
             listed(oblique.holder, MEMBERS)
@@ -96,6 +95,7 @@ def my_groups(clause: Clause) -> Iterator[Finding]:
             things.words("band choir team club orchestra quartet book-club"),
         ):
             told_of = any(child.lower_ in NOT_OWN for child in noun.children)
+            told_of = told_of or (clause.lemma == "be" and noun in clause.complements)  # "the Rovers are my team"
             whose = owning(clause, noun) if not told_of else None
             key = group(clause, noun) if whose is not None else None
             if whose is not None and key is not None:
@@ -126,9 +126,9 @@ def between(clause: Clause, subject: Token, type_: str, other: Token, confidence
         return
     what = clause.reading.entity(subject) if subject.pos_ == "PRON" else thing(clause, subject)
     whole = thing(clause, other) if what is not None else None
-    if what is not None and whole is not None and what != whole:
-        if "Person" not in {kind(clause, what), kind(clause, whole)}:
-            yield Finding(what, type_, whole, clause, confidence, change(clause))
+    if what is None or whole is None or what == whole or "Person" in {kind(clause, what), kind(clause, whole)}:
+        return
+    yield Finding(what, type_, whole, clause, confidence, change(clause))
 
 
 def subjects(clause: Clause) -> Iterator[Finding]:
@@ -141,8 +141,8 @@ def subjects(clause: Clause) -> Iterator[Finding]:
                   if not listed(noun, CHANNELS) and listed(subject, STUDIED)]  # fmt: skip
     for _, noun in valence.filled(clause, frames.TELLING):
         pairs += [(subject, noun, MAYBE) for subject in clause.subjects]
-    for work, topic, confidence in pairs:
-        work = named_work(clause, work)
+    for holder, topic, confidence in pairs:
+        work = named_work(clause, holder)
         if not (listed(work, WORKS) or (named(work) and telling(clause, work))):
             continue
         if not listed(topic, things.TIMES) and topic.pos_ in {"NOUN", "PROPN"} and topic.lower_ not in VAGUE:
@@ -196,9 +196,8 @@ def causes(clause: Clause) -> Iterator[Finding]:
     for frame, noun in valence.filled(clause, frames.CAUSING):
         if not (frame.place == "object" and clause.lemma == "give" and not valence.receivers(clause)):
             pairs += [(subject, noun) for subject in clause.subjects]
-    strong = clause.means(verbs.lemmas("cause, trigger, provoke, spark, worsen, aggravate"))
+    strong = clause.means(verbs.lemmas("cause, trigger, provoke, worsen, aggravate"))
     for cause, effect in pairs:
-        if strong or listed(effect, frames.TROUBLES):
-            yield from between(clause, effect, "CAUSED_BY", cause, MAYBE)
-        elif {cause.pos_, effect.pos_} <= {"NOUN", "PROPN"} and clause.means(verbs.lemmas("lead, result")):
+        leads = {cause.pos_, effect.pos_} <= {"NOUN", "PROPN"} and clause.lemma in {"lead", "result"}
+        if strong or leads or listed(effect, frames.TROUBLES):
             yield from between(clause, effect, "CAUSED_BY", cause, MAYBE)

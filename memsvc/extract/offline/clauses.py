@@ -388,11 +388,22 @@ def around(token: Token, made: dict[int, Clause]) -> Clause | None:
     return None
 
 
+def before_and(own: list[Token]) -> list[Token]:
+    """Who stands with "and" before "I" where the parser did not see that they belong together: "Leo and I started"."""
+    first = min(own, key=lambda token: token.i)
+    if first.lower_ not in {"i", "me"} or first.i - first.sent.start < 2 or first.nbor(-1).lower_ not in {"and", "&"}:  # noqa: PLR2004
+        return []
+    other = first.nbor(-2)
+    beside = other.pos_ in {"PROPN", "NOUN"} and other.head == first.head
+    return [other] if beside and other not in own else []
+
+
 def subjects(clause: Clause, root: Token) -> tuple[list[Token], bool]:
     """The subjects of a clause, and whether it leaves out who speaks."""
     verb, parent = clause.verb, clause.parent
     own = [token for child in verb.children if child.dep_ in SUBJECTS for token in spread(child)]
     if own:
+        own += before_and(own)
         relative = verb.dep_ == "relcl" and own[0].lower_ in RELATIVES
         return (spread(verb.head) if relative and verb.head.dep_ == "conj" else [verb.head] if relative else own), False
     if any(child.dep_ == "expl" for child in verb.children):

@@ -81,7 +81,9 @@ IS = re.compile(
 )
 IS_SO = re.compile(
     r"(?<![\w'])(?!(?:it|he|she|that|what|who|there|here|let|where|how|when|why|this)'s)([\w-]{2,})'s"
-    r"(?= (?:(?:" + "|".join(sorted(moods.EMOTIONS | moods.FOND | moods.AVERSE)) + r") ?(?:[,.!;]|$|about |of |to |with "
+    r"(?= (?:(?:"
+    + "|".join(sorted(moods.EMOTIONS | moods.FOND | moods.AVERSE))
+    + r") ?(?:[,.!;]|$|about |of |to |with "
     r"|by |that |because |and |but |now |at |on |for |he |she |today |again )"
     r"|(?:hoping|trying|planning|thinking|looking|learning|dying|saving|considering|studying|training|wanting|selling"
     r"|buying|knitting) (?:to|about|of|a|an|the|his|her|for|into|as|up) ))",

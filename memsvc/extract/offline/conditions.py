@@ -1,4 +1,4 @@
-"""What people have and things bear for good: ailments that were diagnosed, intolerances, blood types, codes and passwords."""
+"""What people have for good: ailments that were diagnosed, intolerances; and the codes and passwords of things."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 SECRETS = things.words("password code pin passcode combination passphrase username login")
 NUMBERED = things.words("locker account membership plate registration room phone extension flight")
-CONDITIONS = frozenset("autistic dyslexic diabetic epileptic asthmatic bipolar coeliac celiac colourblind colorblind deaf blind anaemic anemic left-handed dyspraxic neurodivergent".split())
+CONDITIONS = things.words("""
+    autistic dyslexic diabetic epileptic asthmatic bipolar coeliac celiac colourblind colorblind deaf blind anaemic
+    anemic left-handed dyspraxic neurodivergent
+""")
 SHORTEST = 3
 """Signs of a code."""
 

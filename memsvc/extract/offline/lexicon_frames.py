@@ -11,6 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from memsvc.extract.offline.lexicon_things import words
+
 
 class Frame(NamedTuple):
     """A verb, or set phrase, with the place of the noun that it is about."""
@@ -61,7 +63,7 @@ LIKING = frames("""
     go | mad+for
     go | nuts+for
     miss | episode+of | denied
-    be | favourite+of
+    be | big+on
 """)
 DISLIKING = frames("""
     go | off
@@ -91,6 +93,7 @@ WISHING = frames("""
     have | heart+on
     have | eye+on
     have | sights+on
+    train, prepare, practise, practice | for
     work | toward
     work | towards
     hold out | for
@@ -111,6 +114,8 @@ USING = frames("""
     pay, bank | with
     walk, get around, get about, move | with
     walk, get around, get about | on
+    commute, get around, get about | by
+    commute | on
     be, sit | in
     be, go, get | on
     put | on
@@ -145,7 +150,7 @@ JOINING = frames("""
     play, sing, perform, dance, volunteer, row, train, be, act, tour, record | with
     sit, serve, be, elect, vote | on
     get, accept, vote, elect, admit | into
-    sign up, sign, try out | to
+    sign up, sign, try out, elect, appoint | to
     sign up, sign, try out | with
     be | part+of
     be | member+of
@@ -180,7 +185,7 @@ CAUSING = frames("""
     lead, contribute | to
     result, end | in
 """)
-TROUBLES = frozenset("""
+TROUBLES = words("""
     ache aches allergy allergies anxiety asthma attack attacks backache bleeding blister blisters bloating breakdown
     bruise burn burnout cough cold concussion cramp cramps crash crack cut damage damp death delay depression
     diabetes diarrhoea dizziness eczema error errors exhaustion fall fatigue fever fire flare-up flood flooding flu
@@ -190,5 +195,5 @@ TROUBLES = frozenset("""
     stutter tinnitus toothache trouble ulcer vertigo vomiting wound blackout layoff layoffs redundancy divorce breakup
     break-up split accident closure mistake mess failure loss debt cancellation trauma phobia condition wheeze
     wheezing stiffness sciatica seizure seizures tremor spasm spasms tantrum tantrums meltdown meltdowns
-""".split())  # fmt: skip
+""")
 """What has a cause that one tells: ailments and mishaps."""

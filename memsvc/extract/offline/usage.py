@@ -6,63 +6,34 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memsvc.extract.extraction import Change
+from memsvc.extract.offline import lexicon_frames as frames
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline import valence
 from memsvc.extract.offline.clauses import Clause
-from memsvc.extract.offline import lexicon_frames as frames
 from memsvc.extract.offline.findings import LIKELY, MAYBE, SURE, Finding, change, kind, listed, named, thing, told, word
+from memsvc.extract.offline.lexicon_tools import (
+    AIDS,
+    DOSES,
+    DRIVEN,
+    DRUG,
+    GAMES,
+    ORDINARY,
+    PROGRAMMING,
+    RENTED,
+    ROOMS,
+    UNUSED,
+    WORN,
+)
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 RIDE = verbs.lemmas("drive, ride, sail, pilot, row, fly, pedal")
-PROGRAMMING = things.words("""
-    python java javascript typescript kotlin rust go golang ruby elixir haskell scala swift php perl sql r matlab c
-    c++ c# react vue angular django flask rails spring docker kubernetes postgres postgresql mysql sqlite redis git
-    excel notion obsidian slack zoom teams figma photoshop blender unity godot vim emacs vscode trello asana todoist
-    evernote spotify duolingo anki strava whatsapp telegram signal discord linux ubuntu windows android latex word
-    onenote gmail terraform ansible aws azure gcp heroku hetzner openai chatgpt claude logseq zotero scrivener ableton
-    logic garageband lightroom premiere canva quickbooks ynab goodreads letterboxd headspace calm garmin fitbit revit
-    autocad solidworks facebook twitter instagram tiktok snapchat linkedin reddit pinterest tumblr mastodon bluesky
-    messenger skype facetime viber wechat line netflix youtube audible tinder hinge bumble revolut paypal venmo monzo
-    wise klarna etsy depop vinted ebay gumtree airbnb uber bolt deliveroo doordash chess.com lichess jira confluence
-    sap salesforce xero dropbox icloud chrome firefox safari siri alexa copilot gemini myfitnesspal komoot alltrails
-    nvivo spss stata obs davinci reaper cubase illustrator indesign procreate krita gimp powerpoint keynote
-    onedrive minecraft roblox fortnite steam itch twitch patreon kickstarter substack wordpress shopify squarespace
-""")
-ORDINARY = things.words("""
-    line messenger hinge bumble bolt wise steam itch safari chrome gemini obs reaper line illustrator monday
-    windows teams go excel calm word signal notion r c swift rust spring react rails discord zoom slack premiere logic
-    ansible oracle access outlook pages numbers ruby python java git perl azure strava unity
-""")
-"""These are tools only with a capital."""
-GAMES = things.words("""
-    football soccer tennis basketball hockey rugby cricket golf chess badminton volleyball squash baseball netball
-    padel darts pool poker bridge handball lacrosse frisbee bowls snooker videogames d&d dungeons go
-""")
 
 
-WORN = things.words(
-    "aid glasses glass contacts aids glasses spectacles lenses brace braces splint orthotics pacemaker prosthesis wig dentures"
-)
-AIDS = things.words("""
-    cane stick crutches crutch walker rollator frame wheelchair scooter wheels zimmer planner diary notebook calendar
-    phone oven wok pan chisel plane lathe loom wheel press knife torch pencils pastels watercolours watercolors oils
-    acrylics pen pencil tablet keyboard typewriter
-""")
-"""Tools that one walks, writes or works with."""
-ROOMS = things.words("chair sofa couch bed mattress desk table wardrobe board bookcase bookshelf tub shed tent rug armchair pool")
-DRIVEN = things.words("bus tram train lorry truck taxi cab forklift digger ambulance ferry coach minibus crane barge tractor")
-RENTED = things.words("garage studio office room flat apartment house cottage field land stall plot desk workshop")
-UNUSED = things.words("""
-    word words phrase term time energy help hand hands head brain imagination money voice name excuse opportunity
-    chance space toilet loo bathroom bit break power rest advice skills skill experience stairs lift elevator wish
-    swear resource resources tool tools technique techniques tip tips strategy feature features item items swear photo photos picture pictures example quote link opportunity method approach
-""")
 TRYING = verbs.lemmas("""
-    wear, try, try out, download, adopt, run, host, set up, test, configure, learn, upgrade, get, have, install, love,
-    buy, prefer, program
+    wear, try, try out, download, adopt, run, host, set up, test, configure, learn, upgrade, get, have, install, program
 """)
 SWITCHING = verbs.lemmas("switch, convert, migrate, subscribe, rely, swear, sign, bank, pay")
 NO_TOOLS = frozenset({"GPE", "LOC", "FAC", "PERSON", "DATE", "TIME", "NORP", "EVENT"})
@@ -96,7 +67,11 @@ def used(clause: Clause) -> Iterator[Finding]:
     elif clause.means(verbs.lemmas("rent, lease, hire, borrow")):
         nouns = [noun for noun in objects if listed(noun, things.OWNED | RENTED)] if not clause.at("to") else []
     elif clause.means(TRYING):
-        nouns = [noun for noun in objects if tool(noun) or (product(noun) and clause.means(TRIED)) or (clause.lemma == "wear" and listed(noun, WORN))]
+        nouns = [
+            noun
+            for noun in objects
+            if tool(noun) or (product(noun) and clause.means(TRIED)) or (clause.lemma == "wear" and listed(noun, WORN))
+        ]
     for noun in nouns:
         if noun.lower_ in {"it", "them"}:
             key = clause.reading.entity(noun, "Object", "Concept")
@@ -118,9 +93,10 @@ def usable(noun: Token) -> bool:
 def by_frame(clause: Clause) -> Iterator[Finding]:
     """We switched to Signal; she walks with a cane; the doctor put me on statins; I'm fluent in Welsh."""
     for frame, noun in valence.filled(clause, frames.USING):
-        known = tool(noun) or (product(noun) and frame.place in {"with", "to"}) or listed(noun, things.MEDICINES) or (
-            frame.place in {"with", "on", "in"} and listed(noun, AIDS | things.DEVICES - ROOMS | things.INSTRUMENTS))  # fmt: skip
-        known = known or (clause.means(RIDE) and listed(noun, things.VEHICLES))
+        commuted = clause.lemma in {"commute", "get"} and listed(noun, things.VEHICLES | DRIVEN)
+        worked = listed(noun, AIDS | things.DEVICES - ROOMS | things.INSTRUMENTS)
+        held = commuted or (frame.place in {"with", "on", "in"} and worked)
+        known = held or tool(noun) or medicine(noun) or (product(noun) and frame.place in {"with", "to"})
         spoken = frame.holder == "fluent" and (word(noun) in things.LANGUAGES or noun.ent_type_ == "LANGUAGE")
         loose = frame.holder in {"subscription", "account"} or clause.means(SWITCHING)
         if not (known or spoken or (loose and named(noun) and noun.ent_type_ not in NO_TOOLS)):
@@ -137,7 +113,7 @@ def by_frame(clause: Clause) -> Iterator[Finding]:
 def no_longer(clause: Clause) -> Iterator[Finding]:
     """I quit Twitter; deleted Instagram; moved away from Excel; came off the statins."""
     for _, noun in valence.filled(clause, frames.NO_LONGER_USING):
-        if tool(noun) or listed(noun, things.MEDICINES):
+        if tool(noun) or medicine(noun):
             key = thing(clause, noun, "Object", "Concept")
             if key is not None and kind(clause, key) not in {"Person", "Place", "Event", "Emotion"}:
                 yield from told(clause.people, "USES", key, clause, LIKELY, "ended")
@@ -146,6 +122,11 @@ def no_longer(clause: Clause) -> Iterator[Finding]:
 def tool(noun: Token) -> bool:
     """Whether a noun names a tool, app or programming language."""
     return listed(noun, PROGRAMMING) and (noun.lower_ not in ORDINARY or noun.text[0].isupper())
+
+
+def medicine(noun: Token) -> bool:
+    """Whether a noun names a medicine: a known one, or one by its stem ("bisoprolol")."""
+    return listed(noun, things.MEDICINES | DOSES) or bool(DRUG.match(noun.lower_))
 
 
 def product(noun: Token) -> bool:
@@ -188,7 +169,7 @@ def languages(clause: Clause) -> Iterator[Finding]:
 
 def played(clause: Clause) -> Iterator[Finding]:
     """He plays bass; she's learning the cello; we play padel."""
-    if not clause.means(verbs.PLAY):
+    if not clause.means(verbs.PLAY) or clause.lemma == "pick":  # "picked up a piano" buys one
         return
     for noun in clause.objects:
         if listed(noun, things.INSTRUMENTS):
@@ -205,6 +186,6 @@ def medicines(clause: Clause) -> Iterator[Finding]:
         return
     nouns = valence.objects(clause) if clause.lemma != "be" else []
     for noun in nouns + clause.at("on"):
-        if listed(noun, things.MEDICINES):
+        if medicine(noun):
             key = thing(clause, noun, "Object")
             yield from told(clause.people, "USES", key, clause, SURE if named(noun) else MAYBE, change(clause))

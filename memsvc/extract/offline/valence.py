@@ -53,12 +53,15 @@ def in_place(clause: Clause, frame: Frame) -> Iterator[Token]:
         yield from clause.subjects
     elif frame.holder:
         for oblique in clause.obliques:
-            if oblique.prep == frame.place and frame.holder in {oblique.holder.lower_, oblique.holder.lemma_.lower()}:
+            near = [oblique.holder, *(clause.objects if oblique.holder == clause.verb else [])]  # "set my heart on"
+            if oblique.prep == frame.place and any(frame.holder in {t.lower_, t.lemma_.lower()} for t in near):
                 yield oblique.noun
     else:
         yield from clause.on_verb(frame.place)
         if frame.place == "to":  # the parser takes the name in "subscribed to Spotify" for a verb
-            yield from (verb for verb in clause.inner if verb.i and verb.text[0].isupper() and verb.nbor(-1).lower_ == "to")
+            yield from (
+                verb for verb in clause.inner if verb.i and verb.text[0].isupper() and verb.nbor(-1).lower_ == "to"
+            )
 
 
 def objects(clause: Clause) -> list[Token]:
@@ -70,13 +73,16 @@ def objects(clause: Clause) -> list[Token]:
     for child in clause.verb.children:
         if child.dep_ == "prt":  # "wrote off the Corsa"
             found += [noun for inner in child.children if inner.dep_ == "pobj" for noun in spread(inner)]
-        elif child.dep_ == "npadvmod" and child.i > clause.verb.i and child.pos_ in {"NOUN", "PROPN"}:
-            if child.lemma_.lower() not in things.TIMES and child.ent_type_ not in {"DATE", "TIME"} and (
-                found or clause.passive
-            ):
-                found += spread(child)
+        elif (found or clause.passive) and late_object(clause, child):
+            found += spread(child)
     receivers = set(received(clause, found)) | set(clause.receivers)
     return [measured(noun) for noun in found if noun not in receivers]
+
+
+def late_object(clause: Clause, child: Token) -> bool:
+    """Whether what the parser takes for a time behind the verb is a thing."""
+    behind = child.dep_ == "npadvmod" and child.i > clause.verb.i and child.pos_ in {"NOUN", "PROPN"}
+    return behind and child.lemma_.lower() not in things.TIMES and child.ent_type_ not in {"DATE", "TIME"}
 
 
 def received(clause: Clause, nouns: list[Token]) -> list[Token]:
@@ -84,7 +90,7 @@ def received(clause: Clause, nouns: list[Token]) -> list[Token]:
     if len(nouns) < 2 or nouns[1] in spread(nouns[0]):  # noqa: PLR2004 - two objects
         return []
     first = nouns[0]
-    return [first] if clause.reading.person(first) is not None and not first.dep_ == "conj" else []
+    return [first] if clause.reading.person(first) is not None and first.dep_ != "conj" else []
 
 
 def receivers(clause: Clause) -> list[Token]:

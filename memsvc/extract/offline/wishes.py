@@ -30,6 +30,9 @@ DEEDS = things.words("""
     busk farm relocate downsize homeschool conceive
 """)
 """What says enough by itself to be somebody's wish."""
+SHOWN = things.words("photo photos picture pictures pic pics video recipe recipes idea ideas result results link it")
+"""What one would love to see, out of politeness."""
+BODY = things.words("head hand hands hair feet foot mind heart eye eyes arm arms body finger fingers")
 SETTLED = things.words("live move work stay travel buy rent own keep study join")
 """What one would rather do in earnest."""
 AWAITED = things.words("hear see know find check learn experience read watch try taste feel start share use take")
@@ -47,7 +50,8 @@ POLITE = things.words("""
     help advice information suggestions tips recipe opinion answer idea ideas hand money time sleep rest break coffee
     hug minute moment push reminder clue say info feedback assistance support drink nap life list letter pitch email
     text message draft word words summary reply speech essay reminder prompt explanation translation example word
-    excuse second lift ride favour favor password code date number address distraction
+    encouragement recommendation recommendations insight insights keys fun excuse second lift ride favour favor
+    password code date number address distraction
 """)
 
 
@@ -156,18 +160,10 @@ def planned(clause: Clause) -> Iterator[Finding]:
 
 
 def longed_for(clause: Clause) -> Iterator[Finding]:
-    """I wish I could sing; I wish I had a garden; I'd rather live in the country; tempted to buy a boat."""
+    """I wish I had a garden; I'd rather live in the country; I'm tempted to buy a boat."""
     if clause.lemma == "wish" and clause.mine and not clause.past:
         for verb in clause.inner:
-            mine = any(child.dep_ == "nsubj" and child.lower_ in {"i", "we"} for child in verb.children)
-            able = any(child.dep_ == "aux" and child.lower_ == "could" for child in verb.children)
-            denied = any(child.dep_ == "neg" for child in verb.children)
-            if mine and not denied and verb.lemma_ == "have" and verb.tag_ == "VBD":
-                for noun in objects(verb):
-                    if not listed(noun, POLITE | things.EMPTY | things.NOT_OWNED):
-                        yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
-            elif mine and able and not denied and verb.lemma_ not in CHAT:
-                yield from deed(clause, verb, MAYBE)
+            yield from wished(clause, verb)
     rather = any(child.lower_ == "rather" for child in clause.verb.children)
     if rather and clause.modal in {"would", "'d", "d"} and clause.lemma in SETTLED | DEEDS:
         yield from deed(clause, clause.verb, MAYBE)
@@ -177,11 +173,28 @@ def longed_for(clause: Clause) -> Iterator[Finding]:
                 yield from deed(clause, verb, MAYBE)
 
 
+def wished(clause: Clause, verb: Token) -> Iterator[Finding]:
+    """What "I wish" wishes for oneself: "I had a garden", "I could sing"."""
+    mine = any(child.dep_ == "nsubj" and child.lower_ in {"i", "we"} for child in verb.children)
+    if not mine or any(child.dep_ == "neg" for child in verb.children):
+        return
+    if verb.lemma_ == "have" and verb.tag_ == "VBD":
+        for noun in objects(verb):
+            if not listed(noun, POLITE | things.EMPTY | things.NOT_OWNED):
+                yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
+    elif verb.lemma_ not in CHAT and any(child.lower_ == "could" for child in verb.children):
+        yield from deed(clause, verb, MAYBE)
+
+
 def waited_for(clause: Clause) -> Iterator[Finding]:
     """I can't wait to meet the baby; can't wait for the summer is no wish of that kind."""
     if clause.lemma == "wait" and clause.denied and clause.modal in {"can", "ca", "could", "cannot"}:
         for verb in clause.inner:
-            if verb.tag_ == "VB" and verb.lemma_ not in CHAT | AWAITED and not any(c.dep_ == "nsubj" for c in verb.children):
+            if (
+                verb.tag_ == "VB"
+                and verb.lemma_ not in CHAT | AWAITED
+                and not any(c.dep_ == "nsubj" for c in verb.children)
+            ):
                 yield from deed(clause, verb, MAYBE)
 
 
@@ -191,7 +204,7 @@ def all_wanted(clause: Clause) -> Iterator[Finding]:
         return
     for verb in [*clause.verb.children, *(inner for subject in clause.subjects for inner in subject.children)]:
         wants = verb.dep_ in {"csubj", "relcl"} and verb.lemma_ in {"want", "need"} and verb.tag_ in {"VBP", "VBZ"}
-        whose = [key for child in verb.children if child.dep_ == "nsubj"
+        whose = [key for child in verb.children if child.dep_ == "nsubj" and child.lower_ != "you"
                  and (key := clause.reading.person(child)) is not None]  # fmt: skip
         for noun in clause.complements if wants else ():
             if noun.pos_ in {"NOUN", "PROPN"} and not listed(noun, POLITE | things.EMPTY):
@@ -207,9 +220,10 @@ def all_wanted(clause: Clause) -> Iterator[Finding]:
 def by_frame(clause: Clause) -> Iterator[Finding]:
     """I've set my heart on a sheepdog; I'm after a desk; I could do with a holiday."""
     for _, noun in valence.filled(clause, frames.WISHING):
-        if noun.pos_ in {"NOUN", "PROPN"} and not listed(noun, POLITE - {"break"} | things.EMPTY | things.TIMES):
-            if noun.ent_type_ not in {"DATE", "TIME", "PERSON"} and clause.reading.person(noun) is None:
-                yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
+        if noun.pos_ not in {"NOUN", "PROPN"} or noun.ent_type_ in {"DATE", "TIME", "PERSON"}:
+            continue
+        if not listed(noun, POLITE - {"break"} | things.EMPTY | things.TIMES) and clause.reading.person(noun) is None:
+            yield from told(clause.people, "WANTS", thing(clause, noun), clause, MAYBE)
 
 
 def deed(clause: Clause, verb: Token, confidence: float) -> Iterator[Finding]:
@@ -220,7 +234,7 @@ def deed(clause: Clause, verb: Token, confidence: float) -> Iterator[Finding]:
 
 def deeds(clause: Clause, verb: Token) -> list[int]:
     """What a wished verb names: the thing it gets, or the deed; nothing where that says too little."""
-    got = [thing(clause, noun) for noun in objects(verb) if noun.pos_ in {"NOUN", "PROPN"}]
+    got = [thing(clause, noun) for noun in objects(verb) if noun.pos_ in {"NOUN", "PROPN"} and not listed(noun, BODY)]
     if verb.lemma_ in ACQUIRE and any(key is not None for key in got):
         return [key for key in got if key is not None]
     name = phrase(verb)
@@ -230,6 +244,14 @@ def deeds(clause: Clause, verb: Token) -> list[int]:
     back = next((child.lower_ for child in verb.children if child.lower_ in {"back", "out", "away", "abroad"}), "")
     if len(words) == 1 and back and verb.lemma_ in {"go", "come", "move", "get", "study", "work", "live"}:
         return [clause.reading.made(f"{name} {back}", "Task", verb)]
+    if any(child.lower_ == "your" for noun in objects(verb) for child in noun.children):
+        return []  # politeness: "I'd love to see your garden"
+    if any(
+        token.text == words[-1] and token.dep_ == "amod" for token in verb.subtree if token.text.lower() == words[-1]
+    ):
+        return []  # cut short: "running a small and tidy farm"
+    if verb.lemma_ in {"see", "try", "hear", "share"} and any(listed(noun, SHOWN) for noun in objects(verb)):
+        return []
     hollow = [noun for noun in objects(verb) if listed(noun, things.EMPTY) and noun.lower_ != "place"]
     if (len(words) == 1 and verb.lemma_.lower() not in DEEDS) or hollow:
         return []
@@ -257,6 +279,8 @@ def wanted(clause: Clause) -> Iterator[Finding]:
             continue
         if clause.lemma in {"look", "think"} and noun.ent_type_ == "PERSON":
             continue
+        if clause.lemma in {"look", "search", "hunt"} and owning(clause, noun) == clause.reading.speaker:
+            continue  # "looking for my keys"
         if clause.lemma == "look" and not (clause.at("for") or listed(noun, things.OWNED | things.HOMES | COURSES)):
             continue  # "looking at the map"
         key = thing(clause, noun)
