@@ -105,25 +105,40 @@ def is_class(doc: Doc, start: int, end: int) -> bool:
         return first.lower_ not in given.GIVEN
     if article and after is not None and after.pos_ == "NOUN" and last.dep_ in {"compound", "amod", "nmod"}:
         return True
-    return end - start == 1 and is_people(last)
+    if end - start > 1:
+        return False
+    acronym = first.text.isupper() and len(first) > 1 and after is not None and after.pos_ == "NOUN"
+    return is_people(last) or (acronym and last.dep_ == "compound") or is_greeting(first)
+
+
+def is_greeting(token: Token) -> bool:
+    """Whether an unknown word is the whole first sentence: "Merhaba!"."""
+    low = token.lower_
+    if token.i or low in given.GIVEN or low in KNOWN:
+        return False
+    after = token.doc[1] if len(token.doc) > 1 else None
+    return after is not None and after.text == "!" and not is_word(low)
 
 
 def is_people(token: Token) -> bool:
     """Whether a word in the plural names a people: "Calabrians", "Latinas"."""
     low = token.lower_
-    return low.endswith("s") and low[:-1].endswith(PEOPLES) and low not in given.GIVEN and token.tag_ in {"NNPS", "NNS"}
+    plural = token.tag_ in {"NNPS", "NNS"} or any(child.lower_ == "the" for child in token.lefts)
+    return plural and low.endswith("s") and low[:-1].endswith(PEOPLES) and low not in given.GIVEN
 
 
 def continues(token: Token) -> bool:
     """Whether a token goes on with a name that has begun."""
     allowed = token.lower_ not in lexicon.NOT_NAMES or token.lower_ in PLAIN
-    return not token.is_sent_start and is_capital(token) and allowed
+    before = before_of(token)
+    apart = token.is_sent_start and (before is None or before.is_punct or before.is_space)
+    return not apart and is_capital(token) and allowed
 
 
 def bridges(doc: Doc, start: int, at: int) -> bool:
     """Whether a small word joins words of one name: "Moran & Son", "Bank of Ireland", not "Ana and Tom"."""
     word, after = doc[at].lower_, doc[at + 1]
-    if word not in INNER or not is_capital(after) or after.lower_ in lexicon.NOT_NAMES:
+    if word not in INNER or not is_capital(after) or (after.lower_ in lexicon.NOT_NAMES and after.lower_ not in PLAIN):
         return False
     if word == "-":
         return not doc[at - 1].whitespace_ and not doc[at].whitespace_
@@ -144,6 +159,8 @@ def starts_name(token: Token) -> bool:
     if is_shouted(token) or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token)):
         return False
     if low in PLAIN and opens_title(token):
+        return True
+    if is_title(token) or (low == "project" and after_is_capital(token)):
         return True
     if token.pos_ in NO_NAMES and not token.ent_type_:
         return low in given.GIVEN
@@ -204,5 +221,10 @@ def opens_title(token: Token) -> bool:
 
 def is_title(token: Token) -> bool:
     """Whether "Dr" or "Auntie" stands before a name."""
+    return token.lower_ in lexicon.TITLES and after_is_capital(token)
+
+
+def after_is_capital(token: Token) -> bool:
+    """Whether the word behind one goes on with its name."""
     after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None
-    return token.lower_ in lexicon.TITLES and after is not None and is_capital(after) and not after.is_sent_start
+    return after is not None and is_capital(after) and not after.is_sent_start

@@ -48,6 +48,7 @@ def read(window: Window) -> Extraction:
     """See ``OfflineExtractor.extract``."""
     cast = Cast(window)
     readings = read_turns(window, cast)
+    cast.doubt()
     found = read_facts(window, readings)
     facts = [fact for fact in found if fact.turn >= 0]
     counts = Counter(fact.turn for fact in facts)

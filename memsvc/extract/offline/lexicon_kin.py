@@ -42,7 +42,8 @@ ACQUAINTANCE = _words("""
     client customer co-founder cofounder business-partner bandmate bassist drummer singer guitarist babysitter nanny
     au-pair childminder cleaner hairdresser barber plumber electrician builder carpenter mechanic gardener priest
     pastor vicar rabbi imam godparent fellow roomie team-mate gym-buddy running-partner dance-partner crush supplier
-    agent editor publisher captain team-leader foreman principal headteacher headmaster headmistress supervisor
+    pi ta hod line-manager agent editor publisher captain team-leader foreman principal headteacher headmaster
+    headmistress supervisor
     advisor adviser carer caregiver guest host hostess sponsor penfriend playmate groomsman bridesmaid
 """)
 KIN = FAMILY | ACQUAINTANCE

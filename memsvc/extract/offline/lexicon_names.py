@@ -34,6 +34,10 @@ NOT_NAMES = names("""
 TITLES = names("""
     Mr Mrs Ms Miss Mx Dr Doctor Prof Professor Sir Dame Lady Lord Father Fr Sister Brother Pastor Rev Reverend
     Captain Coach Auntie Aunt Uncle Granny Grandma Grandpa Nana Officer Chef Señor Señora Herr Frau Madame Monsieur
+    Herr_Doktor Doktor Hofrat Padre Don Doña Dona Dom Signor Signora Signorina Mme Mlle Meneer Mevrouw Fru Pan Pani
+    Sensei
+    Sergeant Sgt Lieutenant Lt Major Colonel Inspector Detective Constable Councillor Cllr Bishop Deacon Chief Alhaji
+    Mallam Engr Ustad Ustaz Mzee Mama Baba Nurse Matron
     Imam Rabbi Judge Mr. Mrs. Ms. Dr. Prof. Tante Onkel
 """)
 ORGANIZATION_ENDS = names("""

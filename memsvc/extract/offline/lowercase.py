@@ -97,6 +97,8 @@ def is_name(token: Token) -> bool:
         return False
     if low in given.GIVEN or low in places.PLACES or (low in brands.PRODUCTS | brands.WORKS and not is_word(low)):
         return token.pos_ != "VERB"
+    if extends(token) and not is_word(low):
+        return True  # "melton road", "wyggeston college"
     return is_named_here(token) and (not is_word(low) or token.tag_ == "NNP")
 
 

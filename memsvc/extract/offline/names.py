@@ -19,6 +19,7 @@ from memsvc.extract.offline.lowercase import is_meant, lower_names
 from memsvc.extract.offline.votes import (
     CERTAIN,
     FAIR,
+    STRONG,
     TRACE,
     WEAK,
     Votes,
@@ -107,8 +108,10 @@ def joined(doc: Doc, names: list[Name]) -> None:
             kind = kind_of_noun(other)
             if other.i in heads:
                 kind = next((kind for kind, _ in heads[other.i].votes.most_common(1)), "")
+            if other.i in heads and kind == "Object" and heads[other.i].votes[kind] >= STRONG + FAIR:
+                name.votes[kind] += STRONG + FAIR  # "her hens, Mavis and Doris"
             placed = name.end < len(doc) and doc[name.end].lower_ == "in"  # "Wim in Ghent and Ana in Lyon"
-            if kind == "Person" or (kind == "Place" and not placed) or (kind == "Object" and name.votes["Object"] == 0):
+            if kind == "Person" or (kind == "Place" and not placed):
                 name.votes[kind] += WEAK
 
 

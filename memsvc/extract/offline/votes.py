@@ -49,12 +49,15 @@ def votes_for(span: Span) -> Votes:
     """All votes on a name."""
     votes: Votes = Counter()
     words = [token.lower_ for token in span]
-    if " ".join(words) in things.LANGUAGES or (span.root.ent_type_ == "NORP" and words[-1].endswith(PEOPLES)):
+    phrase = " ".join(words)
+    people = span.root.ent_type_ == "NORP" and words[-1].endswith(PEOPLES)
+    if phrase in things.LANGUAGES or (people and phrase not in KNOWN and phrase not in given.GIVEN):
         return votes
     of_model(span, words, votes)
     of_words(span, words, votes)
     of_nouns(span, votes)
     of_role(span, votes)
+    of_title(span, votes)
     of_preposition(span, votes)
     of_company(span, votes)
     across_comma(span, votes)
@@ -68,7 +71,8 @@ def of_model(span: Span, words: list[str], votes: Votes) -> None:
     if label not in LABELS:
         return
     doubtful = label in {"ORG", "PRODUCT", "WORK_OF_ART", "GPE"} and len(words) == 1 and words[0] not in places.PLACES
-    doubtful = doubtful or (label == "PERSON" and words[0] not in given.GIVEN and is_word(words[0]))
+    unknown = words[0].rstrip(".") not in given.GIVEN | lexicon.TITLES
+    doubtful = doubtful or (label == "PERSON" and unknown and (is_word(words[0]) or len(words) > 1))
     votes[LABELS[label]] += HINT if doubtful or label == "LAW" else WEAK
 
 
@@ -78,6 +82,8 @@ def of_words(span: Span, words: list[str], votes: Votes) -> None:
     of_lists(phrase, votes)
     if first in given.GIVEN and "&" not in words and phrase not in places.PLACES_FIRST:
         votes["Person"] += STRONG if len(words) == 1 or last not in OTHER_ENDS else WEAK
+    elif len(words) == 2 and not is_word(first) and first.isalpha() and last not in OTHER_ENDS:  # noqa: PLR2004
+        votes["Person"] += WEAK * (personal(first) > LIKE)  # a first name and a surname
     elif len(words) == 1 and phrase not in KNOWN and last.isalpha():
         if span[0].text.isupper() and len(last) > 1:
             votes["Person"] -= STRONG
@@ -163,6 +169,13 @@ def of_role(span: Span, votes: Votes) -> None:
         full = len(span) > 1 and article == "the"
         votes["Person"] -= STRONG + FAIR if full and span[0].lower_.rstrip(".") in given.GIVEN else FAIR
         votes["Object"] += HINT
+
+
+def of_title(span: Span, votes: Votes) -> None:
+    """What a title in lower case before a name says: "mr Adeyemi"."""
+    before = neighbour(span, -1)
+    word = before.lower_.rstrip(".") if before is not None and before.text[0].islower() else ""
+    votes["Person"] += STRONG if word in lexicon.TITLES and word not in kin.KIN else 0
 
 
 def of_preposition(span: Span, votes: Votes) -> None:
@@ -329,8 +342,12 @@ def said_to_be(root: Token) -> Iterator[Token]:
 def right_before(span: Span) -> Iterator[Token]:
     """The noun that stands right before a name, or before its "the": "our village Elm", "that band the Wet Hens"."""
     at = span.start - 2 if span.start and span.doc[span.start - 1].lower_ == "the" else span.start - 1
-    if at >= 0 and span.doc[at].pos_ == "NOUN" and not span.doc[at].is_sent_end and introduced(span.doc[at]):
-        yield span.doc[at]
+    if at < 0 or span.doc[at].is_sent_end:
+        return
+    noun = span.doc[at]
+    tagged = noun.pos_ == "NOUN" or (noun.pos_ in {"ADJ", "VERB"} and noun.head.i == span.root.i)  # "my parrot/JJ Kiki"
+    if tagged and kind_of_word(noun.lower_) and introduced(noun):
+        yield noun
 
 
 def introduced(noun: Token) -> bool:
