@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from spacy.tokens import Doc, Token
@@ -24,6 +25,11 @@ ACRONYM = 5
 """Letters of the longest."""
 HOUSES = 3
 """Digits of a number that belongs to a name: "Oude Gracht 114", "Falcon 900"; smaller ones are ages and amounts."""
+INTERJECTION = re.compile(
+    r"(?:[ah]{2,}|a+w+e*|wo+h+o*|wo+w+|ya+y+|y[ue]+s+|he+y+|hm+|u+gh+|o+h+|o+oo+f*|o+ps+|yum+|ga+h|ba+h|pf+t+|me+h|brr+"
+    r"|whe+e*|hu+h|hurra[yh]|hoora[yh]|yippee|voila|ta-?da+|lo+l|xo+|no+pe*|mhm+|ew+|eek|argh+|phew+|\w*(\w)\1\1\w*)$"
+)
+"""Cries, and words that are drawn out: "Awww", "Woohoo", "sooo"."""
 PLAIN = words("""
     new day week part year see long short love happy good great nice fine big small little old young best right true
     sound grand point level type first second third one two three four five six seven eight nine ten earth night morning
@@ -88,7 +94,7 @@ def is_house(doc: Doc, start: int, end: int) -> bool:
     if doc[end - 1].lower_ in given.GIVEN or doc[start].lower_.rstrip(".") in lexicon.TITLES:
         return False
     after = doc[end + 1] if end + 1 < len(doc) else None
-    owns = after is not None and (after.pos_ in {"NOUN", "PROPN", "ADJ", "NUM"} and after.dep_ != "npadvmod")
+    owns = after is not None and (after.pos_ in {"NOUN", "PROPN", "ADJ"} and after.dep_ != "npadvmod")
     return doc[start - 1].lower_ in DWELLING and not owns
 
 
@@ -156,7 +162,11 @@ def starts_name(token: Token) -> bool:
         return False
     if known_phrase(token) and len(token) > SHORT:
         return True
-    if is_shouted(token) or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token)):
+    if (
+        is_shouted(token)
+        or INTERJECTION.match(low)
+        or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token))
+    ):
         return False
     if low in PLAIN and opens_title(token):
         return True

@@ -78,7 +78,9 @@ def by_name(reading: TurnReading, name: Name) -> None:
     before = doc[name.start - 1] if name.start else None
     title = doc[name.start].lower_
     whose = reading.speaker
-    if title in kin.FAMILY and name.end - name.start > 1:
+    if title in kin.BARE and name.end - name.start == 1 and title not in GIVEN:
+        relation = title
+    elif title in kin.FAMILY and name.end - name.start > 1:
         possessive = next((child for child in doc[name.head].children if child.dep_ == "poss"), None)
         if possessive is not None:
             whose = reading.person(possessive)
@@ -129,7 +131,11 @@ def described(reading: TurnReading, token: Token) -> int | None:
     """The relative that a noun means: with a possessive, or bare where people say it so ("mom")."""
     relation = relation_of(token)
     whose = holder(reading, token, relation) if relation else None
-    if whose is None:
+    follows = reading.named.get(token.i + 1)
+    if relation == "ex" and follows is not None and reading.cast[follows].kind != "Person":
+        return None  # "she is ex Allegro"
+    own = any(child.lower_ == "own" for child in token.lefts)  # "my own boss" is nobody
+    if whose is None or own or (is_addressed(token) and relation not in kin.FAMILY):
         return None
     known = reading.known.get(token.i)
     if known is not None:
@@ -140,7 +146,7 @@ def described(reading: TurnReading, token: Token) -> int | None:
         key = named(reading, relative, names[0])
         for name in names[1:] if relative.plural else ():
             named(reading, relative, name)
-    elif relation in ROLES and relation not in kin.KIN:
+    elif (relation in ROLES and relation not in kin.KIN) or is_sought(token):
         return None
     else:
         key = unnamed(reading, relative)
@@ -259,6 +265,11 @@ def is_own(reading: TurnReading, token: Token, relation: str) -> bool:
     if is_addressed(token) or (reading.partner is not None and token.sent.text.rstrip().endswith("?")):
         return False
     return alone and (token.lower_ in kin.BARE or is_clipped(token, relation))
+
+
+def is_sought(token: Token) -> bool:
+    """Whether it is asked who somebody is: "so who's our drummer?"."""
+    return token.sent.text.rstrip().endswith("?") and any(word.lower_ in {"who", "whose"} for word in token.sent)
 
 
 def is_addressed(token: Token) -> bool:

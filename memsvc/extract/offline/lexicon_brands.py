@@ -23,6 +23,8 @@ SHOPS = names("""
     Amazon AliExpress Temu Shein Alibaba Craigslist Gumtree Wallapop Marktplaats Kleinanzeigen OLX Zalando ASOS Depop
 """)
 COMPANIES = names("""
+    Nike Adidas Puma Reebok Under_Armour New_Balance Gatorade Pepsi Coca-Cola Coke Red_Bull Hulu Roku Glassdoor
+    Universal_Studios Coursera Udemy Khan_Academy
     Google Apple Microsoft Facebook Meta Netflix Spotify IBM Intel Nvidia AMD Oracle SAP Siemens Bosch BASF Bayer
     Philips Ericsson Nokia Samsung Sony LG Panasonic Toshiba Hitachi Fujitsu Huawei Xiaomi Lenovo Dell HP Cisco Adobe
     Salesforce Palantir OpenAI Anthropic DeepMind Tesla SpaceX Toyota Honda Nissan Mazda Hyundai Kia Volvo Scania

@@ -14,8 +14,9 @@ from memsvc.extract.offline import lexicon_names as lexicon
 from memsvc.extract.offline import lexicon_places as places
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.lexicon_things import words
+from memsvc.extract.offline.spelling import personal
 from memsvc.extract.offline.vocabulary import is_word
-from memsvc.extract.offline.votes import KNOWN, kin_before
+from memsvc.extract.offline.votes import KNOWN, LIKE, kin_before
 
 SHORT = 2
 """Letters of names that are too short to be read in lower case."""
@@ -163,6 +164,8 @@ def is_named_here(token: Token) -> bool:
         return False
     if before.lower_ == "to" and before.i and doc[before.i - 1].lower_ in GOING:
         return True
+    if before.lower_ == "with" and personal(token.lower_) < LIKE:
+        return False  # "obsessed with padel"
     if before.lower_ in NAMING:
         return token.dep_ in {"pobj", "oprd", "attr"}
     return kin_before(before)

@@ -50,7 +50,8 @@ def bonds(clause: Clause) -> Iterator[Finding]:
 
 def others(clause: Clause, nouns: list[Token]) -> list[int]:
     """The persons among some nouns that are no subjects of the clause."""
-    found = [clause.reading.person(noun) for noun in nouns]
+    singular = [noun for noun in nouns if noun.tag_ != "NNS"]
+    found = [clause.reading.person(noun) for noun in singular]
     return [key for key in found if key is not None and key not in clause.people]
 
 
@@ -118,6 +119,8 @@ def introduced(clause: Clause) -> Iterator[Finding]:
 
 def together(clause: Clause) -> Iterator[Finding]:
     """Me and Antti run it; I went climbing with Mina: who does things together knows each other."""
+    if any(token.tag_ == "NNS" for token in clause.subjects):
+        return  # "my pals and I"
     people = [key for key in clause.people if kind(clause, key) == "Person"]
     with_whom = others(clause, clause.at("with")) if clause.means(TOGETHER) else []
     for index, person in enumerate(people):
@@ -164,7 +167,7 @@ def mentioned(clause: Clause) -> Iterator[Finding]:
                 and (clause.mine or any(word.lower_ in ME for word in clause.own))
                 and token not in clause.complements
             )
-            near = near or comes_from(token) or titled(entity.name)
+            near = near or comes_from(token) or (titled(entity.name) and token.dep_ != "poss")
             sure = MAYBE if near else DOUBTFUL
             yield Finding(speaker, "KNOWS", key, clause, sure, dated=False)
 

@@ -88,7 +88,7 @@ def of_words(span: Span, words: list[str], votes: Votes) -> None:
         if span[0].text.isupper() and len(last) > 1:
             votes["Person"] -= STRONG
             votes["Organization"] += HINT
-        else:
+        elif not is_word(last):
             of_spelling(last, votes)
     if last in things.VEHICLES | things.INSTRUMENTS or first in things.VEHICLES:
         votes["Object"] += STRONG
@@ -123,7 +123,7 @@ def of_spelling(word: str, votes: Votes) -> None:
 def of_ends(span: Span, words: list[str], votes: Votes) -> None:
     """What the first or last of several words says."""
     first, last = words[0].rstrip("."), words[-1]
-    votes["Person"] += CERTAIN if first in lexicon.TITLES else 0
+    votes["Person"] += CERTAIN if first in lexicon.TITLES and " ".join(words) not in KNOWN else 0
     votes["Project"] += CERTAIN if first == "project" else 0
     votes["Organization"] += FAIR if "&" in words else 0
     votes["Object"] += STRONG if first in brands.PRODUCTS else 0
