@@ -32,8 +32,9 @@ INTERJECTION = re.compile(
 """Cries, and words that are drawn out: "Awww", "Woohoo", "sooo"."""
 PLAIN = words("""
     new day week part year see long short love happy good great nice fine big small little old young best right true
-    sound grand point level type first second third one two three four five six seven eight nine ten earth night morning
-    evening work way white red black blue green me my our your his her you we us house school same sure happy
+    sound grand point level type first second third one two three four five six seven eight nine ten earth night
+    morning evening work way white red black blue green me my our your his her you we us house school same sure jesus
+    christ god lord
 """)
 """Capitalised inside a sentence, next to another capital, they are part of a name."""
 DWELLING = words("at to from in near behind outside opposite by round")
@@ -113,8 +114,15 @@ def is_class(doc: Doc, start: int, end: int) -> bool:
         return True
     if end - start > 1:
         return False
-    acronym = first.text.isupper() and len(first) > 1 and after is not None and after.pos_ == "NOUN"
-    return is_people(last) or (acronym and last.dep_ == "compound") or is_greeting(first)
+    if first.text.isupper() and len(first) > 1 and is_common_noun(first, after):
+        return True
+    return is_people(last) or is_greeting(first)
+
+
+def is_common_noun(acronym: Token, after: Token | None) -> bool:
+    """Whether an unknown acronym stands as a noun does: "the ICT teacher", "my PI"."""
+    compound = after is not None and after.pos_ == "NOUN" and acronym.dep_ == "compound"
+    return compound or any(child.tag_ == "PRP$" for child in acronym.lefts)
 
 
 def is_greeting(token: Token) -> bool:

@@ -85,7 +85,10 @@ PLURALS = {
 ANIMALS = _words("""
     dog puppy pup cat kitten kitty hamster rabbit bunny parrot budgie parakeet canary cockatiel bird horse pony mare
     gelding goldfish fish tortoise turtle lizard gecko iguana snake python rat mouse gerbil guinea-pig guinea ferret
-    chicken hen rooster duck goose goat sheep lamb cow calf pig donkey llama alpaca bee hedgehog chinchilla
+    chicken hen rooster duck goose goat sheep lamb cow calf pig donkey llama alpaca bee hedgehog chinchilla heeler
+    cockapoo labradoodle goldendoodle frenchie rottweiler doberman dalmatian setter malinois akita shiba schnauzer
+    chihuahua pomeranian bichon westie lurcher kelpie hound sheepdog mastiff staffie newfie pooch hen bantam stallion
+    foal colt filly ram ewe tom cattle heifer bullock quail peacock swan emu raccoon skunk crab shrimp betta koi
     tarantula pet labrador lab retriever poodle terrier spaniel collie dachshund beagle husky pug bulldog shepherd
     greyhound whippet corgi mutt mongrel tabby siamese cockerel pigeon axolotl frog chameleon tomcat doggo pupper
     rescue

@@ -125,6 +125,7 @@ def of_ends(span: Span, words: list[str], votes: Votes) -> None:
     first, last = words[0].rstrip("."), words[-1]
     votes["Person"] += CERTAIN if first in lexicon.TITLES and " ".join(words) not in KNOWN else 0
     votes["Project"] += CERTAIN if first == "project" else 0
+    votes["Place"] += STRONG if words[0] in places.PLACE_BEGINS else 0
     votes["Organization"] += FAIR if "&" in words else 0
     votes["Object"] += STRONG if first in brands.PRODUCTS else 0
     for ends, kind in (
@@ -274,15 +275,16 @@ def across_comma(span: Span, votes: Votes) -> None:
         at -= 1
     if at > 0 and doc[at].text in {",", ":", "-", "("} and not doc[at].is_sent_start:
         for token in reversed(doc[max(span.sent.start, at - LEFT) : at]):
-            if span.root.dep_ == "nsubj" and span.root.head.i > span.end:
+            if span.root.dep_ == "nsubj" and span.root.head.i > span.end and token.lemma_.lower() not in kin.ANIMALS:
                 break  # a new clause begins with the name
             finite = token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"}
             if finite or (token.pos_ == "PROPN" and token.i == at - 1 and token.dep_ != "pobj"):
                 break
-            kind = kind_of_noun(token) if token.pos_ == "NOUN" and any(token.lefts) else ""
+            some = any(token.lefts) or (token.tag_ == "NNS" and token.lemma_.lower() in kin.ANIMALS)
+            kind = kind_of_noun(token) if token.pos_ == "NOUN" and some else ""
             if kind:
                 kept = token.lemma_.lower() in kin.ANIMALS
-                votes[kind] += STRONG + FAIR if kept else FAIR + WEAK
+                votes[kind] += STRONG + FAIR + WEAK if kept else FAIR + WEAK
                 break
     if span.end + 2 < len(doc) and doc[span.end].text == "," and doc[span.end + 1].tag_ in {"DT", "PRP$"}:
         right = doc[span.end + 2 : span.end + RIGHT]
