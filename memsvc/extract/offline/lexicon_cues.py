@@ -45,6 +45,11 @@ DEALT = words("""
     offer introduce train rent borrow promise ring
 """)
 """What people do to each other who know each other: "Tom Rudd sold me the boat"."""
+COMPANY = words("""
+    sit talk speak chat work live play eat share walk train drink study watch row sing cook climb dance garden commute
+    practise practice rehearse
+""")
+"""What people do with those whom they know."""
 SHARED = words("""
     work class school church uni college course team office gym choir firm job building street training club practice
     department lab shift band playgroup nursery reception accounts hr it sales

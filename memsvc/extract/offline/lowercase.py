@@ -25,7 +25,7 @@ LOWER_WORDS = words("""
     split essen hull cork derby phoenix mini costa spar jumbo coop shelter rotary java buffalo angel ed rob al per
     said del cher male mali hove hue stroud slough crawley bury tours hastings stirling stoke perth jersey mesa salt
     rugby poole mayo barry meath louth clare us la bc sf dc hk uk nz natal pula moss sale deal til till may mark ups
-    bits fez guinea labrador lima mull bermuda cheshire delta sierra whistler lincoln salvador essex panama rotary
+    bits uni fez guinea labrador lima mull bermuda cheshire delta sierra whistler lincoln salvador essex panama rotary
     who gap wise tell tele strat maya rhino safari snap edge leaf
 """)
 """Names that are words in lower case, or were in chats."""

@@ -76,10 +76,12 @@ def called(noun: Token) -> Iterator[Token]:
 
 
 def behind_comma(reading: TurnReading, noun: Token) -> Iterator[Token]:
-    """The name behind what is said of an unknown person: "a lady from Ecuador, Luz, …", "a guy I know there, Pekka"."""
+    """The name behind what is said of an unknown person: "a lady from Peru, Ana, …", "my mate from school, Ed"."""
     doc, named = noun.doc, reading.named
     unknown = any(child.lower_ in {"a", "an", "this", "one", "another"} for child in noun.lefts)
-    if not unknown and not (noun.dep_ == "nsubj" and noun.head.lemma_ == "be" and noun.lower_ in kin.FAMILY):
+    of_mine = any(child.dep_ == "poss" for child in noun.lefts) and doc[min(noun.i + 1, len(doc) - 1)].pos_ == "ADP"
+    clipped = noun.dep_ == "nsubj" and noun.head.lemma_ == "be" and noun.lower_ in kin.FAMILY
+    if not (unknown or of_mine or clipped):
         return
     for at in range(noun.i + 1, min(noun.i + FAR, len(doc) - 1)):
         if at in named and doc[at - 1].text != ",":

@@ -23,7 +23,7 @@ COUPLED = frozenset({"married", "engaged", "together", "dating", "divorced", "se
 FROM = 6
 """Tokens behind a name among which it is said where somebody is known from."""
 ME = frozenset({"me", "us", "i", "we"})
-TOGETHER = verbs.KNOW | verbs.TRAVEL | verbs.TAKE_PART | verbs.STAY
+TOGETHER = verbs.KNOW | verbs.TRAVEL | verbs.TAKE_PART | verbs.STAY | cues.COMPANY
 
 
 def read(clause: Clause) -> Iterator[Finding]:
@@ -159,7 +159,8 @@ def mentioned(clause: Clause) -> Iterator[Finding]:
         entity = clause.reading.whose(key)
         relative = entity.of == speaker and entity.relation.lower().rpartition(" ")[2] in kin.FAMILY
         new = entity.known is None and entity.type == "Person" and entity.named
-        dealt = clause.lemma in cues.DEALT and any(word.lower_ in ME for word in clause.own)
+        with_me = token.dep_ == "pobj" and token.head.lower_ == "with" and clause.mine and clause.means(TOGETHER)
+        dealt = with_me or (clause.lemma in cues.DEALT and any(word.lower_ in ME for word in clause.own))
         if new and not relative and (first_name(entity.name) or comes_from(token) or dealt):
             inside = clause.verb.dep_ in {"acl", "relcl"} and clause.parent is not None and clause.parent.mine
             near = inside or (
