@@ -197,6 +197,8 @@ def opens_sentence(token: Token) -> bool:
     if not is_word(low) and token.pos_ in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
         return len(low) > SHORT
     if token.tag_ == "NNP" and not token.is_stop and after is not None:
+        if after.lower_ in given.GIVEN and is_word(low):
+            return False  # "Bet Max will come"
         return after.tag_ == "POS" or (is_capital(after) and not after.is_sent_start)
     return False
 

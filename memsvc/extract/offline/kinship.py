@@ -63,7 +63,8 @@ def bind(reading: TurnReading) -> None:
     for name in reading.names:
         by_name(reading, name)
     for token in reading.doc:
-        if token.pos_ in NOMINAL and token.i not in reading.named and relation_of(token):
+        noun = token.pos_ in NOMINAL and (token.pos_ != "VERB" or any(child.dep_ == "poss" for child in token.lefts))
+        if noun and token.i not in reading.named and relation_of(token):
             key = described(reading, token)
             if key is not None:
                 reading.persons.append(Mention(token, key))
@@ -276,6 +277,8 @@ def is_addressed(token: Token) -> bool:
     """Whether somebody is called by a word at the end of a sentence: "It is so flat here, lola."."""
     doc, at = token.doc, token.i
     last = at + 1 >= len(doc) or doc[at + 1].is_punct
+    if at > token.sent.start + 1 and doc[at - 1].tag_ == "PRP$" and doc[at - 2].text == ",":
+        return last  # "well done, my friend!"
     return last and at > token.sent.start and doc[at - 1].text == "," and token.dep_ in {"npadvmod", "intj", "ROOT"}
 
 

@@ -229,7 +229,8 @@ def of_company(span: Span, votes: Votes) -> None:
         return
     behind = neighbour(span, 2)
     if after.tag_ == "POS" and behind is not None:
-        votes["Person"] += STRONG if root.head.lemma_.lower() in kin.KIN else FAIR
+        house = kind_of_word(behind.lemma_.lower()) == "Organization" and span[0].lower_ not in given.GIVEN
+        votes["Organization" if house else "Person"] += STRONG if root.head.lemma_.lower() in kin.KIN else FAIR
     if after.is_digit and 0 < int(after.text) < OLDEST and len(span) == 1:
         votes["Person"] += WEAK
     if behind is not None and after.lower_ == "in" and behind.text[0].isupper() and len(span) == 1:
