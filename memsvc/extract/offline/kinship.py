@@ -277,7 +277,8 @@ def is_addressed(token: Token) -> bool:
     """Whether somebody is called by a word at the end of a sentence: "It is so flat here, lola."."""
     doc, at = token.doc, token.i
     last = at + 1 >= len(doc) or doc[at + 1].is_punct
-    if at > token.sent.start + 1 and doc[at - 1].tag_ == "PRP$" and doc[at - 2].text == ",":
+    mine = at > token.sent.start + 1 and doc[at - 1].tag_ == "PRP$" and doc[at - 2].text == ","
+    if mine and token.lower_ in {"friend", "mate", "buddy", "pal"}:
         return last  # "well done, my friend!"
     return last and at > token.sent.start and doc[at - 1].text == "," and token.dep_ in {"npadvmod", "intj", "ROOT"}
 
