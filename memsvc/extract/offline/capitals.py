@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from spacy.tokens import Doc, Token
@@ -24,10 +25,16 @@ ACRONYM = 5
 """Letters of the longest."""
 HOUSES = 3
 """Digits of a number that belongs to a name: "Oude Gracht 114", "Falcon 900"; smaller ones are ages and amounts."""
+INTERJECTION = re.compile(
+    r"(?:[ah]{2,}|a+w+e*|wo+h+o*|wo+w+|ya+y+|y[ue]+s+|he+y+|hm+|u+gh+|o+h+|o+oo+f*|o+ps+|yum+|ga+h|ba+h|pf+t+|me+h|brr+"
+    r"|whe+e*|hu+h|hurra[yh]|hoora[yh]|yippee|voila|ta-?da+|lo+l|xo+|no+pe*|mhm+|ew+|eek|argh+|phew+|\w*(\w)\1\1\w*)$"
+)
+"""Cries, and words that are drawn out: "Awww", "Woohoo", "sooo"."""
 PLAIN = words("""
     new day week part year see long short love happy good great nice fine big small little old young best right true
-    sound grand point level type first second third one two three four five six seven eight nine ten earth night morning
-    evening work way white red black blue green me my our your his her you we us house school same sure happy
+    sound grand point level type first second third one two three four five six seven eight nine ten earth night
+    morning evening work way white red black blue green me my our your his her you we us house school same sure jesus
+    christ god lord
 """)
 """Capitalised inside a sentence, next to another capital, they are part of a name."""
 DWELLING = words("at to from in near behind outside opposite by round")
@@ -88,7 +95,7 @@ def is_house(doc: Doc, start: int, end: int) -> bool:
     if doc[end - 1].lower_ in given.GIVEN or doc[start].lower_.rstrip(".") in lexicon.TITLES:
         return False
     after = doc[end + 1] if end + 1 < len(doc) else None
-    owns = after is not None and (after.pos_ in {"NOUN", "PROPN", "ADJ", "NUM"} and after.dep_ != "npadvmod")
+    owns = after is not None and (after.pos_ in {"NOUN", "PROPN", "ADJ"} and after.dep_ != "npadvmod")
     return doc[start - 1].lower_ in DWELLING and not owns
 
 
@@ -105,25 +112,47 @@ def is_class(doc: Doc, start: int, end: int) -> bool:
         return first.lower_ not in given.GIVEN
     if article and after is not None and after.pos_ == "NOUN" and last.dep_ in {"compound", "amod", "nmod"}:
         return True
-    return end - start == 1 and is_people(last)
+    if end - start > 1:
+        return False
+    if first.text.isupper() and len(first) > 1 and is_common_noun(first, after):
+        return True
+    return is_people(last) or is_greeting(first)
+
+
+def is_common_noun(acronym: Token, after: Token | None) -> bool:
+    """Whether an unknown acronym stands as a noun does: "the ICT teacher", "my PI"."""
+    compound = after is not None and after.pos_ == "NOUN" and acronym.dep_ == "compound"
+    return compound or any(child.tag_ == "PRP$" for child in acronym.lefts)
+
+
+def is_greeting(token: Token) -> bool:
+    """Whether an unknown word is the whole first sentence: "Merhaba!"."""
+    low = token.lower_
+    if token.i or low in given.GIVEN or low in KNOWN:
+        return False
+    after = token.doc[1] if len(token.doc) > 1 else None
+    return after is not None and after.text == "!" and not is_word(low)
 
 
 def is_people(token: Token) -> bool:
     """Whether a word in the plural names a people: "Calabrians", "Latinas"."""
     low = token.lower_
-    return low.endswith("s") and low[:-1].endswith(PEOPLES) and low not in given.GIVEN and token.tag_ in {"NNPS", "NNS"}
+    plural = token.tag_ in {"NNPS", "NNS"} or any(child.lower_ == "the" for child in token.lefts)
+    return plural and low.endswith("s") and low[:-1].endswith(PEOPLES) and low not in given.GIVEN
 
 
 def continues(token: Token) -> bool:
     """Whether a token goes on with a name that has begun."""
     allowed = token.lower_ not in lexicon.NOT_NAMES or token.lower_ in PLAIN
-    return not token.is_sent_start and is_capital(token) and allowed
+    before = before_of(token)
+    apart = token.is_sent_start and (before is None or before.is_punct or before.is_space)
+    return not apart and is_capital(token) and allowed
 
 
 def bridges(doc: Doc, start: int, at: int) -> bool:
     """Whether a small word joins words of one name: "Moran & Son", "Bank of Ireland", not "Ana and Tom"."""
     word, after = doc[at].lower_, doc[at + 1]
-    if word not in INNER or not is_capital(after) or after.lower_ in lexicon.NOT_NAMES:
+    if word not in INNER or not is_capital(after) or (after.lower_ in lexicon.NOT_NAMES and after.lower_ not in PLAIN):
         return False
     if word == "-":
         return not doc[at - 1].whitespace_ and not doc[at].whitespace_
@@ -141,9 +170,15 @@ def starts_name(token: Token) -> bool:
         return False
     if known_phrase(token) and len(token) > SHORT:
         return True
-    if is_shouted(token) or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token)):
+    if (
+        is_shouted(token)
+        or INTERJECTION.match(low)
+        or (low in lexicon.NOT_NAMES and not is_title(token) and not opens_title(token))
+    ):
         return False
     if low in PLAIN and opens_title(token):
+        return True
+    if is_title(token) or (low == "project" and after_is_capital(token)):
         return True
     if token.pos_ in NO_NAMES and not token.ent_type_:
         return low in given.GIVEN
@@ -162,6 +197,8 @@ def opens_sentence(token: Token) -> bool:
     if not is_word(low) and token.pos_ in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
         return len(low) > SHORT
     if token.tag_ == "NNP" and not token.is_stop and after is not None:
+        if after.lower_ in given.GIVEN and is_word(low):
+            return False  # "Bet Max will come"
         return after.tag_ == "POS" or (is_capital(after) and not after.is_sent_start)
     return False
 
@@ -204,5 +241,10 @@ def opens_title(token: Token) -> bool:
 
 def is_title(token: Token) -> bool:
     """Whether "Dr" or "Auntie" stands before a name."""
+    return token.lower_ in lexicon.TITLES and after_is_capital(token)
+
+
+def after_is_capital(token: Token) -> bool:
+    """Whether the word behind one goes on with its name."""
     after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None
-    return token.lower_ in lexicon.TITLES and after is not None and is_capital(after) and not after.is_sent_start
+    return after is not None and is_capital(after) and not after.is_sent_start

@@ -76,7 +76,7 @@ IS = re.compile(
     r"(?<!at )(?<!to )(?<!from )([\w-]{2,})'s"  # not "at Ana's in Porto"
     r"(?= (?:a|an|the|in|at|on|not|gone|been|coming|going|my|our|so|very|really|still|always|now|here|there|just"
     r"|already|off|back|out|down|up|getting|doing|making|working|living|pretending|moving|having|turning|leaving|only|ill|sick|pregnant|dead|\d+"
-    r"|allergic|married)\b(?!-))",
+    r"|allergic|married|called|named|from|with|about|engaged|based|retired)\b(?!-))",
     re.IGNORECASE,
 )
 IS_SO = re.compile(

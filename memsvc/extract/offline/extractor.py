@@ -50,6 +50,7 @@ def read(window: Window, judge: Judge = AUTHORS) -> Extraction:
     """What the turns of a window say, as sure as ``judge`` is of it; see ``OfflineExtractor.extract``."""
     cast = Cast(window)
     readings = read_turns(window, cast)
+    cast.doubt()
     found = read_facts(window, readings, judge)
     facts = [fact for fact in found if fact.turn >= 0]
     counts = Counter(fact.turn for fact in facts)

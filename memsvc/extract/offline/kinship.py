@@ -12,7 +12,7 @@ from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import naming
 from memsvc.extract.offline.coreference import Mention
 from memsvc.extract.offline.lexicon_given import GIVEN
-from memsvc.extract.offline.reading import Bond
+from memsvc.extract.offline.reading import Bond, Status
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROLES = (things.ROLES | kin.PERSONS) - kin.PUBLIC
 """With a name beside them, these tell that somebody is known: "the art director, Glenn"."""
 NOMINAL = frozenset({"NOUN", "PROPN", "ADJ", "X", "INTJ", "VERB"})
+HAVING = frozenset({"have", "get"})
 SPOKEN = frozenset({"say", "call", "shout", "become"})
 """What is said, as "mummy", is nobody."""
 POINTING = frozenset({"that", "this", "a", "the", "no", "every"})
@@ -62,7 +63,8 @@ def bind(reading: TurnReading) -> None:
     for name in reading.names:
         by_name(reading, name)
     for token in reading.doc:
-        if token.pos_ in NOMINAL and token.i not in reading.named and relation_of(token):
+        noun = token.pos_ in NOMINAL and (token.pos_ != "VERB" or any(child.dep_ == "poss" for child in token.lefts))
+        if noun and token.i not in reading.named and relation_of(token):
             key = described(reading, token)
             if key is not None:
                 reading.persons.append(Mention(token, key))
@@ -77,7 +79,9 @@ def by_name(reading: TurnReading, name: Name) -> None:
     before = doc[name.start - 1] if name.start else None
     title = doc[name.start].lower_
     whose = reading.speaker
-    if title in kin.FAMILY and name.end - name.start > 1:
+    if title in kin.BARE and name.end - name.start == 1 and title not in GIVEN:
+        relation = title
+    elif title in kin.FAMILY and name.end - name.start > 1:
         possessive = next((child for child in doc[name.head].children if child.dep_ == "poss"), None)
         if possessive is not None:
             whose = reading.person(possessive)
@@ -107,12 +111,14 @@ def relation_of(token: Token) -> str:
         return ""  # "fur babies" are kept, not born
     if at + 2 < len(doc) and doc[at + 1].text == "-" and f"{low}-{doc[at + 2].lower_}" in kin.KIN:
         return ""  # "co" of "co-worker": its last part speaks for it
+    if at + 2 < len(doc) and doc[at + 1].text == "-" and doc[at + 2].lower_ == "in":
+        return ""  # "mother" of "mother-in-law"
     if at > 1 and doc[at - 1].text == "-":
+        if lemma == "law" and at > 3:  # noqa: PLR2004 - mother - in - law
+            return f"{doc[at - 4].lower_}-in-law"
         whole = f"{doc[at - 2].lower_}-{lemma}"
         if whole in kin.KIN:
             return whole
-        if lemma == "law" and at > 3:  # noqa: PLR2004 - mother - in - law
-            return f"{doc[at - 4].lower_}-in-law"
     if low in kin.PLURALS:
         return kin.PLURALS[low]
     if low in kin.CHILDREN and any(child.lower_ in {"my", "our"} for child in token.lefts):
@@ -126,7 +132,11 @@ def described(reading: TurnReading, token: Token) -> int | None:
     """The relative that a noun means: with a possessive, or bare where people say it so ("mom")."""
     relation = relation_of(token)
     whose = holder(reading, token, relation) if relation else None
-    if whose is None:
+    follows = reading.named.get(token.i + 1)
+    if relation == "ex" and follows is not None and reading.cast[follows].kind != "Person":
+        return None  # "she is ex Allegro"
+    own = any(child.lower_ == "own" for child in token.lefts)  # "my own boss" is nobody
+    if whose is None or own or (is_addressed(token) and relation not in kin.FAMILY):
         return None
     known = reading.known.get(token.i)
     if known is not None:
@@ -137,7 +147,7 @@ def described(reading: TurnReading, token: Token) -> int | None:
         key = named(reading, relative, names[0])
         for name in names[1:] if relative.plural else ():
             named(reading, relative, name)
-    elif relation in ROLES and relation not in kin.KIN:
+    elif (relation in ROLES and relation not in kin.KIN) or is_sought(token):
         return None
     else:
         key = unnamed(reading, relative)
@@ -183,6 +193,12 @@ def add_bond(reading: TurnReading, relative: Relative, who: int) -> None:
     relation, whose = relative.relation, relative.whose
     former = any(child.lower_.rstrip("-") in kin.FORMER for child in relative.token.lefts)
     over = relation.startswith("ex") or (former and relation not in kin.NOT_OVER)
+    verb = relative.token.head
+    if relative.token.dep_ == "attr" and verb.lemma_ == "be":
+        status = reading.status(verb)
+        if status in {Status.NOT, Status.OPEN}:
+            return
+        over = over or status is Status.WAS
     known = any((bond.whose, bond.who, bond.relation) == (whose, who, relation) for bond in reading.bonds)
     if not relative.animal and not known:
         reading.bonds.append(Bond(relative.token, whose, who, relation, relation in kin.FAMILY, over))
@@ -200,15 +216,29 @@ def holder(reading: TurnReading, token: Token, relation: str) -> int | None:
                     return reading.speaker
                 if inner.lower_ == "yours":
                     return reading.partner
+    if token.dep_ == "dobj" and token.head.lemma_ in HAVING and relation in kin.KIN:
+        return who_has(reading, token)
     return reading.speaker if is_own(reading, token, relation) else None
+
+
+def who_has(reading: TurnReading, token: Token) -> int | None:
+    """Who has a relative or friend: "we have a son", "she's got a boyfriend named Ed"; nobody where it is not so."""
+    introduced = any(child.dep_ == "nummod" or child.lower_ in {"a", "an", "one"} for child in token.lefts)
+    plain = introduced or token.lower_ in kin.PLURALS
+    subject = next((child for child in token.head.children if child.dep_ == "nsubj"), None)
+    if not plain or subject is None or reading.status(token.head) is not Status.SO:
+        return None
+    return reading.person(subject)
 
 
 def possessive_of(reading: TurnReading, token: Token) -> Token | None:
     """The word that says from whom: the noun's own, or that of the name or the noun that it is joined to."""
-    own = next((child for child in token.children if child.dep_ == "poss"), None)
+    in_law = token.lower_ == "law" and token.i > 3  # noqa: PLR2004 - "my mother-in-law"
+    bearer = token.doc[token.i - 4] if in_law else token
+    own = next((child for child in bearer.children if child.dep_ == "poss"), None)
     if own is not None:
         return own
-    shared = token.dep_ in {"compound", "nmod"} and token.head.i in reading.named
+    shared = token.dep_ in {"compound", "nmod", "amod"} and token.head.i in reading.named
     joined = (
         token.dep_ == "conj" and relation_of(token.head) and not any(child.dep_ == "det" for child in token.children)
     )
@@ -221,7 +251,7 @@ def is_own(reading: TurnReading, token: Token, relation: str) -> bool:
     """Whether a relation without possessive is the speaker's: "mom", "the wife", "the vet, Catrin"."""
     articles = {child.lower_ for child in token.children if child.dep_ in {"det", "nummod"}}
     if "the" in articles and token.lower_ in kin.ARTICLED:
-        return True
+        return not any(child.lower_ == "of" for child in token.children)
     if articles & {"the", "a", "an", "another", "this", "one"}:
         social = relation in kin.SOCIAL or relation in ROLES
         return social and tells_of_self(token) and next(naming.beside(reading, token), None) is not None
@@ -238,10 +268,18 @@ def is_own(reading: TurnReading, token: Token, relation: str) -> bool:
     return alone and (token.lower_ in kin.BARE or is_clipped(token, relation))
 
 
+def is_sought(token: Token) -> bool:
+    """Whether it is asked who somebody is: "so who's our drummer?"."""
+    return token.sent.text.rstrip().endswith("?") and any(word.lower_ in {"who", "whose"} for word in token.sent)
+
+
 def is_addressed(token: Token) -> bool:
     """Whether somebody is called by a word at the end of a sentence: "It is so flat here, lola."."""
     doc, at = token.doc, token.i
     last = at + 1 >= len(doc) or doc[at + 1].is_punct
+    mine = at > token.sent.start + 1 and doc[at - 1].tag_ == "PRP$" and doc[at - 2].text == ","
+    if mine and token.lower_ in {"friend", "mate", "buddy", "pal"}:
+        return last  # "well done, my friend!"
     return last and at > token.sent.start and doc[at - 1].text == "," and token.dep_ in {"npadvmod", "intj", "ROOT"}
 
 
@@ -256,6 +294,8 @@ def is_clipped(token: Token, relation: str) -> bool:
 
 
 def tells_of_self(token: Token) -> bool:
-    """Whether a sentence is about who speaks, or about nobody."""
+    """Whether a sentence is about who speaks, or at least about nobody else: "the conductor is a woman named Graça"."""
     subjects = [word for word in token.sent if word.dep_ in {"nsubj", "nsubjpass"} and word.head.dep_ == "ROOT"]
-    return not subjects or any(word.lower_ in {"i", "we", "me"} for word in subjects) or token in subjects
+    if any(word.lower_ in {"i", "we", "me"} for word in subjects) or token in subjects:
+        return True
+    return not any(word.pos_ in {"PROPN", "PRON"} and word.lower_ not in {"it", "there", "that"} for word in subjects)

@@ -23,6 +23,10 @@ OTHER = (
     - ENGLISH
 )
 MIN_LATIN = 0.6
+PARTICLES = re.compile(
+    r"([A-ZÀ-Þ]\w+ )(?:van|von|de|da|di|del|der|la|le|las|los|el|dos|du|y) (?:der |den |la )?(?=[A-ZÀ-Þ])"
+)
+"""Small words of names, which tell nothing of a text's language."""
 
 
 def is_english(text: str) -> bool:
@@ -32,6 +36,7 @@ def is_english(text: str) -> bool:
         return False
     if sum(sign < "ɐ" for sign in letters) < MIN_LATIN * len(letters):
         return False
+    text = PARTICLES.sub(r"\1", text)
     words = re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", text.lower())
     english = sum(word.replace("’", "'") in ENGLISH for word in words)
     other = sum(word in OTHER for word in words)

@@ -23,6 +23,8 @@ SHOPS = names("""
     Amazon AliExpress Temu Shein Alibaba Craigslist Gumtree Wallapop Marktplaats Kleinanzeigen OLX Zalando ASOS Depop
 """)
 COMPANIES = names("""
+    Nike Adidas Puma Reebok Under_Armour New_Balance Gatorade Pepsi Coca-Cola Coke Red_Bull Hulu Roku Glassdoor
+    Universal_Studios Coursera Udemy Khan_Academy
     Google Apple Microsoft Facebook Meta Netflix Spotify IBM Intel Nvidia AMD Oracle SAP Siemens Bosch BASF Bayer
     Philips Ericsson Nokia Samsung Sony LG Panasonic Toshiba Hitachi Fujitsu Huawei Xiaomi Lenovo Dell HP Cisco Adobe
     Salesforce Palantir OpenAI Anthropic DeepMind Tesla SpaceX Toyota Honda Nissan Mazda Hyundai Kia Volvo Scania
@@ -125,16 +127,16 @@ BRAND_WORDS = names("""
     Wise Grab Penny Saturn Game Next Coop Spar Jumbo Costa Shelter Rotary Guides Scouts Brownies Imperial Trinity
     Spurs Duke Emirates Iberia Delta Mars Leaf Beetle Panda Mint Flow Echo Steam Mustang Harley Triumph Gazelle Canon
     Tele Wicked Frozen Hades Civ Bible Requiem Messiah Casualty Strictly Succession Dark Lost Friends Severance
-    Euphoria Fallout Civilization Celtic Rangers Bath Bing Prisma Universal Paramount Oracle Intel Sage Starling Monzo
+    Euphoria Fallout Civilization Celtic Rangers Bath Bing Prisma Universal Paramount Oracle Intel Sage Starling
     Mercedes Golf Polo Jeep Chase Total Valve King Blizzard Checkers Coles Inter Sporting Unity Unreal Maya Rhino
-    Safari Chrome Gemini Copilot Alexa Siri Claude Lego Python Java Perl Scala Julia Dart Spirited Luther Hermes Obi
+    Safari Chrome Alexa Siri Claude Lego Python Java Perl Scala Julia Dart Spirited Luther Hermes Obi
     Kiwi Billa Hofer Transporter Sprinter Defender Discovery Ranger Accord Civic Outback Forester Punto Sherlock Dune
-    Barbie Titanic Inception Interstellar Moana Encanto Catan Monopoly Scrabble Cyberpunk Overwatch Zelda Hamlet Tosca
-    Ulysses Wolf Cats Vim DM DB Leclerc Citi Iceland Chelsea Everton Ajax Columbia Brown Cornell Dartmouth Princeton
-    Berkeley Waterloo Queens Kits Duster Columbus Warner Merck Bayer Ford Tata Wilko Pret Nero Michaels Smyths Bauhaus
-    Amnesty Fiat LINE HP LG EY EA IIT Saab Discord Strava Wrangler Impreza Corsa Astra Octavia Fabia Clio Figma Reddit
-    Twitter Tinder Bumble Hinge Insta Messenger Audible Kindle Polaroid Olympus Roland Singer Martin Gibson Fender
-    Bianchi Yamaha Suzuki Kawasaki Vue Angular Ansible Terraform Prometheus Cassandra Fedora Sonos Plex Miro Bambu
-    Ender Prusa Babel Anki Mendeley Postman Sentry
+    Barbie Titanic Inception Interstellar Monopoly Scrabble Cyberpunk Overwatch Hamlet Tosca
+    Ulysses Wolf Cats DM DB Leclerc Citi Iceland Chelsea Ajax Columbia Brown Cornell Dartmouth Princeton
+    Berkeley Waterloo Queens Kits Duster Columbus Warner Merck Bayer Ford Tata Pret Nero Michaels Smyths Bauhaus
+    Amnesty Fiat LINE HP LG EY EA IIT Discord Wrangler Impreza
+    Twitter Tinder Bumble Hinge Messenger Audible Kindle Polaroid Olympus Roland Singer Martin Gibson Fender
+    Vue Angular
+    Ender Babel Postman
 """)
 """Brands that are words, names of people or initials too: by themselves they prove less, and in lower case nothing."""

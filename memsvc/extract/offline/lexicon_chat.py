@@ -20,7 +20,7 @@ SPELLINGS = {
     "gotta": "have to", "hafta": "have to", "kinda": "kind of", "sorta": "sort of", "lotta": "lot of",
     "outta": "out of", "dunno": "don't know", "lemme": "let me", "gimme": "give me", "cuz": "because",
     "coz": "because", "cos": "because", "'cause": "because", "bc": "because", "tho": "though", "thru": "through",
-    "w/": "with", "w/o": "without", "b4": "before", "ppl": "people", "pls": "please", "plz": "please",
+    "w/": "with", "w": "with", "w/o": "without", "b4": "before", "ppl": "people", "pls": "please", "plz": "please",
     "rn": "right now",
     "atm": "at the moment", "tmrw": "tomorrow", "tmr": "tomorrow", "tomoz": "tomorrow", "2moro": "tomorrow",
     "yday": "yesterday", "meself": "myself", "hubs": "husband", "bday": "birthday", "b-day": "birthday",
@@ -36,7 +36,7 @@ NOISE = (
     "ikr", "afaik", "iirc", "lolol",
 )  # fmt: skip
 """Between a sentence's words these say nothing, and parsers take them for objects."""
-ONLY_LOWER = _words("r n u id ill wed ur cos")
+ONLY_LOWER = _words("r n u w id ill wed ur cos")
 """Written in capitals these are something else."""
 CAPITALISED = (
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "april",

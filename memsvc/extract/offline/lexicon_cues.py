@@ -40,6 +40,21 @@ AWAY = words("off back over down up")
 PLACING = words("in from near to around towards through outside across into off within via")
 FROM = words("work my the school church uni next accounts hr upstairs downstairs across down")
 """Behind "from" behind a name, they make it a person's: "Priti from work"."""
+DEALT = words("""
+    sell lend give call text tell ask help teach invite show send owe hire phone email message visit pay drive pick meet
+    offer introduce train rent borrow promise ring
+""")
+"""What people do to each other who know each other: "Tom Rudd sold me the boat"."""
+COMPANY = words("""
+    sit talk speak chat work live play eat share walk train drink study watch row sing cook climb dance garden commute
+    practise practice rehearse
+""")
+"""What people do with those whom they know."""
+SHARED = words("""
+    work class school church uni college course team office gym choir firm job building street training club practice
+    department lab shift band playgroup nursery reception accounts hr it sales
+""")
+"""Where people are known from: "Oksana from my maths class"."""
 CALLING = words("call name christen dub nickname")
 
 PERSONS = words("""

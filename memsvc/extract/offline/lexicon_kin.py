@@ -42,7 +42,8 @@ ACQUAINTANCE = _words("""
     client customer co-founder cofounder business-partner bandmate bassist drummer singer guitarist babysitter nanny
     au-pair childminder cleaner hairdresser barber plumber electrician builder carpenter mechanic gardener priest
     pastor vicar rabbi imam godparent fellow roomie team-mate gym-buddy running-partner dance-partner crush supplier
-    agent editor publisher captain team-leader foreman principal headteacher headmaster headmistress supervisor
+    pi ta hod line-manager agent editor publisher captain team-leader foreman principal headteacher headmaster
+    headmistress supervisor
     advisor adviser carer caregiver guest host hostess sponsor penfriend playmate groomsman bridesmaid
 """)
 PARTNERS = _words("""
@@ -87,7 +88,10 @@ PLURALS = {
 ANIMALS = _words("""
     dog puppy pup cat kitten kitty hamster rabbit bunny parrot budgie parakeet canary cockatiel bird horse pony mare
     gelding goldfish fish tortoise turtle lizard gecko iguana snake python rat mouse gerbil guinea-pig guinea ferret
-    chicken hen rooster duck goose goat sheep lamb cow calf pig donkey llama alpaca bee hedgehog chinchilla
+    chicken hen rooster duck goose goat sheep lamb cow calf pig donkey llama alpaca bee hedgehog chinchilla heeler
+    cockapoo labradoodle goldendoodle frenchie rottweiler doberman dalmatian setter malinois akita shiba schnauzer
+    chihuahua pomeranian bichon westie lurcher kelpie hound sheepdog mastiff staffie newfie pooch hen bantam stallion
+    foal colt filly ram ewe tom cattle heifer bullock quail peacock swan emu raccoon skunk crab shrimp betta koi
     tarantula pet labrador lab retriever poodle terrier spaniel collie dachshund beagle husky pug bulldog shepherd
     greyhound whippet corgi mutt mongrel tabby siamese cockerel pigeon axolotl frog chameleon tomcat doggo pupper
     rescue

@@ -27,6 +27,9 @@ NOT_NAMES = names("""
     Euros Dollars Covid COVID ADHD OCD PTSD IBS IVF BMI DNA Xmas Zone Step Part Chapter Note Edit Update Question
     Answer Option Day Week Month Type Level Point Idea Plan Total Also Except Instead Besides Meanwhile However
     Therefore Thus Hence Plus Minus Per Via Etc Eg Ie Vs Fyi Imo Imho Tbh Idk Brb Ikr Smh Ngl Lmao Lmfao Rofl Wtf
+    Gracias Hola Bueno Vale Claro Oye Adiós Amigo Merhaba Guten Tag Danke Bitte Bonjour Merci Salut Ciao Grazie Prego
+    Obrigada Obrigado Olá Oi Tak Hej Hei Moi Kiitos Dzięki Cześć Ahoj Namaste Shukran Salam Salaam Inshallah Mashallah
+    Alhamdulillah Habibi Habibti Yalla Mija Mijo Ay Nein Ja Oui Si Ich Wir Und Aber Pero Entonces Mashaallah Wallah
     Ffs Jk Jfc Hmm Hm Mmm Um Uh Er Erm Eh Huh Aw Aww Phew Whoa Yikes Oops Ouch Yup Aye Nay Ta Gosh Blimey Bloody
     Crap
 """)
@@ -34,6 +37,10 @@ NOT_NAMES = names("""
 TITLES = names("""
     Mr Mrs Ms Miss Mx Dr Doctor Prof Professor Sir Dame Lady Lord Father Fr Sister Brother Pastor Rev Reverend
     Captain Coach Auntie Aunt Uncle Granny Grandma Grandpa Nana Officer Chef Señor Señora Herr Frau Madame Monsieur
+    Herr_Doktor Doktor Hofrat Padre Don Doña Dona Dom Signor Signora Signorina Mme Mlle Meneer Mevrouw Fru Pan Pani
+    Sensei
+    Sergeant Sgt Lieutenant Lt Major Colonel Inspector Detective Constable Councillor Cllr Bishop Deacon Chief Alhaji
+    Mallam Engr Ustad Ustaz Mzee Mama Baba Nurse Matron
     Imam Rabbi Judge Mr. Mrs. Ms. Dr. Prof. Tante Onkel
 """)
 ORGANIZATION_ENDS = names("""

@@ -208,9 +208,10 @@ PLACE_ENDS = names("""
     Circus Embankment Quay Heights Grove Meadows Meadow
 """)
 PLACE_BEGINS = names("""
-    Mount Mt Lake Loch Lough Cape Port San Santa Santo São Saint-Étienne Fort Rio Puerto Playa Monte Costa Bad Plaza
-    Plaça Piazza Rue Calle Avenida Rua Barrio Château Upper Lower Nether East West North South Old_Town Kampung Ban
-    Koh Wadi Tel Jebel
+    Mount Mt Lake Loch Lough Cape Port San Santa Santo São Fort Rio Puerto Playa Monte Costa Bad Plaza Plaça Piazza
+    Praça Rue Calle Avenida Rua Barrio Château Villa Casa Finca Cortijo Café Hotel Hostel Igreja Iglesia Parroquia
+    Capilla Ermita Kirche Schloss Burg Rathaus Kampung Ban Koh Wadi Tel Jebel Isla Ilha Île Isola Ponte Praia Plage
+    Jardim Mercado Mercat Estação Gare Ulica Platz Straße Upper Lower Nether
 """)
 """First words of names of places; others than "North" and "Lake" are foreign for street, square, bay, mountain."""
 PLACE_SUFFIXES = (

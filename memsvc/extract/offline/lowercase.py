@@ -14,8 +14,9 @@ from memsvc.extract.offline import lexicon_names as lexicon
 from memsvc.extract.offline import lexicon_places as places
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline.lexicon_things import words
+from memsvc.extract.offline.spelling import personal
 from memsvc.extract.offline.vocabulary import is_word
-from memsvc.extract.offline.votes import KNOWN, kin_before
+from memsvc.extract.offline.votes import KNOWN, LIKE, kin_before
 
 SHORT = 2
 """Letters of names that are too short to be read in lower case."""
@@ -24,7 +25,7 @@ LOWER_WORDS = words("""
     split essen hull cork derby phoenix mini costa spar jumbo coop shelter rotary java buffalo angel ed rob al per
     said del cher male mali hove hue stroud slough crawley bury tours hastings stirling stoke perth jersey mesa salt
     rugby poole mayo barry meath louth clare us la bc sf dc hk uk nz natal pula moss sale deal til till may mark ups
-    bits fez guinea labrador lima mull bermuda cheshire delta sierra whistler lincoln salvador essex panama rotary
+    bits uni fez guinea labrador lima mull bermuda cheshire delta sierra whistler lincoln salvador essex panama rotary
     who gap wise tell tele strat maya rhino safari snap edge leaf
 """)
 """Names that are words in lower case, or were in chats."""
@@ -97,6 +98,8 @@ def is_name(token: Token) -> bool:
         return False
     if low in given.GIVEN or low in places.PLACES or (low in brands.PRODUCTS | brands.WORKS and not is_word(low)):
         return token.pos_ != "VERB"
+    if extends(token) and not is_word(low):
+        return True  # "melton road", "wyggeston college"
     return is_named_here(token) and (not is_word(low) or token.tag_ == "NNP")
 
 
@@ -161,6 +164,8 @@ def is_named_here(token: Token) -> bool:
         return False
     if before.lower_ == "to" and before.i and doc[before.i - 1].lower_ in GOING:
         return True
+    if before.lower_ == "with" and personal(token.lower_) < LIKE:
+        return False  # "obsessed with padel"
     if before.lower_ in NAMING:
         return token.dep_ in {"pobj", "oprd", "attr"}
     return kin_before(before)

@@ -14,11 +14,12 @@ from spacy.tokens import Doc
 
 from memsvc.extract.offline import lexicon_brands as brands
 from memsvc.extract.offline import lexicon_names as lexicon
-from memsvc.extract.offline.capitals import capital_runs, continues, two_inner
+from memsvc.extract.offline.capitals import capital_runs, continues, starts_name, two_inner
 from memsvc.extract.offline.lowercase import is_meant, lower_names
 from memsvc.extract.offline.votes import (
     CERTAIN,
     FAIR,
+    STRONG,
     TRACE,
     WEAK,
     Votes,
@@ -107,8 +108,10 @@ def joined(doc: Doc, names: list[Name]) -> None:
             kind = kind_of_noun(other)
             if other.i in heads:
                 kind = next((kind for kind, _ in heads[other.i].votes.most_common(1)), "")
+            if other.i in heads and kind == "Object" and heads[other.i].votes[kind] >= STRONG + FAIR:
+                name.votes[kind] += STRONG + FAIR  # "her hens, Mavis and Doris"
             placed = name.end < len(doc) and doc[name.end].lower_ == "in"  # "Wim in Ghent and Ana in Lyon"
-            if kind == "Person" or (kind == "Place" and not placed) or (kind == "Object" and name.votes["Object"] == 0):
+            if kind == "Person" or (kind == "Place" and not placed):
                 name.votes[kind] += WEAK
 
 
@@ -137,8 +140,19 @@ def known_spans(doc: Doc, known: dict[str, str], index: dict[str, set[int]]) -> 
                     continue
                 if first.is_sent_start and phrase in lexicon.NOT_NAMES:
                     continue
+                if known[phrase] != "Person" and is_part(doc, start, start + length):
+                    break
                 yield start, with_surname(doc, start + length, known[phrase]), known[phrase]
                 break
+
+
+def is_part(doc: Doc, start: int, end: int) -> bool:
+    """Whether a known name stands within a longer one: "Cork" in "Cork University Hospital"."""
+    if not doc[start].text[0].isupper():
+        return False
+    before = doc[start - 1] if start else None
+    joins = before is not None and before.text[0].isupper() and starts_name(before) and not before.is_sent_start
+    return joins or (end < len(doc) and continues(doc[end]))
 
 
 def with_surname(doc: Doc, end: int, kind: str) -> int:

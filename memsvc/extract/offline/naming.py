@@ -52,6 +52,7 @@ def neighbours(reading: TurnReading, noun: Token) -> Iterator[Token]:
     """Words that may be a noun's name by where they stand."""
     doc, named = noun.doc, reading.named
     yield from (child for child in noun.children if child.dep_ == "appos")
+    yield from called(noun)
     if noun.dep_ in {"compound", "nmod", "appos"}:
         yield noun.head
     if noun.i + 1 in named:
@@ -66,10 +67,21 @@ def neighbours(reading: TurnReading, noun: Token) -> Iterator[Token]:
         yield from (child for child in noun.head.children if child.dep_ == other)
 
 
+def called(noun: Token) -> Iterator[Token]:
+    """What a participle behind a noun says it is called: "a guy called Ed", "my physio, a bloke named Ed"."""
+    for bearer in (noun, *(child for child in noun.children if child.dep_ == "appos")):
+        for child in bearer.children:
+            if child.dep_ == "acl" and child.lemma_ in cues.CALLING:
+                yield from (grand for grand in child.children if grand.dep_ in {"oprd", "attr", "dobj"})
+
+
 def behind_comma(reading: TurnReading, noun: Token) -> Iterator[Token]:
-    """The name behind what is said of an unknown person: "a lady from Ecuador, Luz, …", "a guy I know there, Pekka"."""
+    """The name behind what is said of an unknown person: "a lady from Peru, Ana, …", "my mate from school, Ed"."""
     doc, named = noun.doc, reading.named
-    if not any(child.lower_ in {"a", "an", "this", "one", "another"} for child in noun.lefts):
+    unknown = any(child.lower_ in {"a", "an", "this", "one", "another"} for child in noun.lefts)
+    of_mine = any(child.dep_ == "poss" for child in noun.lefts) and doc[min(noun.i + 1, len(doc) - 1)].pos_ == "ADP"
+    clipped = noun.dep_ == "nsubj" and noun.head.lemma_ == "be" and noun.lower_ in kin.FAMILY
+    if not (unknown or of_mine or clipped):
         return
     for at in range(noun.i + 1, min(noun.i + FAR, len(doc) - 1)):
         if at in named and doc[at - 1].text != ",":

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memsvc.extract.extraction import Change
+from memsvc.extract.offline import lexicon_cues as cues
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import DOUBTFUL, LIKELY, MAYBE, SURE, Finding, change, kind
+from memsvc.extract.offline.lexicon_names import TITLES
 from memsvc.extract.offline.reading import Reading, Status
 
 if TYPE_CHECKING:
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
 WITH = ("with", "to", "by", "from", "into", "alongside")
 PARTNERS = frozenset({"marry", "engage", "divorce", "date", "separate", "see"})
 COUPLED = frozenset({"married", "engaged", "together", "dating", "divorced", "separated"})
+FROM = 6
+"""Tokens behind a name among which it is said where somebody is known from."""
 ME = frozenset({"me", "us", "i", "we"})
-TOGETHER = verbs.KNOW | verbs.TRAVEL | verbs.TAKE_PART | verbs.STAY
+TOGETHER = verbs.KNOW | verbs.TRAVEL | verbs.TAKE_PART | verbs.STAY | cues.COMPANY
 
 
 def read(clause: Clause) -> Iterator[Finding]:
@@ -46,7 +50,8 @@ def bonds(clause: Clause) -> Iterator[Finding]:
 
 def others(clause: Clause, nouns: list[Token]) -> list[int]:
     """The persons among some nouns that are no subjects of the clause."""
-    found = [clause.reading.person(noun) for noun in nouns]
+    singular = [noun for noun in nouns if noun.tag_ != "NNS"]
+    found = [clause.reading.person(noun) for noun in singular]
     return [key for key in found if key is not None and key not in clause.people]
 
 
@@ -61,6 +66,9 @@ def wed(clause: Clause) -> Iterator[Finding]:
     ):  # fmt: skip
         if not (clause.means(verbs.WED) or clause.lemma in {"be", "get"}):
             return
+        both = clause.people[:2]
+        if not partner and complements & COUPLED and len(both) == len(clause.people) == 2:  # noqa: PLR2004 - a couple
+            yield Finding(both[0], "FAMILY_OF", both[1], clause, LIKELY, change(clause), {"relation": "partner"})
         if not partner:
             wed_to = [oblique.noun for oblique in clause.obliques
                       if oblique.prep == "to" and oblique.holder.lower_ in COUPLED]  # fmt: skip
@@ -111,6 +119,8 @@ def introduced(clause: Clause) -> Iterator[Finding]:
 
 def together(clause: Clause) -> Iterator[Finding]:
     """Me and Antti run it; I went climbing with Mina: who does things together knows each other."""
+    if any(token.tag_ == "NNS" for token in clause.subjects):
+        return  # "my pals and I"
     people = [key for key in clause.people if kind(clause, key) == "Person"]
     with_whom = others(clause, clause.at("with")) if clause.means(TOGETHER) else []
     for index, person in enumerate(people):
@@ -137,10 +147,11 @@ def acquainted(clause: Clause, person: int, other: int) -> bool:
 def mentioned(clause: Clause) -> Iterator[Finding]:
     """Whom somebody calls by the first name in a chat they know, as a rule; relatives are no acquaintances."""
     speaker = clause.reading.speaker
-    if speaker is None:
+    if speaker is None or (clause.lemma in cues.CALLING and not clause.said):
         return
+    heads = {name.head for name in clause.reading.names}
     for token in clause.own:
-        if token.pos_ != "PROPN" or token.dep_ == "compound":
+        if token.i not in heads:
             continue
         key = clause.reading.person(token)
         if key is None or key in {speaker, clause.reading.partner}:
@@ -148,31 +159,37 @@ def mentioned(clause: Clause) -> Iterator[Finding]:
         entity = clause.reading.whose(key)
         relative = entity.of == speaker and entity.relation.lower().rpartition(" ")[2] in kin.FAMILY
         new = entity.known is None and entity.type == "Person" and entity.named
-        if new and not relative and first_name(entity.name):
+        with_me = token.dep_ == "pobj" and token.head.lower_ == "with" and clause.mine and clause.means(TOGETHER)
+        dealt = with_me or (clause.lemma in cues.DEALT and any(word.lower_ in ME for word in clause.own))
+        if new and not relative and (first_name(entity.name) or comes_from(token) or dealt):
             inside = clause.verb.dep_ in {"acl", "relcl"} and clause.parent is not None and clause.parent.mine
             near = inside or (
                 bool(clause.subjects)
                 and (clause.mine or any(word.lower_ in ME for word in clause.own))
                 and token not in clause.complements
             )
-            sure = MAYBE if near or " " in entity.name else DOUBTFUL
+            near = near or comes_from(token) or (titled(entity.name) and token.dep_ != "poss")
+            sure = MAYBE if near else DOUBTFUL
             yield Finding(speaker, "KNOWS", key, clause, sure, dated=False)
+
+
+def comes_from(name: Token) -> bool:
+    """Whether it is said where somebody is known from: "Oksana, from my maths class", "Dai next door"."""
+    behind = [token.lower_ for token in name.doc[name.i + 1 : name.i + FROM]]
+    if behind[:2] == ["next", "door"] or behind[:1] in (["upstairs"], ["downstairs"]):
+        return True
+    behind = behind[1:] if behind[:1] == [","] else behind
+    return behind[:1] in (["from"], ["at"]) and any(word in cues.SHARED for word in behind[1:])
+
+
+def titled(name: str) -> bool:
+    """Whether somebody is called by a title."""
+    return " " in name and name.split(maxsplit=1)[0].lower().rstrip(".") in TITLES
 
 
 def first_name(name: str) -> bool:
     """Whether somebody is called as acquaintances are: by one name, or with a title."""
-    words = name.split()
-    return len(words) == 1 or words[0].lower().rstrip(".") in {
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "dr",
-        "prof",
-        "coach",
-        "sister",
-        "father",
-    }
+    return " " not in name or titled(name)
 
 
 def partners(reading: Reading) -> Iterator[Finding]:

@@ -17,8 +17,13 @@ UNSURE = words("""
 """)
 CONDITIONS = words("if unless whether suppose supposing provided lest once until till")
 HYPOTHESES = words("""
-    imagine suppose pretend wonder doubt wish hope dream consider contemplate hypothesise
+    imagine suppose pretend wonder doubt wish hope dream consider contemplate hypothesise bet suspect claim allege joke
+    lie fantasise rumour
 """)
+CONSIDERED = words(
+    "think dream talk plan consider speak chance idea thought hope dream instead possibility way point tired"
+)
+"""Behind these and "of" or "about" a gerund is not so yet."""
 WANTING = words("""
     want hope wish wait plan intend aim try attempt like love prefer hate need have ought dream fancy mean long
     yearn consider think dread refuse fail decline forget ask beg tell expect prepare hesitate threaten promise
@@ -31,11 +36,13 @@ DONE = words("""
 """)
 """Behind these a gerund is so."""
 ENDING = words("stop quit cease")
+ENDED = words("done finished through")
 BELIEVING = words("think believe guess reckon figure assume suspect bet feel imagine suppose")
 DENIED = words("no none nobody nothing never neither nowhere hardly barely rarely seldom scarcely")
 IRONY = re.compile(
     r"\b(?:just kidding|jk|kidding|joking|as if\b(?! \w+ (?:was|were|had))|yeah right|not really though|in my dreams"
-    r"|sarcasm|/s|i wish)\b",
+    r"|sarcasm|/s|i wish|rumou?r has it|word is)\b"
+    r"|^\W*(?:(?:so|but|and|or|well|hey|ok)\W+)*(?:what if|how about|what about|why (?:don't|not)|let's say)\b",
     re.IGNORECASE,
 )
 PAST_FRAME = re.compile(
@@ -92,13 +99,19 @@ def judged(verb: Token) -> Status:
         if verb.lemma_ in WISHED and not has_condition(verb):
             return Status.SO
         return Status.OPEN
-    if words & UNSURE or (words & CONDITIONS and verb.dep_ == "advcl") or SUPPOSED.search(clause):
+    if (
+        words & UNSURE
+        or words & {"if", "unless"}
+        or (words & CONDITIONS and verb.dep_ == "advcl")
+        or SUPPOSED.search(clause)
+    ):
         return Status.OPEN
     if has_condition(verb) and modal(verb) in {"will", "'ll", "would", "can"}:
         return Status.OPEN
     if is_imperative(verb):
         return Status.OPEN
-    if PAST_FRAME.search(verb.sent.text) and verb.tag_ in {"VBD", "VBN"} and verb.lemma_ in STATING:
+    past = verb.tag_ in {"VBD", "VBN"} or any(child.lower_ in {"was", "were"} for child in verb.children)
+    if PAST_FRAME.search(verb.sent.text) and past and verb.lemma_ in STATING:
         return Status.WAS
     return Status.SO
 
@@ -114,9 +127,21 @@ def behind(verb: Token, head: Token) -> Status | None:
         return Status.OPEN if purpose and climb(head) is Status.OPEN else None
     if verb.dep_ == "ccomp":
         return reported(verb, head)
-    if verb.dep_ in {"xcomp", "acl", "pcomp"}:
+    if verb.dep_ == "pcomp":
+        return considered(verb, head)
+    if verb.dep_ in {"xcomp", "acl"} or (verb.dep_ == "dobj" and verb.tag_ == "VBG"):
         return wanted(verb, head)
     return None
+
+
+def considered(verb: Token, preposition: Token) -> Status | None:
+    """What "thinking of", "without", "instead of" make of a gerund."""
+    if preposition.lower_ == "without":
+        return Status.NOT
+    over = preposition.head
+    if over.lemma_.lower() in CONSIDERED or over.lower_ in CONSIDERED:
+        return Status.OPEN
+    return wanted(verb, over)
 
 
 def beside(verb: Token, head: Token) -> Status | None:
@@ -138,7 +163,9 @@ def reported(verb: Token, head: Token) -> Status | None:
     if lemma in BELIEVING:
         return climb(head) if is_speaker(head) else Status.OPEN
     if lemma in TELLING:
-        return Status.OPEN if judged(head) is Status.OPEN else None
+        return Status.OPEN if judged(head) in {Status.OPEN, Status.NOT} else None
+    if head.pos_ == "ADJ" and head.head.i != head.i and judged(head.head) is Status.NOT:
+        return Status.OPEN  # "I'm not sure that I want it"
     return wanted(verb, head)
 
 
@@ -148,10 +175,12 @@ def wanted(verb: Token, head: Token) -> Status | None:
     infinitive = is_infinitive(verb)
     if lemma == "use" and head.tag_ in {"VBD", "VBN"} and infinitive:
         return Status.WAS
-    if lemma in ENDING and verb.tag_ == "VBG":
+    given_up = lemma == "give" and any(child.dep_ == "prt" and child.lower_ == "up" for child in head.children)
+    if (lemma in ENDING or given_up or head.lower_ in ENDED) and verb.tag_ == "VBG":
         return Status.WAS
     if lemma == "go" and head.tag_ == "VBG" and infinitive:
-        return climb(head)
+        dropped = any(child.lower_ in {"was", "were"} for child in head.children)  # "I was going to move, but …"
+        return Status.OPEN if dropped else climb(head)
     if verb.tag_ == "VB" and not infinitive and lemma in TELLING:
         return Status.OPEN  # "she says move to Ghent"
     if infinitive or (verb.tag_ == "VBG" and lemma in WANTING):

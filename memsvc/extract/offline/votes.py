@@ -49,12 +49,15 @@ def votes_for(span: Span) -> Votes:
     """All votes on a name."""
     votes: Votes = Counter()
     words = [token.lower_ for token in span]
-    if " ".join(words) in things.LANGUAGES or (span.root.ent_type_ == "NORP" and words[-1].endswith(PEOPLES)):
+    phrase = " ".join(words)
+    people = span.root.ent_type_ == "NORP" and words[-1].endswith(PEOPLES)
+    if phrase in things.LANGUAGES or (people and phrase not in KNOWN and phrase not in given.GIVEN):
         return votes
     of_model(span, words, votes)
     of_words(span, words, votes)
     of_nouns(span, votes)
     of_role(span, votes)
+    of_title(span, votes)
     of_preposition(span, votes)
     of_company(span, votes)
     across_comma(span, votes)
@@ -68,7 +71,8 @@ def of_model(span: Span, words: list[str], votes: Votes) -> None:
     if label not in LABELS:
         return
     doubtful = label in {"ORG", "PRODUCT", "WORK_OF_ART", "GPE"} and len(words) == 1 and words[0] not in places.PLACES
-    doubtful = doubtful or (label == "PERSON" and words[0] not in given.GIVEN and is_word(words[0]))
+    unknown = words[0].rstrip(".") not in given.GIVEN | lexicon.TITLES
+    doubtful = doubtful or (label == "PERSON" and unknown and (is_word(words[0]) or len(words) > 1))
     votes[LABELS[label]] += HINT if doubtful or label == "LAW" else WEAK
 
 
@@ -78,11 +82,13 @@ def of_words(span: Span, words: list[str], votes: Votes) -> None:
     of_lists(phrase, votes)
     if first in given.GIVEN and "&" not in words and phrase not in places.PLACES_FIRST:
         votes["Person"] += STRONG if len(words) == 1 or last not in OTHER_ENDS else WEAK
+    elif len(words) == 2 and not is_word(first) and first.isalpha() and last not in OTHER_ENDS:  # noqa: PLR2004
+        votes["Person"] += WEAK * (personal(first) > LIKE)  # a first name and a surname
     elif len(words) == 1 and phrase not in KNOWN and last.isalpha():
         if span[0].text.isupper() and len(last) > 1:
             votes["Person"] -= STRONG
             votes["Organization"] += HINT
-        else:
+        elif not is_word(last):
             of_spelling(last, votes)
     if last in things.VEHICLES | things.INSTRUMENTS or first in things.VEHICLES:
         votes["Object"] += STRONG
@@ -117,8 +123,9 @@ def of_spelling(word: str, votes: Votes) -> None:
 def of_ends(span: Span, words: list[str], votes: Votes) -> None:
     """What the first or last of several words says."""
     first, last = words[0].rstrip("."), words[-1]
-    votes["Person"] += CERTAIN if first in lexicon.TITLES else 0
+    votes["Person"] += CERTAIN if first in lexicon.TITLES and " ".join(words) not in KNOWN else 0
     votes["Project"] += CERTAIN if first == "project" else 0
+    votes["Place"] += STRONG if words[0] in places.PLACE_BEGINS else 0
     votes["Organization"] += FAIR if "&" in words else 0
     votes["Object"] += STRONG if first in brands.PRODUCTS else 0
     for ends, kind in (
@@ -163,6 +170,13 @@ def of_role(span: Span, votes: Votes) -> None:
         full = len(span) > 1 and article == "the"
         votes["Person"] -= STRONG + FAIR if full and span[0].lower_.rstrip(".") in given.GIVEN else FAIR
         votes["Object"] += HINT
+
+
+def of_title(span: Span, votes: Votes) -> None:
+    """What a title in lower case before a name says: "mr Adeyemi"."""
+    before = neighbour(span, -1)
+    word = before.lower_.rstrip(".") if before is not None and before.text[0].islower() else ""
+    votes["Person"] += STRONG if word in lexicon.TITLES and word not in kin.KIN else 0
 
 
 def of_preposition(span: Span, votes: Votes) -> None:
@@ -215,7 +229,8 @@ def of_company(span: Span, votes: Votes) -> None:
         return
     behind = neighbour(span, 2)
     if after.tag_ == "POS" and behind is not None:
-        votes["Person"] += STRONG if root.head.lemma_.lower() in kin.KIN else FAIR
+        house = kind_of_word(behind.lemma_.lower()) == "Organization" and span[0].lower_ not in given.GIVEN
+        votes["Organization" if house else "Person"] += STRONG if root.head.lemma_.lower() in kin.KIN else FAIR
     if after.is_digit and 0 < int(after.text) < OLDEST and len(span) == 1:
         votes["Person"] += WEAK
     if behind is not None and after.lower_ == "in" and behind.text[0].isupper() and len(span) == 1:
@@ -261,15 +276,16 @@ def across_comma(span: Span, votes: Votes) -> None:
         at -= 1
     if at > 0 and doc[at].text in {",", ":", "-", "("} and not doc[at].is_sent_start:
         for token in reversed(doc[max(span.sent.start, at - LEFT) : at]):
-            if span.root.dep_ == "nsubj" and span.root.head.i > span.end:
+            if span.root.dep_ == "nsubj" and span.root.head.i > span.end and token.lemma_.lower() not in kin.ANIMALS:
                 break  # a new clause begins with the name
             finite = token.pos_ in {"VERB", "AUX"} and token.tag_ not in {"VBN", "VBG"}
             if finite or (token.pos_ == "PROPN" and token.i == at - 1 and token.dep_ != "pobj"):
                 break
-            kind = kind_of_noun(token) if token.pos_ == "NOUN" and any(token.lefts) else ""
+            some = any(token.lefts) or (token.tag_ == "NNS" and token.lemma_.lower() in kin.ANIMALS)
+            kind = kind_of_noun(token) if token.pos_ == "NOUN" and some else ""
             if kind:
                 kept = token.lemma_.lower() in kin.ANIMALS
-                votes[kind] += STRONG + FAIR if kept else FAIR + WEAK
+                votes[kind] += STRONG + FAIR + WEAK if kept else FAIR + WEAK
                 break
     if span.end + 2 < len(doc) and doc[span.end].text == "," and doc[span.end + 1].tag_ in {"DT", "PRP$"}:
         right = doc[span.end + 2 : span.end + RIGHT]
@@ -329,8 +345,12 @@ def said_to_be(root: Token) -> Iterator[Token]:
 def right_before(span: Span) -> Iterator[Token]:
     """The noun that stands right before a name, or before its "the": "our village Elm", "that band the Wet Hens"."""
     at = span.start - 2 if span.start and span.doc[span.start - 1].lower_ == "the" else span.start - 1
-    if at >= 0 and span.doc[at].pos_ == "NOUN" and not span.doc[at].is_sent_end and introduced(span.doc[at]):
-        yield span.doc[at]
+    if at < 0 or span.doc[at].is_sent_end:
+        return
+    noun = span.doc[at]
+    tagged = noun.pos_ == "NOUN" or (noun.pos_ in {"ADJ", "VERB"} and noun.head.i == span.root.i)  # "my parrot/JJ Kiki"
+    if tagged and kind_of_word(noun.lower_) and introduced(noun):
+        yield noun
 
 
 def introduced(noun: Token) -> bool:
