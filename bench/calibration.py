@@ -39,8 +39,8 @@ COUNTS = {"open": 0.3, "practice": 0.3, "open2": 1.0}
 """What an example of each set counts: less where the rules were fitted to it. Those that count fully choose the least
 chance."""
 AIM = 0.92
-"""Precision, on conversations that the weights have not seen but the rules have, from which on facts are said. The bar is
-.80 on those that nobody has seen, where precision was .1 lower before."""
+"""Precision from which on facts are said, on conversations that the weights have not seen but the rules have. The bar
+is .80 on those that nobody has seen, where precision was .1 lower before."""
 RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0)
 LEAST = 4
 """Examples that a trait needs."""
