@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Traits = Mapping[str, float]
 STEPS, CLOSE = 50, 1e-9
 """Newton steps at most, and the largest change of a weight at which it is done."""
+FREE = 1e-6
+"""Penalty of what has none, so that the matrix can be inverted whatever the data."""
 ROUNDS = 10
 """Times that weights of the wrong sign are looked for."""
 
@@ -57,7 +59,9 @@ class Examples:
         return Examples(self.names, self.rows[inside], self.true[inside], self.counts[inside])
 
 
-def fit(examples: Examples, ridge: float, *, least: int = 1, rising: Collection[str] = ()) -> Model:
+def fit(
+    examples: Examples, ridge: float, *, least: int = 1, rising: Collection[str] = (), free: str = ""
+) -> Model:  # fmt: skip
     """Learn weights.
 
     Args:
@@ -65,11 +69,13 @@ def fit(examples: Examples, ridge: float, *, least: int = 1, rising: Collection[
         ridge: half the penalty on the square of each weight; the bias is free.
         least: traits of fewer examples are left out.
         rising: traits whose weight must not be below 0; where the data want it so they are left out.
+        free: a trait whose weight has no penalty, as the bias.
     """
     often = (examples.rows != 0).sum(axis=0)
     kept = [place for place in range(len(examples.names)) if often[place] >= least]
     for _ in range(ROUNDS):
-        weights = _solve(examples.rows[:, kept], examples.true, examples.counts, ridge)
+        penalty = np.array([FREE, *(FREE if examples.names[place] == free else ridge for place in kept)])
+        weights = _solve(examples.rows[:, kept], examples.true, examples.counts, penalty)
         falling = [
             place
             for place, weight in zip(kept, weights[1:], strict=True)
@@ -82,13 +88,14 @@ def fit(examples: Examples, ridge: float, *, least: int = 1, rising: Collection[
 
 
 def unseen(
-    examples: Examples, folds: Sequence[Hashable], ridge: float, *, least: int = 1, rising: Collection[str] = ()
+    examples: Examples, folds: Sequence[Hashable], ridge: float, *, least: int = 1, rising: Collection[str] = (),
+    free: str = "",
 ) -> Vector:  # fmt: skip
     """The chance of each example by a model that has seen no example of its fold."""
     found = np.zeros(len(examples.true))
     for fold in dict.fromkeys(folds):
         inside = np.array([one == fold for one in folds])
-        model = fit(examples.only(~inside), ridge, least=least, rising=rising)
+        model = fit(examples.only(~inside), ridge, least=least, rising=rising, free=free)
         weights = np.array([model.weights.get(name, 0.0) for name in examples.names])
         found[inside] = _sigmoid(model.bias + examples.rows[inside] @ weights)
     return found
@@ -100,11 +107,9 @@ def loss(examples: Examples, chances: Vector) -> float:
     return float(-np.average(likelihoods, weights=examples.counts))
 
 
-def _solve(rows: Vector, true: Vector, counts: Vector, ridge: float) -> Vector:
+def _solve(rows: Vector, true: Vector, counts: Vector, penalty: Vector) -> Vector:
     """The bias and the weights."""
     rows = np.hstack([np.ones((len(rows), 1)), rows])
-    penalty = np.full(rows.shape[1], ridge)
-    penalty[0] = 1e-6  # so that the matrix can be inverted whatever the data
     weights = np.zeros(rows.shape[1])
     for _ in range(STEPS):
         chances = _sigmoid(rows @ weights)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from memsvc.extract.offline.clauses import Clause
 from memsvc.extract.offline.findings import Finding
 from memsvc.extract.offline.lexicon_things import words
-from memsvc.extract.offline.reading import Status
 from memsvc.extract.offline.vocabulary import is_word
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from memsvc.extract.offline.cast import Entry
     from memsvc.extract.offline.names import Name
 
-US = frozenset({"we", "us", "our", "ours"})
 FIRM, FAIR = 16, 6
 """How far a name's type leads, in votes: beyond doubt, and somewhat."""
 SUREST = 0.99
@@ -35,27 +33,19 @@ SUREST = 0.99
 LONG, RUN_ON = 14, 28
 """Words of a sentence."""
 SHAPES = {
-    "relcl": "relative clause", "acl": "relative clause", "ccomp": "inner clause", "xcomp": "inner clause",
-    "pcomp": "inner clause", "csubj": "inner clause", "advcl": "side clause", "conj": "second clause",
+    "ccomp": "inner clause", "xcomp": "inner clause", "pcomp": "inner clause", "csubj": "inner clause",
+    "advcl": "side clause", "conj": "second clause",
 }  # fmt: skip
 """What a clause is by the parser's label of its verb."""
 OF_CLAUSES: tuple[tuple[str, Callable[[Clause], bool]], ...] = (
     ("past", lambda clause: clause.past),
     ("perfect", lambda clause: clause.verb.tag_ == "VBN"),
-    ("gerund", lambda clause: clause.verb.tag_ == "VBG"),
-    ("modal", lambda clause: bool(clause.modal)),
     ("passive", lambda clause: clause.passive),
     ("infinitive", lambda clause: clause.infinitive),
     ("no subject", lambda clause: clause.implied or not clause.subjects),
     ("denied", lambda clause: clause.denied),
-    ("over", lambda clause: clause.status is Status.WAS),
-    ("open", lambda clause: clause.status is Status.OPEN),
 )
-OF_WORDS = (
-    ("hedged", words("if when would could should might may maybe perhaps probably think guess hope suppose unless")),
-    ("contrast", words("not n't no never nobody nothing without than but")),
-)
-"""Words of closed classes, by what they do to a statement."""
+DENIALS = words("not n't no never nobody nothing without than but")
 
 
 def of_fact(same: Sequence[Finding]) -> dict[str, float]:
@@ -72,7 +62,7 @@ def of_fact(same: Sequence[Finding]) -> dict[str, float]:
     kinds = [
         f"rule={finding.rule}",
         f"type={finding.type}",
-        f"change={finding.change}",
+        "" if finding.change == "holds" else f"change={finding.change}",
         *(f"from {trait}" for trait in of_end(clause, finding.subject)),
         *(f"to {trait}" for trait in of_end(clause, finding.object)),
         *of_clause(clause),
@@ -81,7 +71,7 @@ def of_fact(same: Sequence[Finding]) -> dict[str, float]:
     found = dict.fromkeys(kinds, 1.0)
     found["prior"] = log(finding.confidence / (1 - min(finding.confidence, SUREST)))
     found["rules"] = log(len({one.rule for one in same}))
-    found["clauses"] = log(len({id(one.clause.verb) for one in same}))
+    found["clauses"] = log(len({(one.clause.reading.index, one.clause.verb.i) for one in same}))
     return {trait: value for trait, value in found.items() if trait and value}
 
 
@@ -92,8 +82,6 @@ def of_end(clause: Clause, key: int) -> Iterator[str]:
     yield f"is {entity.type}"
     if key == reading.speaker:
         yield "speaker"
-        if any(token.lower_ in US for token in clause.own):
-            yield "us"
         return
     if key == reading.partner:
         yield "hearer"
@@ -119,8 +107,6 @@ def of_phrase(entity: Entity) -> Iterator[str]:
         yield "gerund"
     if len(parts) > 2:  # noqa: PLR2004 - "tool box" is usual
         yield "long"
-    if not all(map(is_word, parts)):
-        yield "odd"
 
 
 def of_mention(name: Name, clause: Clause) -> Iterator[str]:
@@ -128,9 +114,6 @@ def of_mention(name: Name, clause: Clause) -> Iterator[str]:
     doc = clause.reading.doc
     lead = led(name.votes)
     yield "firm" if lead >= FIRM else "fair" if lead >= FAIR else "weak"
-    first = doc[name.start]
-    if first.is_sent_start:
-        yield "first"
     if all(is_word(token.lower_) for token in doc[name.start : name.end]):
         yield "word"
     if name.end - name.start > 1:
@@ -139,26 +122,19 @@ def of_mention(name: Name, clause: Clause) -> Iterator[str]:
 
 def of_clause(clause: Clause) -> Iterator[str]:
     """What a clause is to its sentence, and what its verb is like."""
-    verb = clause.verb
-    yield SHAPES.get(verb.dep_, "") if verb.pos_ in {"VERB", "AUX"} else "no verb"
+    yield SHAPES.get(clause.verb.dep_, "")
     yield from (trait for trait, holds in OF_CLAUSES if holds(clause))
 
 
 def of_sentence(clause: Clause) -> Iterator[str]:
-    """How the sentence is typed, and what in it makes a parse or a statement doubtful."""
+    """How long a sentence is, and what in it turns a statement round."""
     sentence: Span = clause.verb.sent
     said = [token for token in sentence if token.is_alpha]
-    low = {token.lower_ for token in said}
     yield "run-on" if len(said) > RUN_ON else "long" if len(said) > LONG else ""
-    yield from (trait for trait, words in OF_WORDS if low & words)
+    if any(token.lower_ in DENIALS for token in sentence):
+        yield "contrast"
     if sentence.text.rstrip().endswith("?"):
         yield "question"
-    if any(token.dep_ in {"dep", "parataxis"} for token in sentence):
-        yield "loose parse"
-    if any(not token.is_title and not is_word(token.lower_) and not token.ent_type_ for token in said):
-        yield "odd word"
-    if clause.reading.turn.text[:1].islower():
-        yield "lower case"
 
 
 def of_name(entry: Entry, where: Sequence[Span]) -> dict[str, float]:
