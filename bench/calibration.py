@@ -35,7 +35,7 @@ from memsvc.extract.offline.calibration import FILE, Calibration, Weights
 if TYPE_CHECKING:
     from bench.logistic import Vector
 
-COUNTS = {"open": 0.3, "practice": 0.3, "open2": 1.0}
+COUNTS = {"practice": 0.3, "open": 1.0}
 """What an example of each set counts: less where the rules were fitted to it. Those that count fully choose the least
 chance."""
 AIM = 0.92

@@ -18,7 +18,7 @@ from memsvc.errors import ConfigurationError
 from memsvc.sources.messages import MessageIn
 
 FOLDER = Path(__file__).resolve().parent / "gold"
-SETS = ("open", "practice", "open2", "kept")
+SETS = ("open", "practice", "kept")
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 """Edge types that say the same in both directions."""
 PAST = "past"
