@@ -161,7 +161,9 @@ def homes(clause: Clause) -> Iterator[Finding]:
             continue
         left = leaving and listed(oblique.holder, HOME_WORDS)
         people = [*clause.people] if left else residents(clause, oblique)
-        yield from told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause))
+        by_the_way = not left and not listed(oblique.holder, HOME_WORDS | LETS)  # its times are not the home's
+        for finding in told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause)):
+            yield replace(finding, dated=not by_the_way)
 
 
 def residents(clause: Clause, oblique: Oblique) -> list[int | None]:

@@ -274,7 +274,11 @@ def fragments(clause: Clause) -> Iterator[Finding]:
         return
     job = any(listed(token, things.JOBS) or is_trade(token) for token in tokens if token.pos_ in {"NOUN", "PROPN"})
     still = any(token.lower_ == "still" for token in tokens)
+    begun = any(token.lower_ in {"from", "since", "starting"} for token in tokens) and any(
+        token.ent_type_ == "DATE" for token in tokens
+    )
     for noun in tokens:
+        job = job or (begun and named(noun) and listed(noun, things.WORKPLACES))
         study = still and listed(noun, STUDY_PLACES) and noun.dep_ == "pobj"
         if (study or (job and noun.dep_ != "compound" and firm(noun))) and clause.reading.speaker is not None:
             yield from working(clause, [clause.reading.speaker], noun, MAYBE, over="holds")
