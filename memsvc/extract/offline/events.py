@@ -155,7 +155,8 @@ def takes_part(clause: Clause, noun: Token) -> bool:
         return False
     if clause.lemma == "make" and not listed(noun, things.TRIPS):
         return False
-    if noun in clause.at("in") and not clause.means(COMPETING):
+    part = clause.lemma == "take" and any(each.lower_ == "part" for each in clause.objects)
+    if noun in clause.at("in") and not (part or clause.means(COMPETING)):
         return False
     return noun not in clause.at("of", "with", "during", "after") or noun in clause.on_verb("of", "with")
 
@@ -269,7 +270,7 @@ def verbal(clause: Clause) -> Iterator[Finding]:
 
 def marries(clause: Clause) -> bool:
     """Whether a clause tells that somebody gets married."""
-    helped = any(child.dep_ == "auxpass" and child.lemma_ == "get" for child in clause.verb.children)
+    helped = any(child.dep_ == "auxpass" and child.lower_.startswith(("get", "got")) for child in clause.verb.children)
     if clause.lemma in {"marry", "married"}:
         return helped
     return clause.lemma == "get" and any(token.lower_ == "married" for token in clause.verb.children)

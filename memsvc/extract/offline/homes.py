@@ -33,7 +33,7 @@ LETTING = verbs.lemmas("rent, lease, keep, share, sublet, sign, get, find, take,
 """Behind these, a flat is somebody's home."""
 LETS = things.words("flat apartment room condo bedsit flatshare houseshare lease sublet tenancy mortgage key keys")
 LEAVING = verbs.lemmas("give up, leave, sell, move out, vacate, quit")
-HOME_WORDS = things.DWELLINGS | things.words("place")
+HOME_WORDS = things.DWELLINGS | things.words("place neighbourhood neighborhood street building block village")
 COMING = verbs.lemmas("""
     come, come down, come up, come over, fly in, fly over, drive down, drive up, drive over, travel, visit, fly, arrive
 """)
@@ -43,6 +43,7 @@ MEET = verbs.lemmas("meet, know, hire, befriend")
 NEAR = ("in", "near", "at", "on", "outside", "around", "by", "behind", "above", "over")
 PASSING = things.words("until till til back holiday trip visit visiting conference airport transit")
 """Beside "she's in Leeds" these say that it is not for long."""
+YOUTH = things.words("childhood youth teens adolescence twenties thirties forties")
 YEARS = things.words("year years yr yrs month months decade decades")
 PERSON_NOUNS = things.words("guy girl woman man lady bloke friend boy lad mate couple family kid chap")
 
@@ -84,7 +85,7 @@ def lives(clause: Clause) -> Iterator[Finding]:
         keys = regions(clause, clause.at(*NEAR))
         settled = clause.passive or "base" in clause.lemma or clause.lemma.startswith("settle")
         over = change(clause) if settled else over
-    elif clause.means(verbs.GROW):
+    elif clause.means(verbs.GROW) or (clause.lemma == "spend" and any(listed(n, YOUTH) for n in clause.objects)):
         keys, over = regions(clause, clause.at("in", "near", "from", "on", "outside")), "ended"
         confidence = MAYBE if clause.lemma == "bear" else SURE
     elif clause.lemma == "be" and any(token.lemma_ == "base" for token in clause.complements):
@@ -131,7 +132,7 @@ def visits_from(clause: Clause) -> Iterator[Finding]:
 
 def moves(clause: Clause) -> Iterator[Finding]:
     """We moved to Ghent in May; he's relocating from Leeds to York; she left Peru for good."""
-    helped = any(child.dep_ in {"auxpass", "nsubjpass"} for child in clause.verb.children)
+    helped = any(child.dep_ == "agent" for child in clause.verb.children)
     if clause.means(verbs.MOVE) and not helped and not direct(clause):
         to = regions(clause, clause.at("to", "into", "in", "near", "at", "back to"))
         came = regions(clause, clause.at("from", "out of"))

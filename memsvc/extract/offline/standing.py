@@ -73,7 +73,8 @@ def holds(clause: Clause, oblique: Oblique) -> bool:
     if not (event or house):
         return False
     told_of = clause.means(verbs.RUN | verbs.BUY | verbs.HAVE) and holder in clause.objects
-    known = named(naming(holder)) or told_of or owning(clause, holder) is not None
+    definite = named(oblique.noun) and any(child.lower_ == "the" for child in holder.children)
+    known = named(naming(holder)) or told_of or definite or owning(clause, holder) is not None
     return event or known
 
 

@@ -70,6 +70,8 @@ JOB_VERBS = verbs.lemmas("""
     have, get, land, start, take, accept, find, lose, quit, leave, hold, do, begin, finish, love, enjoy, be offer,
     offer, secure, win, bag, score, keep, manage, juggle, snag, resign
 """)
+JOB_LOST = verbs.lemmas("lose, quit, leave, finish, give up, resign, pack in, jack in")
+JOB_ENDS = verbs.lemmas("end, finish, expire, run out, stop, finish up")
 PERSON_NOUNS = things.words("girl guy woman man lady bloke lad")
 
 
@@ -79,6 +81,7 @@ def read(clause: Clause) -> Iterator[Finding]:
     if clause.said:
         yield from at_work(clause)
         yield from hired(clause)
+        yield from taken(clause)
         yield from at_places(clause)
         yield from duties(clause)
         yield from by_noun(clause)
@@ -161,6 +164,13 @@ def hired(clause: Clause) -> Iterator[Finding]:
         yield from working(clause, people, noun, LIKELY)
 
 
+def taken(clause: Clause) -> Iterator[Finding]:
+    """I accepted an offer from Google: who takes one works there."""
+    if clause.means(verbs.lemmas("accept, take, sign")) and any(listed(noun, POSITIONS) for noun in clause.objects):
+        for noun in clause.at("from"):
+            yield from working(clause, clause.people, noun, LIKELY)
+
+
 def at_places(clause: Clause) -> Iterator[Finding]:
     """I'm at Wolt; started at Reaktor; got into Keele; joined Monzo; she goes to St Joachim."""
     nouns: list[tuple[Token, float]] = []
@@ -182,9 +192,10 @@ def at_places(clause: Clause) -> Iterator[Finding]:
         nouns += [(noun, MAYBE) for noun in clause.at("to") if back and firm(noun) and not listed(noun, SHOPPED_AT)]
     elif clause.means(verbs.lemmas("join, rejoin, attend")):
         nouns += [(noun, LIKELY) for noun in clause.objects if firm(noun)]
+    over: Change = "ended" if clause.lemma == "go" and clause.past else change(clause)
     for noun, confidence in nouns:
         if not listed(noun, things.GROUPS) or listed(noun, STUDY_PLACES):
-            yield from working(clause, clause.people, noun, confidence, loose=confidence > MAYBE)
+            yield from working(clause, clause.people, noun, confidence, loose=confidence > MAYBE, over=over)
 
 
 def employers_at(clause: Clause) -> list[Token]:
@@ -227,7 +238,7 @@ def ended(clause: Clause) -> Iterator[Finding]:
     nouns = [noun for noun in clause.objects if firm(noun) or (named(noun) and leaving)]
     if clause.lemma == "leave":
         nouns = [noun for noun in nouns if noun.ent_type_ in {"ORG", ""} and not listed(noun, SHOPPED_AT)]
-    nouns += clause.at("from", "at", "by") if not notice else clause.at("at")
+    nouns += clause.at("from", "at", "by", "out of") if not notice else clause.at("at")
     jobs = [noun for noun in clause.objects if listed(noun, things.JOBS | NOTICE)]
     nouns += [
         child for job in jobs for prep in job.children if prep.lower_ in {"at", "with"} for child in prep.children
@@ -239,15 +250,30 @@ def ended(clause: Clause) -> Iterator[Finding]:
 def by_noun(clause: Clause) -> Iterator[Finding]:
     """A nurse at Keele; my job at Lidl; backend at Wolt; 9 years in a hospital; my boss at the bakery."""
     for oblique in clause.obliques:
-        if oblique.prep not in {"at", "with", "for", "in"}:
+        if oblique.prep not in {"at", "with", "for", "in"} or (oblique.prep == "in" and not firm(oblique.noun)):
             continue
         near = [oblique.holder] if oblique.holder != clause.verb else [*clause.complements, *clause.objects]
         for holder in near:
             role, job = listed(holder, things.ROLES), listed(holder, POSITIONS)
             if not (role or job) or holder.pos_ not in {"NOUN", "PROPN", "ADJ"} or holder.i > oblique.noun.i:
                 continue
+            over: Change = "ended" if job and job_over(clause, holder) else change(clause)
             people = holders(clause, holder, role)
-            yield from working(clause, people, oblique.noun, LIKELY, loose=oblique.prep == "at")
+            if over == "ended" and not people and last(holder) and clause.reading.speaker is not None:
+                people = [clause.reading.speaker]
+            yield from working(clause, people, oblique.noun, LIKELY, loose=oblique.prep == "at", over=over)
+
+
+def job_over(clause: Clause, job: Token) -> bool:
+    """Whether a clause says that a job is over: lost, ended, run out; or tells its last day."""
+    if job in clause.subjects:
+        return clause.said and (clause.means(JOB_ENDS) or last(job))
+    return (job in clause.objects and clause.means(JOB_LOST)) or last(job)
+
+
+def last(job: Token) -> bool:
+    """Whether a noun is a last day or shift."""
+    return any(child.lower_ in {"last", "final"} for child in job.children) and job.tag_ in {"NN", "NNP"}
 
 
 def my_firm(clause: Clause) -> Iterator[Finding]:
