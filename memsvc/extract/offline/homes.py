@@ -93,7 +93,7 @@ def lives(clause: Clause) -> Iterator[Finding]:
     if not keys and clause.means(verbs.LIVE) and not direct(clause):
         keys, confidence = there(clause, "Place"), MAYBE
     people = clause.people
-    if clause.means(verbs.lemmas("raise, bring up")) and not clause.passive:
+    if clause.means(verbs.lemmas("raise, bring up")) and clause.objects:
         people = [key for key in map(clause.reading.person, clause.objects) if key is not None]
     for key in keys:
         yield from told(people, "LIVES_IN", key, clause, confidence, over)
