@@ -66,6 +66,8 @@ LONG = things.words("year yr month shift job placement semester term")
 MY_FIRM = things.words("employer company firm workplace school uni university college work office agency outfit")
 NOTICE = things.words("notice resignation")
 POSITIONS = things.JOBS | things.words("offer contract scholarship traineeship apprentice seat desk lecturer")
+SPOTS = things.words("spot place day week night")
+"""Jobs only where "at" stands behind them."""
 JOB_VERBS = verbs.lemmas("""
     have, get, land, start, take, accept, find, lose, quit, leave, hold, do, begin, finish, love, enjoy, be offer,
     offer, secure, win, bag, score, keep, manage, juggle, snag, resign
@@ -191,7 +193,8 @@ def at_places(clause: Clause) -> Iterator[Finding]:
         nouns += [(noun, LIKELY) for noun in clause.at("to", "into", "at") if listed(noun, STUDY_PLACES)]
         nouns += [(noun, MAYBE) for noun in clause.at("to") if back and firm(noun) and not listed(noun, SHOPPED_AT)]
     elif clause.means(verbs.lemmas("join, rejoin, attend")):
-        nouns += [(noun, LIKELY) for noun in clause.objects if firm(noun)]
+        firms = [noun for noun in clause.objects if firm(noun)]
+        nouns += [(noun, LIKELY) for noun in firms if clause.lemma != "attend" or listed(noun, STUDY_PLACES)]
     over: Change = "ended" if clause.lemma == "go" and clause.past else change(clause)
     for noun, confidence in nouns:
         if not listed(noun, things.GROUPS) or listed(noun, STUDY_PLACES):
@@ -255,6 +258,7 @@ def by_noun(clause: Clause) -> Iterator[Finding]:
         near = [oblique.holder] if oblique.holder != clause.verb else [*clause.complements, *clause.objects]
         for holder in near:
             role, job = listed(holder, things.ROLES), listed(holder, POSITIONS)
+            job = job and not (oblique.prep in {"for", "in"} and listed(holder, SPOTS))
             if not (role or job) or holder.pos_ not in {"NOUN", "PROPN", "ADJ"} or holder.i > oblique.noun.i:
                 continue
             over: Change = "ended" if job and job_over(clause, holder) else change(clause)
@@ -294,7 +298,7 @@ def fragments(clause: Clause) -> Iterator[Finding]:
     """New job - Bosch; postdoc, marine institute; still in the institute: nobody else is spoken of."""
     tokens = clause.own
     if clause.verb.pos_ in {"VERB", "AUX"} or any(
-        token.ent_type_ == "PERSON" or token.dep_ in {"nsubj", "poss"} or token.lower_ in {"no", "not", "from", "like"}
+        token.ent_type_ == "PERSON" or token.dep_ in {"nsubj", "poss"} or token.lower_ in {"no", "not", "like"}
         for token in tokens
     ):
         return
