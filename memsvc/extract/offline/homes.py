@@ -184,6 +184,9 @@ def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
         return [reading.person(noun) for noun in clause.objects]
     if "us" in {noun.lower_ for child in holder.children for noun in child.children}:  # "four of us in Hyde Park"
         return [reading.speaker]
+    lodging = any(listed(noun, LETS) for noun in clause.objects) and holder in clause.at("at", "with")
+    if lodging and clause.means(LETTING) and not clause.past:  # "I have a room at my aunt's in Eichstätt"
+        return [reading.person(holder), *clause.people]
     person = holder.ent_type_ == "PERSON" or listed(holder, PERSON_NOUNS)
     close = oblique.noun.i - holder.i <= 4  # noqa: PLR2004 - "Osian, from Llanddewi", not across half a sentence
     return [reading.person(holder)] if person and close and oblique.prep in {"from", "in"} else []

@@ -60,7 +60,8 @@ OVER = verbs.lemmas("""
 """)
 """In the past, these are over where they were done."""
 NOW = things.words("just now finally today officially")
-LONGEST = timedelta(93)
+LONGEST, A_YEAR = timedelta(93), timedelta(366)
+"""Of a time that is to come, and of one that is past, in which something happens as a whole."""
 
 Span = tuple[datetime | None, datetime | None]
 
@@ -128,7 +129,8 @@ def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Cha
 
 def brief(clause: Clause, type_: str, begin: datetime, end: datetime) -> bool:
     """Whether what happens at a time is over with it: a concert is; a journey that begins that day is not."""
-    if type_ not in PASSING or end - begin > LONGEST or clause.means(STARTING) or not clause.people:
+    longest = A_YEAR if end <= told_at(clause) else LONGEST
+    if type_ not in PASSING or end - begin > longest or clause.means(STARTING) or not clause.people:
         return False
     staying = clause.lemma in {"be", "stay"} or (clause.past and end - begin > timedelta(1))
     return type_ == "PARTICIPATED_IN" or staying
@@ -139,7 +141,7 @@ def of_now(clause: Clause, type_: str, change: Change) -> Span:
     today = told_at(clause).replace(hour=0, minute=0, second=0, microsecond=0)
     present = not clause.past and not perfect(clause)
     going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
-    fresh = bool(clause.adverbs & NOW) or str(clause.verb.sent).rstrip().endswith("!")
+    fresh = bool(clause.adverbs & NOW) or perfect(clause) or str(clause.verb.sent).rstrip().endswith("!")
     begun = fresh and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
     gone = type_ in PASSING and clause.past and clause.people and clause.means(OVER)
     if change == "ended" or gone:
