@@ -303,7 +303,10 @@ def year_range(match: re.Match[str], _: date, __: bool) -> tuple[date, date]:
 
 _COUNT = rf"(?P<count>\d{{1,2}}|{words.any_of(words.COUNTS)})"
 _UNIT = r"(?P<unit>days?|weeks?|months?|years?|yrs?|fortnights?)\b"
-_NO_FEAST = r"(?! (?:party|dinner|tree|presents?|cards?|market|song|movie|film|lights|eggs?|jumpers?))"
+_NO_FEAST = (  # "a Christmas concert" is no time
+    r"(?! (?!(?:and|or|with|at|in|on|for|this|last|next|we|i|he|she|they|it|but|when|so|was|is|if|then|to|as|again)\b)"
+    r"[a-z])"
+)
 _NO_DAY = r"(?! (?:of|birthday|floor|time|grade|year|week|anniversary|century|place|street|st)\b)"
 _STEP = r"(?:(?P<step>last|next|this) )?"
 PATTERNS: tuple[tuple[str, Rule], ...] = (
@@ -322,7 +325,7 @@ PATTERNS: tuple[tuple[str, Rule], ...] = (
     (r"\b(?P<step>last|next|this) (?P<name>march|may)\b(?! \d)", month),
     (r"\b(?:in|since|from|until|of) '(?P<two>\d\d)(?P<s>)\b(?!s)", short_year),
     (r"\bthe '?(?P<two>[5-9]0)(?P<s>s)\b", short_year),
-    (rf"\b(?P<day>{words.any_of(FULL_DAYS)})\b(?!'s|s\b)", weekday),
+    (rf"\b(?P<day>{words.any_of(FULL_DAYS)})\b(?!'s|s\b|,? (?:the )?\d{{1,2}}(?:st|nd|rd|th)\b)", weekday),
     (rf"\b(?:on|until|till|til|by|since|from|this) (?P<day>{words.any_of(SHORT_DAYS)})\b", weekday),
 )
 RULES = tuple((re.compile(pattern, re.IGNORECASE), rule) for pattern, rule in PATTERNS)

@@ -75,7 +75,7 @@ def span(clause: Clause, type_: str, change: Change) -> Span:
     found = read(clause, times(clause, tokens), words_of(tokens), type_, change)
     if found == (None, None) and type_ not in STATES:
         sentence = list(clause.verb.sent)
-        of_sentence = times(clause, sentence, past=any(token.tag_ == "VBD" for token in sentence))
+        of_sentence = times(clause, sentence)
         if len(of_sentence) == 1 and not FOR_SO_LONG.search(words_of(tokens)):
             found = read(clause, of_sentence, words_of(sentence), type_, change)
     return found if found != (None, None) else of_now(clause, type_, change)
@@ -95,10 +95,24 @@ def words_of(tokens: Iterable[Token]) -> str:
     return " ".join("_" if token.ent_type_ == "PERSON" else token.text for token in tokens)
 
 
-def times(clause: Clause, tokens: Iterable[Token], *, past: bool = False) -> list[Moment]:
-    """The times that some words name, read with the clause's tense."""
-    ahead = not (past or clause.past or perfect(clause)) or clause.means(BOOKING)
-    return moments(words_of(tokens), told_at(clause), ahead=ahead)
+def times(clause: Clause, tokens: Iterable[Token]) -> list[Moment]:
+    """The times that some words name, read with the tense of the verb that they stand with."""
+    tokens = list(tokens)
+    verb = verb_of_times(tokens) or clause.verb
+    ahead = not (clause.past or perfect(clause)) if verb == clause.verb else not over(verb)
+    return moments(words_of(tokens), told_at(clause), ahead=ahead or clause.means(BOOKING))
+
+
+def verb_of_times(tokens: list[Token]) -> Token | None:
+    """The verb with which the first time among some words stands."""
+    first = next((token for token in tokens if token.ent_type_ == "DATE"), None)
+    return next((token for token in first.ancestors if token.pos_ in {"VERB", "AUX"}), None) if first else None
+
+
+def over(verb: Token) -> bool:
+    """Whether a verb speaks of the past."""
+    helped = any(child.dep_ == "aux" and child.lower_ in {"have", "has", "had", "'ve"} for child in verb.children)
+    return (verb.tag_ == "VBD" or helped) and not (helped and verb.lower_ == "got")
 
 
 def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Change) -> Span:
@@ -161,7 +175,9 @@ def zone_of(now: datetime) -> ZoneInfo:
 
 
 def perfect(clause: Clause) -> bool:
-    """Whether the clause is in the perfect."""
+    """Whether the clause is in the perfect; "I've got" is not."""
+    if clause.lemma == "get" and clause.verb.lower_ == "got":
+        return False
     return any(child.dep_ == "aux" and child.lemma_ == "have" for child in clause.verb.children)
 
 
