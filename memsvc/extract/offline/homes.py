@@ -201,7 +201,7 @@ def dwellers(clause: Clause, holder: Token) -> list[int | None]:
     letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(TENANT))
     if clause.lemma == "have" or (clause.lemma == "get" and not listed(holder, LETS)):
         letting = holder in clause.objects and clause.mine and not clause.past and listed(holder, things.DWELLINGS)
-    fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS)
+    fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS) and holder.tag_ != "NNS"
     return [*clause.people] if letting or fragment else []
 
 

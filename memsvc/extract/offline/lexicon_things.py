@@ -89,7 +89,7 @@ HOMES = words("""
     bookstore store startup vineyard
 """)
 DWELLINGS = words("""
-    house flat apartment condo cottage cabin bungalow studio farmhouse townhouse maisonette villa home place loft
+    house flat apartment condo cottage cabin bungalow farmhouse townhouse maisonette villa home place loft
     chalet farm houseboat bedsit basement dorm penthouse duplex digs bedroom room sublet homestead flatshare
     houseshare
 """)

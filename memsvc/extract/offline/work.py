@@ -351,6 +351,8 @@ def runs(clause: Clause) -> Iterator[Finding]:
     """I own a small fabric shop; she runs the bakery; we've got a farm."""
     if not clause.means(verbs.RUN | verbs.lemmas("own, have, buy, found, set up, open, co-found")) or clause.passive:
         return
+    if any(token.lower_ in {"you", "u"} for token in clause.subjects):  # as a rule anybody
+        return
     for noun in clause.objects:
         if any(child.lower_ in {"your", "yours"} for child in noun.children):
             continue
