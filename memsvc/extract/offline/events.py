@@ -103,7 +103,9 @@ def is_event(noun: Token) -> bool:
     """A word for an event, or the name of one."""
     if noun.ent_type_ == "EVENT":
         return True
-    if noun.ent_type_ in {"PERSON", "GPE", "DATE"} or noun.pos_ not in {"NOUN", "PROPN", "ADJ", "NUM"}:
+    if noun.ent_type_ == "DATE" and not any(child.dep_ == "compound" for child in noun.children):
+        return False
+    if noun.ent_type_ in {"PERSON", "GPE"} or noun.pos_ not in {"NOUN", "PROPN", "ADJ", "NUM"}:
         return False
     if not listed(noun, things.EVENTS | things.PASTIMES) or listed(noun, NO_EVENTS):
         return False
@@ -122,7 +124,7 @@ def telling(noun: Token) -> bool:
         return True
     told_by = {child.lower_ for child in noun.children if child.dep_ in {"compound", "amod", "poss", "nmod"}}
     return bool(told_by - PLAIN) or any(
-        child.lower_ in {"to", "in", "with", "for", "on", "about"} for child in noun.children
+        child.lower_ in {"to", "in", "with", "for", "on", "about", "at"} for child in noun.children
     )
 
 

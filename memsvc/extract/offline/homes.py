@@ -43,6 +43,7 @@ MEET = verbs.lemmas("meet, know, hire, befriend")
 NEAR = ("in", "near", "at", "on", "outside", "around", "by", "behind", "above", "over")
 PASSING = things.words("until till til back holiday trip visit visiting conference airport transit")
 """Beside "she's in Leeds" these say that it is not for long."""
+PARTS = things.words("outskirts edge middle centre center heart north south east west suburbs side part bit end area")
 YOUTH = things.words("childhood youth teens adolescence twenties thirties forties")
 YEARS = things.words("year years yr yrs month months decade decades")
 PERSON_NOUNS = things.words("guy girl woman man lady bloke friend boy lad mate couple family kid chap")
@@ -64,11 +65,18 @@ def read(clause: Clause) -> Iterator[Finding]:
 def regions(clause: Clause, nouns: list[Token]) -> list[int]:
     """The places among some nouns that one can live in: named ones, and "the countryside"."""
     found = []
-    for noun in nouns:
+    for noun in (part for each in nouns for part in whole(each)):
         key = placed(clause, noun)
         if key is not None and (named(noun) or noun.ent_type_ in REGIONS):
             found.append(key)
     return found
+
+
+def whole(noun: Token) -> list[Token]:
+    """What a part is of: Leeds in "the outskirts of Leeds"."""
+    if not listed(noun, PARTS):
+        return [noun]
+    return [of for child in noun.children if child.lower_ == "of" for of in child.children] or [noun]
 
 
 def towns(clause: Clause, nouns: list[Token]) -> list[int]:

@@ -43,6 +43,7 @@ ELSEWHERE = (
 )
 """What is done "in Rome" so need not be done there, or says more than that one was there."""
 RIDES = things.words("train bus plane ferry flight tram taxi uber cab coach car boat tube metro lift sleeper")
+GREETINGS = things.words("greeting greetings hello hi hugs postcard regards love")
 SPANS = things.words("day week weekend month fortnight night")
 PASSING = things.words("lunch dinner breakfast brunch coffee drink drinks meal time week weekend day days night nights "
                        "hour hours month months year holiday break walk hike swim show gig concert")  # fmt: skip
@@ -68,7 +69,7 @@ def goes(clause: Clause) -> Iterator[Finding]:
         return
     brought = takes_along(clause)
     off = clause.lemma == "be" and clause.adverb in {"off", "away", "over"}
-    going = off or bool(brought) or clause.means(verbs.TRAVEL) or rides(clause) or has_been(clause)
+    going = off or bool(brought) or clause.means(verbs.TRAVEL) or rides(clause) or reaches(clause)
     be = clause.lemma == "be" or clause.verb.pos_ in {"ADP", "ADV"}
     if not (going or be or clause.means(verbs.STAY)) or (
         clause.lemma == "get" and clause.objects and not clause.adverb
@@ -105,9 +106,11 @@ def rides(clause: Clause) -> bool:
     return clause.means(verbs.lemmas("take, catch, get, hop")) and any(listed(noun, RIDES) for noun in clause.objects)
 
 
-def has_been(clause: Clause) -> bool:
-    """Whether "to" behind a clause says where somebody was: "I've been to Oslo"."""
-    return clause.lemma == "be" and clause.verb.tag_ == "VBN" and bool(clause.on_verb("to"))
+def reaches(clause: Clause) -> bool:
+    """Whether "to" behind a clause says where somebody got: "I've been to Oslo", "we made it to Lisbon"."""
+    made_it = clause.lemma == "make" and any(token.lower_ == "it" for token in clause.objects)
+    been = clause.lemma == "be" and clause.verb.tag_ == "VBN"
+    return (made_it or been) and bool(clause.on_verb("to"))
 
 
 def takes_along(clause: Clause) -> list[int]:
@@ -190,13 +193,17 @@ def visits(clause: Clause) -> Iterator[Finding]:
 def trips(clause: Clause) -> Iterator[Finding]:
     """My trip to Rome; our move to Ghent; a weekend in Paris; booked flights to Seville."""
     for oblique in clause.obliques:
-        if oblique.prep not in {"to", "in", "around", "through", "across"}:
+        if oblique.prep not in {"to", "in", "around", "through", "across", "from"}:
             continue
         lasting = oblique.holder == clause.verb and listed(clause.verb, SPANS) and not clause.subjects
+        greeting = oblique.prep == "from" and oblique.holder == clause.verb and listed(clause.verb, GREETINGS)
+        if greeting and oblique.noun.ent_type_ in REGIONS:
+            key = placed(clause, oblique.noun)
+            yield from told([clause.reading.speaker], "LOCATED_AT", key, clause, MAYBE)
         if lasting and oblique.prep == "in" and oblique.noun.ent_type_ in REGIONS:  # "two weeks in Crete"
             key = placed(clause, oblique.noun)
             yield from told([clause.reading.speaker], "LOCATED_AT", key, clause, MAYBE)
-        if not listed(oblique.holder, things.TRIPS):
+        if not listed(oblique.holder, things.TRIPS) or oblique.prep == "from":
             continue
         key = placed(clause, oblique.noun)
         whose = owning(clause, oblique.holder)

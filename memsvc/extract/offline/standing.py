@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memsvc.extract.offline import lexicon_things as things
@@ -57,7 +57,9 @@ def read(clause: Clause) -> Iterator[Finding]:
     yield from kept(clause)
     takes_place = clause.lemma == "take" and any(noun.lower_ == "place" for noun in clause.objects)
     if clause.lemma == "be" or takes_place or clause.means(STAND):
-        yield from subject_stands(clause)
+        yield from subject_stands(clause, AT)
+    elif clause.means(verbs.MOVE) and not clause.objects:  # "our office moved to Luton"
+        yield from subject_stands(clause, ("to", "into"))
 
 
 def holds(clause: Clause, oblique: Oblique) -> bool:
@@ -114,14 +116,14 @@ def stands(clause: Clause, noun: Token | None, wheres: list[Token]) -> Iterator[
         yield Finding(what, "LOCATED_AT", where, clause, LIKELY if named(wheres[0]) else MAYBE)
 
 
-def subject_stands(clause: Clause) -> Iterator[Finding]:
+def subject_stands(clause: Clause, preps: Sequence[str]) -> Iterator[Finding]:
     """What is no person stands somewhere: "the wedding is in Leeds", "the race takes place in York"."""
     for subject in clause.subjects:
         if subject.pos_ not in {"NOUN", "PROPN", "PRON"} or subject.ent_type_ == "PERSON":
             continue
         if subject.lower_ in NO_THINGS:
             continue
-        for noun in clause.on_verb(*AT):
+        for noun in clause.on_verb(*preps):
             key = placed(clause, noun)
             what = thing(clause, subject) if key is not None else None
             if key is None or what is None or what == key or kind(clause, what) not in STANDING:

@@ -96,7 +96,8 @@ def read(clause: Clause) -> Iterator[Finding]:
 def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
     """The organisation that a noun is; ``loose``: after "at", nearly anything is one."""
     noun = naming(noun)
-    if noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS | things.words("home")):
+    alone = not any(child.dep_ == "compound" for child in noun.children)
+    if noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS) or (noun.lower_ == "home" and alone):
         return None
     if noun.ent_type_ in {"GPE", "LOC", "LANGUAGE", "NORP", "PERSON"} and not loose:
         return None
