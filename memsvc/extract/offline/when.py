@@ -60,6 +60,8 @@ OVER = verbs.lemmas("""
 """)
 """In the past, these are over where they were done."""
 NOW = things.words("just now finally today officially")
+RUN_ON = 80
+"""Words of a sentence beyond which its times may belong to anything."""
 LONGEST, A_YEAR = timedelta(93), timedelta(366)
 """Of a time that is to come, and of one that is past, in which something happens as a whole."""
 
@@ -73,8 +75,8 @@ def span(clause: Clause, type_: str, change: Change) -> Span:
     """
     tokens = wide(clause)
     found = read(clause, times(clause, tokens), words_of(tokens), type_, change)
-    if found == (None, None) and type_ not in STATES:
-        sentence = list(clause.verb.sent)
+    sentence = clause.verb.sent
+    if found == (None, None) and type_ not in STATES and len(sentence) <= RUN_ON:
         of_sentence = times(clause, sentence)
         if len(of_sentence) == 1 and not FOR_SO_LONG.search(words_of(tokens)):
             found = read(clause, of_sentence, words_of(sentence), type_, change)
