@@ -12,7 +12,7 @@ from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline import lexicon_things as things
 from memsvc.extract.offline import lexicon_verbs as verbs
 from memsvc.extract.offline.clauses import Clause, clauses
-from memsvc.extract.offline.events import called_off
+from memsvc.extract.offline.events import CANCEL, called_off
 from memsvc.extract.offline.findings import LIKELY, MAYBE, Finding, listed, word
 from memsvc.extract.offline.reading import Reading, Status
 
@@ -35,6 +35,14 @@ DEATH = verbs.lemmas("die, pass away, perish")
 STAYED = {"WORKS_AT": verbs.WORK, "LIVES_IN": verbs.LIVE}
 
 
+SIGNS = frozenset(
+    lemma.split(" ")[0]
+    for lemmas in (QUIT, DISMISS, DEATH, CANCEL, verbs.END_WORK, *ENDS_BY.values())
+    for lemma in lemmas
+) | {"off", "let", "fall", "pass", "no", "never", "not", "anymore", "longer"}
+"""Words without one of which nothing ends."""
+
+
 def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Finding]:
     """What a turn ends of what was found before.
 
@@ -42,7 +50,7 @@ def read_changes(reading: Reading, before: Sequence[Finding]) -> Iterator[Findin
         reading: the turn.
         before: what was found in the window up to this turn, in its order.
     """
-    if not before:
+    if not before or not any(token.lemma_.lower() in SIGNS or token.dep_ == "neg" for token in reading.doc):
         return
     holding = [one for one in before if one.change != "ended" and one.type in ENDS_BY]
     for clause in clauses(reading):

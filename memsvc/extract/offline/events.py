@@ -103,7 +103,9 @@ def is_event(noun: Token) -> bool:
     """A word for an event, or the name of one."""
     if noun.ent_type_ == "EVENT":
         return True
-    if noun.ent_type_ in {"PERSON", "GPE", "DATE"} or noun.pos_ not in {"NOUN", "PROPN", "ADJ", "NUM"}:
+    if noun.ent_type_ == "DATE" and not any(child.dep_ == "compound" for child in noun.children):
+        return False
+    if noun.ent_type_ in {"PERSON", "GPE"} or noun.pos_ not in {"NOUN", "PROPN", "ADJ", "NUM"}:
         return False
     if not listed(noun, things.EVENTS | things.PASTIMES) or listed(noun, NO_EVENTS):
         return False
@@ -122,7 +124,7 @@ def telling(noun: Token) -> bool:
         return True
     told_by = {child.lower_ for child in noun.children if child.dep_ in {"compound", "amod", "poss", "nmod"}}
     return bool(told_by - PLAIN) or any(
-        child.lower_ in {"to", "in", "with", "for", "on", "about"} for child in noun.children
+        child.lower_ in {"to", "in", "with", "for", "on", "about", "at"} for child in noun.children
     )
 
 
@@ -155,7 +157,8 @@ def takes_part(clause: Clause, noun: Token) -> bool:
         return False
     if clause.lemma == "make" and not listed(noun, things.TRIPS):
         return False
-    if noun in clause.at("in") and not clause.means(COMPETING):
+    part = clause.lemma == "take" and any(each.lower_ == "part" for each in clause.objects)
+    if noun in clause.at("in") and not (part or clause.means(COMPETING)):
         return False
     return noun not in clause.at("of", "with", "during", "after") or noun in clause.on_verb("of", "with")
 
@@ -269,7 +272,7 @@ def verbal(clause: Clause) -> Iterator[Finding]:
 
 def marries(clause: Clause) -> bool:
     """Whether a clause tells that somebody gets married."""
-    helped = any(child.dep_ == "auxpass" and child.lemma_ == "get" for child in clause.verb.children)
+    helped = any(child.dep_ == "auxpass" and child.lower_.startswith(("get", "got")) for child in clause.verb.children)
     if clause.lemma in {"marry", "married"}:
         return helped
     return clause.lemma == "get" and any(token.lower_ == "married" for token in clause.verb.children)

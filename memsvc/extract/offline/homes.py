@@ -33,7 +33,7 @@ LETTING = verbs.lemmas("rent, lease, keep, share, sublet, sign, get, find, take,
 """Behind these, a flat is somebody's home."""
 LETS = things.words("flat apartment room condo bedsit flatshare houseshare lease sublet tenancy mortgage key keys")
 LEAVING = verbs.lemmas("give up, leave, sell, move out, vacate, quit")
-HOME_WORDS = things.DWELLINGS | things.words("place")
+HOME_WORDS = things.DWELLINGS | things.words("place neighbourhood neighborhood street building block village")
 COMING = verbs.lemmas("""
     come, come down, come up, come over, fly in, fly over, drive down, drive up, drive over, travel, visit, fly, arrive
 """)
@@ -43,6 +43,8 @@ MEET = verbs.lemmas("meet, know, hire, befriend")
 NEAR = ("in", "near", "at", "on", "outside", "around", "by", "behind", "above", "over")
 PASSING = things.words("until till til back holiday trip visit visiting conference airport transit")
 """Beside "she's in Leeds" these say that it is not for long."""
+PARTS = things.words("outskirts edge middle centre center heart north south east west suburbs side part bit end area")
+YOUTH = things.words("childhood youth teens adolescence twenties thirties forties")
 YEARS = things.words("year years yr yrs month months decade decades")
 PERSON_NOUNS = things.words("guy girl woman man lady bloke friend boy lad mate couple family kid chap")
 
@@ -63,11 +65,18 @@ def read(clause: Clause) -> Iterator[Finding]:
 def regions(clause: Clause, nouns: list[Token]) -> list[int]:
     """The places among some nouns that one can live in: named ones, and "the countryside"."""
     found = []
-    for noun in nouns:
+    for noun in (part for each in nouns for part in whole(each)):
         key = placed(clause, noun)
         if key is not None and (named(noun) or noun.ent_type_ in REGIONS):
             found.append(key)
     return found
+
+
+def whole(noun: Token) -> list[Token]:
+    """What a part is of: Leeds in "the outskirts of Leeds"."""
+    if not listed(noun, PARTS):
+        return [noun]
+    return [of for child in noun.children if child.lower_ == "of" for of in child.children] or [noun]
 
 
 def towns(clause: Clause, nouns: list[Token]) -> list[int]:
@@ -84,7 +93,7 @@ def lives(clause: Clause) -> Iterator[Finding]:
         keys = regions(clause, clause.at(*NEAR))
         settled = clause.passive or "base" in clause.lemma or clause.lemma.startswith("settle")
         over = change(clause) if settled else over
-    elif clause.means(verbs.GROW):
+    elif clause.means(verbs.GROW) or (clause.lemma == "spend" and any(listed(n, YOUTH) for n in clause.objects)):
         keys, over = regions(clause, clause.at("in", "near", "from", "on", "outside")), "ended"
         confidence = MAYBE if clause.lemma == "bear" else SURE
     elif clause.lemma == "be" and any(token.lemma_ == "base" for token in clause.complements):
@@ -92,7 +101,7 @@ def lives(clause: Clause) -> Iterator[Finding]:
     if not keys and clause.means(verbs.LIVE) and not direct(clause):
         keys, confidence = there(clause, "Place"), MAYBE
     people = clause.people
-    if clause.means(verbs.lemmas("raise, bring up")) and not clause.passive:
+    if clause.means(verbs.lemmas("raise, bring up")) and clause.objects:
         people = [key for key in map(clause.reading.person, clause.objects) if key is not None]
     for key in keys:
         yield from told(people, "LIVES_IN", key, clause, confidence, over)
@@ -131,7 +140,7 @@ def visits_from(clause: Clause) -> Iterator[Finding]:
 
 def moves(clause: Clause) -> Iterator[Finding]:
     """We moved to Ghent in May; he's relocating from Leeds to York; she left Peru for good."""
-    helped = any(child.dep_ in {"auxpass", "nsubjpass"} for child in clause.verb.children)
+    helped = any(child.dep_ == "agent" for child in clause.verb.children)
     if clause.means(verbs.MOVE) and not helped and not direct(clause):
         to = regions(clause, clause.at("to", "into", "in", "near", "at", "back to"))
         came = regions(clause, clause.at("from", "out of"))
@@ -161,7 +170,9 @@ def homes(clause: Clause) -> Iterator[Finding]:
             continue
         left = leaving and listed(oblique.holder, HOME_WORDS)
         people = [*clause.people] if left else residents(clause, oblique)
-        yield from told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause))
+        by_the_way = not left and not listed(oblique.holder, HOME_WORDS | LETS)  # its times are not the home's
+        for finding in told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause)):
+            yield replace(finding, dated=not by_the_way)
 
 
 def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
@@ -181,6 +192,9 @@ def residents(clause: Clause, oblique: Oblique) -> list[int | None]:
         return [reading.person(noun) for noun in clause.objects]
     if "us" in {noun.lower_ for child in holder.children for noun in child.children}:  # "four of us in Hyde Park"
         return [reading.speaker]
+    lodging = any(listed(noun, LETS) for noun in clause.objects) and holder in clause.at("at", "with")
+    if lodging and clause.means(LETTING) and not clause.past:  # "I have a room at my aunt's in Eichstätt"
+        return [reading.person(holder), *clause.people]
     person = holder.ent_type_ == "PERSON" or listed(holder, PERSON_NOUNS)
     close = oblique.noun.i - holder.i <= 4  # noqa: PLR2004 - "Osian, from Llanddewi", not across half a sentence
     return [reading.person(holder)] if person and close and oblique.prep in {"from", "in"} else []
@@ -195,7 +209,7 @@ def dwellers(clause: Clause, holder: Token) -> list[int | None]:
     letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(TENANT))
     if clause.lemma == "have" or (clause.lemma == "get" and not listed(holder, LETS)):
         letting = holder in clause.objects and clause.mine and not clause.past and listed(holder, things.DWELLINGS)
-    fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS)
+    fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS) and holder.tag_ != "NNS"
     return [*clause.people] if letting or fragment else []
 
 

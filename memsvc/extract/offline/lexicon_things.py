@@ -89,7 +89,7 @@ HOMES = words("""
     bookstore store startup vineyard
 """)
 DWELLINGS = words("""
-    house flat apartment condo cottage cabin bungalow studio farmhouse townhouse maisonette villa home place loft
+    house flat apartment condo cottage cabin bungalow farmhouse townhouse maisonette villa home place loft
     chalet farm houseboat bedsit basement dorm penthouse duplex digs bedroom room sublet homestead flatshare
     houseshare
 """)
@@ -129,7 +129,7 @@ WORKPLACES = words("""
     primary secondary high-school middle-school elementary-school garden centre center co-op cooperative embassy
     courthouse court prison army navy police force railway railways post depot dispensary vet vets dentist's dentist
     greenhouse terminal refinery quarry foodbank food-bank florist butcher butchers grocer diner bistro consultancy
-    law-firm faculty barbershop
+    nursing-home care-home retirement-home funeral-home law-firm faculty barbershop
     barber hairdresser hairdressers spa resort
 """)
 JOBS = words("""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta, tzinfo
+from itertools import islice
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -19,6 +20,8 @@ from memsvc.times.reading import TimeWindow, read_times
 
 MOST = 3
 """Times of a clause that count."""
+LONGEST, NEAR = 1_000, 60
+"""Signs of a clause that are read, and those before a time that tell how it counts."""
 DAY = timedelta(1)
 SINCE = frozenset({"since", "from", "after", "starting", "onwards", "beginning"})
 UNTIL = frozenset({"until", "till", "til", "by", "before", "through", "to"})
@@ -80,10 +83,10 @@ def moments(text: str, now: datetime, *, ahead: bool) -> list[Moment]:
     zone = now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else ZoneInfo("UTC")
     now = now if now.tzinfo == zone else now.replace(tzinfo=zone)  # days are counted as the clock of the place shows
     calendar = Calendar(now, zone)
-    text = " ".join(text.split())
+    text = " ".join(text[:LONGEST].split())
     places = list(of_library(text, now, zone, ahead=ahead))
     places += of_chats(text, calendar.today, ahead, taken=[(place.start, place.stop) for place in places])
-    return joined(text, sorted(places), calendar, clock)
+    return joined(text, sorted(places)[: 2 * MOST], calendar, clock)
 
 
 def of_library(text: str, now: datetime, zone: ZoneInfo, *, ahead: bool) -> Iterator[Read]:
@@ -126,7 +129,7 @@ def moved_on(window: TimeWindow, now: datetime) -> tuple[date, date]:
 def of_chats(text: str, today: date, ahead: bool, *, taken: list[tuple[int, int]]) -> Iterator[Read]:
     """What the rules of this module read, where nothing was read yet."""
     for pattern, rule in RULES:
-        for match in pattern.finditer(text):
+        for match in islice(pattern.finditer(text), 2 * MOST):
             if any(match.start() < stop and start < match.end() for start, stop in taken):
                 continue
             to_come = ahead and lead(text, match.start(), match[0]) not in words.SINCE
@@ -144,7 +147,7 @@ def lead(text: str, start: int, phrase: str) -> str:
     first = phrase.split(" ", 1)[0].lower()
     if first in SINCE | UNTIL:
         return first
-    for word in reversed(re.findall(r"[a-z']+|[.,;:!?]", text[:start].lower())):
+    for word in reversed(re.findall(r"[a-z']+|[.,;:!?]", text[max(0, start - NEAR) : start].lower())):
         if word not in SKIPPED:
             return str(word)
     return ""
@@ -154,7 +157,7 @@ def joined(text: str, places: list[Read], calendar: Calendar, clock: tzinfo | No
     """Times as moments on the clock; "from Monday to Thursday" is one."""
     found: list[Moment] = []
     last: Read | None = None
-    for place in places[: 2 * MOST]:
+    for place in places:
         before = lead(text, place.start, text[place.start : place.stop])
         try:
             begin, end = (calendar.at(day).replace(tzinfo=clock) for day in (place.begin, place.end))
@@ -303,7 +306,10 @@ def year_range(match: re.Match[str], _: date, __: bool) -> tuple[date, date]:
 
 _COUNT = rf"(?P<count>\d{{1,2}}|{words.any_of(words.COUNTS)})"
 _UNIT = r"(?P<unit>days?|weeks?|months?|years?|yrs?|fortnights?)\b"
-_NO_FEAST = r"(?! (?:party|dinner|tree|presents?|cards?|market|song|movie|film|lights|eggs?|jumpers?))"
+_NO_FEAST = (  # "a Christmas concert" is no time
+    r"(?! (?!(?:and|or|with|at|in|on|for|this|last|next|we|i|he|she|they|it|but|when|so|was|is|if|then|to|as|again)\b)"
+    r"[a-z])"
+)
 _NO_DAY = r"(?! (?:of|birthday|floor|time|grade|year|week|anniversary|century|place|street|st)\b)"
 _STEP = r"(?:(?P<step>last|next|this) )?"
 PATTERNS: tuple[tuple[str, Rule], ...] = (
@@ -322,7 +328,7 @@ PATTERNS: tuple[tuple[str, Rule], ...] = (
     (r"\b(?P<step>last|next|this) (?P<name>march|may)\b(?! \d)", month),
     (r"\b(?:in|since|from|until|of) '(?P<two>\d\d)(?P<s>)\b(?!s)", short_year),
     (r"\bthe '?(?P<two>[5-9]0)(?P<s>s)\b", short_year),
-    (rf"\b(?P<day>{words.any_of(FULL_DAYS)})\b(?!'s|s\b)", weekday),
+    (rf"\b(?P<day>{words.any_of(FULL_DAYS)})\b(?!'s|s\b|,? (?:the )?\d{{1,2}}(?:st|nd|rd|th)\b)", weekday),
     (rf"\b(?:on|until|till|til|by|since|from|this) (?P<day>{words.any_of(SHORT_DAYS)})\b", weekday),
 )
 RULES = tuple((re.compile(pattern, re.IGNORECASE), rule) for pattern, rule in PATTERNS)

@@ -42,6 +42,9 @@ ELSEWHERE = (
 """)
 )
 """What is done "in Rome" so need not be done there, or says more than that one was there."""
+RIDES = things.words("train bus plane ferry flight tram taxi uber cab coach car boat tube metro lift sleeper")
+GREETINGS = things.words("greeting greetings hello hi hugs postcard regards love")
+SPANS = things.words("day week weekend month fortnight night")
 PASSING = things.words("lunch dinner breakfast brunch coffee drink drinks meal time week weekend day days night nights "
                        "hour hours month months year holiday break walk hike swim show gig concert")  # fmt: skip
 """What one has, or spends, somewhere."""
@@ -59,33 +62,55 @@ def read(clause: Clause) -> Iterator[Finding]:
 
 def goes(clause: Clause) -> Iterator[Finding]:
     """I'm flying to Rome on Friday; got back from Lisbon; we're in Leeds for the weekend; she stayed at the Ritz."""
-    going, staying = clause.means(verbs.TRAVEL), clause.means(verbs.STAY)
-    brought = takes_along(clause)
-    going = going or bool(brought) or (clause.lemma == "be" and clause.adverb in {"off", "away", "over"})
-    be = clause.lemma == "be" or clause.verb.pos_ in {"ADP", "ADV"}
     if clause.means(verbs.WORK_PLAIN):
         for noun in clause.at("in"):
             key = placed(clause, noun) if noun.ent_type_ in REGIONS else None
             yield from told(clause.people, "LOCATED_AT", key, clause, MAYBE, change(clause))
         return
-    if not (going or staying or be) or (clause.lemma == "get" and clause.objects and not clause.adverb):
+    brought = takes_along(clause)
+    off = clause.lemma == "be" and clause.adverb in {"off", "away", "over"}
+    going = off or bool(brought) or clause.means(verbs.TRAVEL) or rides(clause) or reaches(clause)
+    be = clause.lemma == "be" or clause.verb.pos_ in {"ADP", "ADV"}
+    if not (going or be or clause.means(verbs.STAY)) or (
+        clause.lemma == "get" and clause.objects and not clause.adverb
+    ):
         return
     if be and clause.verb.pos_ != "AUX" and not timed(clause):  # "in Utrecht": of whom or what?
         return
-    for place in there(clause, "Place") if going else ():
-        yield from told(clause.people, "LOCATED_AT", place, clause, MAYBE, change(clause))
+    for spot in there(clause, "Place") if going else ():
+        yield from told(clause.people, "LOCATED_AT", spot, clause, MAYBE, change(clause))
     for oblique in clause.obliques:
-        key = placed(clause, oblique.noun) if whereabouts(clause, oblique, going) else None
-        if key is None:
-            continue
-        if be and not clause.past and oblique.prep == "at" and kind(clause, key) == "Organization":
-            continue
-        if be and oblique.prep == "in" and oblique.noun.ent_type_ in REGIONS and not clause.past and stays(clause):
-            continue  # a home, and told as one
-        over: Change = "ended" if oblique.prep in {"from", "out of"} else change(clause)
-        confidence = LIKELY if named(oblique.noun) else DOUBTFUL
-        yield from told([*clause.people, *brought], "LOCATED_AT", key, clause, confidence, over)
-        yield from told(companions(clause), "LOCATED_AT", key, clause, min(confidence, MAYBE), over)
+        if whereabouts(clause, oblique, going):
+            yield from arrives(clause, oblique, [*clause.people, *brought], be=be)
+
+
+def arrives(clause: Clause, oblique: Oblique, people: list[int], *, be: bool) -> Iterator[Finding]:
+    """That persons are at the place of a prepositional phrase."""
+    place = oblique if named(oblique.noun) else around(clause, oblique)
+    key = placed(clause, place.noun)
+    if key is None:
+        return
+    if be and not clause.past:
+        if oblique.prep == "at" and kind(clause, key) == "Organization":
+            return
+        if oblique.prep == "in" and oblique.noun.ent_type_ in REGIONS and stays(clause):
+            return  # a home, and told as one
+    over: Change = "ended" if oblique.prep in {"from", "out of"} else change(clause)
+    confidence = LIKELY if named(place.noun) else DOUBTFUL
+    yield from told(people, "LOCATED_AT", key, clause, confidence, over)
+    yield from told(companions(clause), "LOCATED_AT", key, clause, min(confidence, MAYBE), over)
+
+
+def rides(clause: Clause) -> bool:
+    """Whether somebody takes the train, or a bus."""
+    return clause.means(verbs.lemmas("take, catch, get, hop")) and any(listed(noun, RIDES) for noun in clause.objects)
+
+
+def reaches(clause: Clause) -> bool:
+    """Whether "to" behind a clause says where somebody got: "I've been to Oslo", "we made it to Lisbon"."""
+    made_it = clause.lemma == "make" and any(token.lower_ == "it" for token in clause.objects)
+    been = clause.lemma == "be" and clause.verb.tag_ == "VBN"
+    return (made_it or been) and bool(clause.on_verb("to"))
 
 
 def takes_along(clause: Clause) -> list[int]:
@@ -104,7 +129,9 @@ def companions(clause: Clause) -> list[int]:
 
 def timed(clause: Clause) -> bool:
     """Whether the clause tells when, or that it is a journey."""
-    return any(token.ent_type_ in {"DATE", "TIME"} or token.lower_ in {"back", "off"} for token in clause.own)
+    return any(
+        token.ent_type_ in {"DATE", "TIME"} or token.lower_ in {"back", "off", "currently"} for token in clause.own
+    )
 
 
 def whereabouts(clause: Clause, oblique: Oblique, going: bool) -> bool:
@@ -120,6 +147,16 @@ def whereabouts(clause: Clause, oblique: Oblique, going: bool) -> bool:
     if near or holder.lower_ in {"back", "over", "home", "off", "away", "trip", "way"}:
         return True
     return holder.pos_ not in {"PROPN", "PRON"} and listed(holder, things.TRIPS | things.TIMES) and going
+
+
+def around(clause: Clause, oblique: Oblique) -> Oblique:
+    """The town around a place: "at the airport in Oslo"."""
+    if not listed(oblique.noun, things.PLACES) or owning(clause, oblique.noun) is not None:
+        return oblique
+    for outer in clause.obliques:
+        if outer.holder == oblique.noun and outer.prep in {"in", "near", "at"} and named(outer.noun):
+            return outer
+    return oblique
 
 
 def does_there(clause: Clause) -> Iterator[Finding]:
@@ -156,9 +193,17 @@ def visits(clause: Clause) -> Iterator[Finding]:
 def trips(clause: Clause) -> Iterator[Finding]:
     """My trip to Rome; our move to Ghent; a weekend in Paris; booked flights to Seville."""
     for oblique in clause.obliques:
-        if oblique.prep not in {"to", "in", "around", "through", "across"}:
+        if oblique.prep not in {"to", "in", "around", "through", "across", "from"}:
             continue
-        if not listed(oblique.holder, things.TRIPS):
+        lasting = oblique.holder == clause.verb and listed(clause.verb, SPANS) and not clause.subjects
+        greeting = oblique.prep == "from" and oblique.holder == clause.verb and listed(clause.verb, GREETINGS)
+        if greeting and oblique.noun.ent_type_ in REGIONS:
+            key = placed(clause, oblique.noun)
+            yield from told([clause.reading.speaker], "LOCATED_AT", key, clause, MAYBE)
+        if lasting and oblique.prep == "in" and oblique.noun.ent_type_ in REGIONS:  # "two weeks in Crete"
+            key = placed(clause, oblique.noun)
+            yield from told([clause.reading.speaker], "LOCATED_AT", key, clause, MAYBE)
+        if not listed(oblique.holder, things.TRIPS) or oblique.prep == "from":
             continue
         key = placed(clause, oblique.noun)
         whose = owning(clause, oblique.holder)

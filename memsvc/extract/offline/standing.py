@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memsvc.extract.offline import lexicon_things as things
@@ -35,7 +35,7 @@ HOUSES = things.words(
     "studio boatyard yard workshop barn shed cabin land plot allotment garage stall stand chapel mill"
 )
 BOUGHT = (things.HOMES | things.WORKPLACES | HOUSES) - things.words("home place")
-HOUSED = things.WORKPLACES | things.PLACES | things.HOMES | things.GROUPS
+HOUSED = (things.WORKPLACES | things.PLACES | things.HOMES | things.GROUPS) - things.words("room")
 STAND = verbs.HOLD_EVENT | verbs.lemmas("""
     stand, lie, keep, locate, park, base, situate, hang, live, sit, moor, store, bury, install, anchor, dock, stay,
     set up, site, headquarter, find, display, tie up, lock up
@@ -57,7 +57,9 @@ def read(clause: Clause) -> Iterator[Finding]:
     yield from kept(clause)
     takes_place = clause.lemma == "take" and any(noun.lower_ == "place" for noun in clause.objects)
     if clause.lemma == "be" or takes_place or clause.means(STAND):
-        yield from subject_stands(clause)
+        yield from subject_stands(clause, AT)
+    elif clause.means(verbs.MOVE) and not clause.objects:  # "our office moved to Luton"
+        yield from subject_stands(clause, ("to", "into"))
 
 
 def holds(clause: Clause, oblique: Oblique) -> bool:
@@ -73,7 +75,8 @@ def holds(clause: Clause, oblique: Oblique) -> bool:
     if not (event or house):
         return False
     told_of = clause.means(verbs.RUN | verbs.BUY | verbs.HAVE) and holder in clause.objects
-    known = named(naming(holder)) or told_of or owning(clause, holder) is not None
+    definite = named(oblique.noun) and any(child.lower_ == "the" for child in holder.children)
+    known = named(naming(holder)) or told_of or definite or owning(clause, holder) is not None
     return event or known
 
 
@@ -113,14 +116,14 @@ def stands(clause: Clause, noun: Token | None, wheres: list[Token]) -> Iterator[
         yield Finding(what, "LOCATED_AT", where, clause, LIKELY if named(wheres[0]) else MAYBE)
 
 
-def subject_stands(clause: Clause) -> Iterator[Finding]:
+def subject_stands(clause: Clause, preps: Sequence[str]) -> Iterator[Finding]:
     """What is no person stands somewhere: "the wedding is in Leeds", "the race takes place in York"."""
     for subject in clause.subjects:
         if subject.pos_ not in {"NOUN", "PROPN", "PRON"} or subject.ent_type_ == "PERSON":
             continue
         if subject.lower_ in NO_THINGS:
             continue
-        for noun in clause.on_verb(*AT):
+        for noun in clause.on_verb(*preps):
             key = placed(clause, noun)
             what = thing(clause, subject) if key is not None else None
             if key is None or what is None or what == key or kind(clause, what) not in STANDING:

@@ -22,13 +22,19 @@ TRADE_ENDS = tuple(
 NO_TRADES = frozenset({"matchmaker", "troublemaker", "coworker", "co-worker", "humanitarian"})
 BELIEFS = things.words("""
     vegan vegetarian veggie pescatarian coeliac celiac diabetic asthmatic dyslexic autistic deaf blind catholic muslim
-    jewish buddhist atheist retired unemployed pregnant sober teetotal dyspraxic colourblind colorblind left-handed
+    jewish buddhist atheist retired sober teetotal dyspraxic colourblind colorblind left-handed
 """)
 ILLNESSES = things.words("""
     asthma diabetes arthritis adhd migraine migraines epilepsy cancer eczema psoriasis hayfever allergy allergies
     anaemia endometriosis fibromyalgia sciatica tinnitus dementia parkinson alzheimer glaucoma gout ibs crohn coeliac
     insomnia dyslexia autism bronchitis covid angina cataracts stroke
 """)
+LOOSE = things.words(
+    "student apprentice intern trainee member staff volunteer head lead temp porter freshman sophomore"
+)
+"""Says little without where."""
+PRAISED = things.words("good great bad terrible amazing brilliant decent natural excellent lousy awful born")
+"""A good dancer need not be one by trade."""
 PLAIN = things.words("good great new big bad young old real little first")
 
 
@@ -50,7 +56,15 @@ def trades(clause: Clause) -> Iterator[Finding]:
     if clause.means(verbs.WORK | verbs.lemmas("start, train, qualify, retrain, serve, volunteer, hire")):
         nouns += clause.at("as")
     for noun in nouns:
-        if is_trade(noun) and not named(noun) and owning(clause, noun) is None and noun.tag_ in {"NN", "NNS"}:
+        praised = any(child.lower_ in PRAISED for child in noun.children)
+        if (
+            is_trade(noun)
+            and not listed(noun, LOOSE)
+            and not praised
+            and not named(noun)
+            and owning(clause, noun) is None
+            and noun.tag_ in {"NN", "NNS"}
+        ):
             when = any(child.lower_ in {"when", "while", "before", "until"} for child in clause.verb.children)
             yield from trade(clause, noun, clause.people if not when else [])
     for token in clause.own:

@@ -60,7 +60,10 @@ OVER = verbs.lemmas("""
 """)
 """In the past, these are over where they were done."""
 NOW = things.words("just now finally today officially")
-LONGEST = timedelta(93)
+RUN_ON = 80
+"""Words of a sentence beyond which its times may belong to anything."""
+LONGEST, A_YEAR = timedelta(93), timedelta(366)
+"""Of a time that is to come, and of one that is past, in which something happens as a whole."""
 
 Span = tuple[datetime | None, datetime | None]
 
@@ -72,9 +75,9 @@ def span(clause: Clause, type_: str, change: Change) -> Span:
     """
     tokens = wide(clause)
     found = read(clause, times(clause, tokens), words_of(tokens), type_, change)
-    if found == (None, None) and type_ not in STATES:
-        sentence = list(clause.verb.sent)
-        of_sentence = times(clause, sentence, past=any(token.tag_ == "VBD" for token in sentence))
+    sentence = clause.verb.sent
+    if found == (None, None) and type_ not in STATES and len(sentence) <= RUN_ON:
+        of_sentence = times(clause, sentence)
         if len(of_sentence) == 1 and not FOR_SO_LONG.search(words_of(tokens)):
             found = read(clause, of_sentence, words_of(sentence), type_, change)
     return found if found != (None, None) else of_now(clause, type_, change)
@@ -94,10 +97,24 @@ def words_of(tokens: Iterable[Token]) -> str:
     return " ".join("_" if token.ent_type_ == "PERSON" else token.text for token in tokens)
 
 
-def times(clause: Clause, tokens: Iterable[Token], *, past: bool = False) -> list[Moment]:
-    """The times that some words name, read with the clause's tense."""
-    ahead = not (past or clause.past or perfect(clause)) or clause.means(BOOKING)
-    return moments(words_of(tokens), told_at(clause), ahead=ahead)
+def times(clause: Clause, tokens: Iterable[Token]) -> list[Moment]:
+    """The times that some words name, read with the tense of the verb that they stand with."""
+    tokens = list(tokens)
+    verb = verb_of_times(tokens) or clause.verb
+    ahead = not (clause.past or perfect(clause)) if verb == clause.verb else not over(verb)
+    return moments(words_of(tokens), told_at(clause), ahead=ahead or clause.means(BOOKING))
+
+
+def verb_of_times(tokens: list[Token]) -> Token | None:
+    """The verb with which the first time among some words stands."""
+    first = next((token for token in tokens if token.ent_type_ == "DATE"), None)
+    return next((token for token in first.ancestors if token.pos_ in {"VERB", "AUX"}), None) if first else None
+
+
+def over(verb: Token) -> bool:
+    """Whether a verb speaks of the past."""
+    helped = any(child.dep_ == "aux" and child.lower_ in {"have", "has", "had", "'ve"} for child in verb.children)
+    return (verb.tag_ == "VBD" or helped) and not (helped and verb.lower_ == "got")
 
 
 def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Change) -> Span:
@@ -128,7 +145,8 @@ def read(clause: Clause, found: list[Moment], text: str, type_: str, change: Cha
 
 def brief(clause: Clause, type_: str, begin: datetime, end: datetime) -> bool:
     """Whether what happens at a time is over with it: a concert is; a journey that begins that day is not."""
-    if type_ not in PASSING or end - begin > LONGEST or clause.means(STARTING) or not clause.people:
+    longest = A_YEAR if end <= told_at(clause) else LONGEST
+    if type_ not in PASSING or end - begin > longest or clause.means(STARTING) or not clause.people:
         return False
     staying = clause.lemma in {"be", "stay"} or (clause.past and end - begin > timedelta(1))
     return type_ == "PARTICIPATED_IN" or staying
@@ -139,7 +157,7 @@ def of_now(clause: Clause, type_: str, change: Change) -> Span:
     today = told_at(clause).replace(hour=0, minute=0, second=0, microsecond=0)
     present = not clause.past and not perfect(clause)
     going_on = present and clause.verb.tag_ == "VBG" and (type_ == "CREATED" or clause.means(verbs.MOVE))
-    fresh = bool(clause.adverbs & NOW) or str(clause.verb.sent).rstrip().endswith("!")
+    fresh = bool(clause.adverbs & NOW) or perfect(clause) or str(clause.verb.sent).rstrip().endswith("!")
     begun = fresh and type_ not in STATES and clause.means(BEGINNING) and change != "ended"
     gone = type_ in PASSING and clause.past and clause.people and clause.means(OVER)
     if change == "ended" or gone:
@@ -159,7 +177,9 @@ def zone_of(now: datetime) -> ZoneInfo:
 
 
 def perfect(clause: Clause) -> bool:
-    """Whether the clause is in the perfect."""
+    """Whether the clause is in the perfect; "I've got" is not."""
+    if clause.lemma == "get" and clause.verb.lower_ == "got":
+        return False
     return any(child.dep_ == "aux" and child.lemma_ == "have" for child in clause.verb.children)
 
 

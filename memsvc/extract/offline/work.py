@@ -66,10 +66,14 @@ LONG = things.words("year yr month shift job placement semester term")
 MY_FIRM = things.words("employer company firm workplace school uni university college work office agency outfit")
 NOTICE = things.words("notice resignation")
 POSITIONS = things.JOBS | things.words("offer contract scholarship traineeship apprentice seat desk lecturer")
+SPOTS = things.words("spot place day week night")
+"""Jobs only where "at" stands behind them."""
 JOB_VERBS = verbs.lemmas("""
     have, get, land, start, take, accept, find, lose, quit, leave, hold, do, begin, finish, love, enjoy, be offer,
     offer, secure, win, bag, score, keep, manage, juggle, snag, resign
 """)
+JOB_LOST = verbs.lemmas("lose, quit, leave, finish, give up, resign, pack in, jack in")
+JOB_ENDS = verbs.lemmas("end, finish, expire, run out, stop, finish up")
 PERSON_NOUNS = things.words("girl guy woman man lady bloke lad")
 
 
@@ -79,6 +83,7 @@ def read(clause: Clause) -> Iterator[Finding]:
     if clause.said:
         yield from at_work(clause)
         yield from hired(clause)
+        yield from taken(clause)
         yield from at_places(clause)
         yield from duties(clause)
         yield from by_noun(clause)
@@ -91,7 +96,8 @@ def read(clause: Clause) -> Iterator[Finding]:
 def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
     """The organisation that a noun is; ``loose``: after "at", nearly anything is one."""
     noun = naming(noun)
-    if noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS | things.words("home")):
+    alone = not any(child.dep_ == "compound" for child in noun.children)
+    if noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS) or (noun.lower_ == "home" and alone):
         return None
     if noun.ent_type_ in {"GPE", "LOC", "LANGUAGE", "NORP", "PERSON"} and not loose:
         return None
@@ -161,6 +167,13 @@ def hired(clause: Clause) -> Iterator[Finding]:
         yield from working(clause, people, noun, LIKELY)
 
 
+def taken(clause: Clause) -> Iterator[Finding]:
+    """I accepted an offer from Google: who takes one works there."""
+    if clause.means(verbs.lemmas("accept, take, sign")) and any(listed(noun, POSITIONS) for noun in clause.objects):
+        for noun in clause.at("from"):
+            yield from working(clause, clause.people, noun, LIKELY)
+
+
 def at_places(clause: Clause) -> Iterator[Finding]:
     """I'm at Wolt; started at Reaktor; got into Keele; joined Monzo; she goes to St Joachim."""
     nouns: list[tuple[Token, float]] = []
@@ -181,10 +194,12 @@ def at_places(clause: Clause) -> Iterator[Finding]:
         nouns += [(noun, LIKELY) for noun in clause.at("to", "into", "at") if listed(noun, STUDY_PLACES)]
         nouns += [(noun, MAYBE) for noun in clause.at("to") if back and firm(noun) and not listed(noun, SHOPPED_AT)]
     elif clause.means(verbs.lemmas("join, rejoin, attend")):
-        nouns += [(noun, LIKELY) for noun in clause.objects if firm(noun)]
+        firms = [noun for noun in clause.objects if firm(noun)]
+        nouns += [(noun, LIKELY) for noun in firms if clause.lemma != "attend" or listed(noun, STUDY_PLACES)]
+    over: Change = "ended" if clause.lemma == "go" and clause.past else change(clause)
     for noun, confidence in nouns:
         if not listed(noun, things.GROUPS) or listed(noun, STUDY_PLACES):
-            yield from working(clause, clause.people, noun, confidence, loose=confidence > MAYBE)
+            yield from working(clause, clause.people, noun, confidence, loose=confidence > MAYBE, over=over)
 
 
 def employers_at(clause: Clause) -> list[Token]:
@@ -227,7 +242,7 @@ def ended(clause: Clause) -> Iterator[Finding]:
     nouns = [noun for noun in clause.objects if firm(noun) or (named(noun) and leaving)]
     if clause.lemma == "leave":
         nouns = [noun for noun in nouns if noun.ent_type_ in {"ORG", ""} and not listed(noun, SHOPPED_AT)]
-    nouns += clause.at("from", "at", "by") if not notice else clause.at("at")
+    nouns += clause.at("from", "at", "by", "out of") if not notice else clause.at("at")
     jobs = [noun for noun in clause.objects if listed(noun, things.JOBS | NOTICE)]
     nouns += [
         child for job in jobs for prep in job.children if prep.lower_ in {"at", "with"} for child in prep.children
@@ -239,15 +254,31 @@ def ended(clause: Clause) -> Iterator[Finding]:
 def by_noun(clause: Clause) -> Iterator[Finding]:
     """A nurse at Keele; my job at Lidl; backend at Wolt; 9 years in a hospital; my boss at the bakery."""
     for oblique in clause.obliques:
-        if oblique.prep not in {"at", "with", "for", "in"}:
+        if oblique.prep not in {"at", "with", "for", "in"} or (oblique.prep == "in" and not firm(oblique.noun)):
             continue
         near = [oblique.holder] if oblique.holder != clause.verb else [*clause.complements, *clause.objects]
         for holder in near:
             role, job = listed(holder, things.ROLES), listed(holder, POSITIONS)
+            job = job and not (oblique.prep in {"for", "in"} and listed(holder, SPOTS))
             if not (role or job) or holder.pos_ not in {"NOUN", "PROPN", "ADJ"} or holder.i > oblique.noun.i:
                 continue
+            over: Change = "ended" if job and job_over(clause, holder) else change(clause)
             people = holders(clause, holder, role)
-            yield from working(clause, people, oblique.noun, LIKELY, loose=oblique.prep == "at")
+            if over == "ended" and not people and last(holder) and clause.reading.speaker is not None:
+                people = [clause.reading.speaker]
+            yield from working(clause, people, oblique.noun, LIKELY, loose=oblique.prep == "at", over=over)
+
+
+def job_over(clause: Clause, job: Token) -> bool:
+    """Whether a clause says that a job is over: lost, ended, run out; or tells its last day."""
+    if job in clause.subjects:
+        return clause.said and (clause.means(JOB_ENDS) or last(job))
+    return (job in clause.objects and clause.means(JOB_LOST)) or last(job)
+
+
+def last(job: Token) -> bool:
+    """Whether a noun is a last day or shift."""
+    return any(child.lower_ in {"last", "final"} for child in job.children) and job.tag_ in {"NN", "NNP"}
 
 
 def my_firm(clause: Clause) -> Iterator[Finding]:
@@ -268,13 +299,17 @@ def fragments(clause: Clause) -> Iterator[Finding]:
     """New job - Bosch; postdoc, marine institute; still in the institute: nobody else is spoken of."""
     tokens = clause.own
     if clause.verb.pos_ in {"VERB", "AUX"} or any(
-        token.ent_type_ == "PERSON" or token.dep_ in {"nsubj", "poss"} or token.lower_ in {"no", "not", "from", "like"}
+        token.ent_type_ == "PERSON" or token.dep_ in {"nsubj", "poss"} or token.lower_ in {"no", "not", "like"}
         for token in tokens
     ):
         return
     job = any(listed(token, things.JOBS) or is_trade(token) for token in tokens if token.pos_ in {"NOUN", "PROPN"})
     still = any(token.lower_ == "still" for token in tokens)
+    begun = any(token.lower_ in {"from", "since", "starting"} for token in tokens) and any(
+        token.ent_type_ == "DATE" for token in tokens
+    )
     for noun in tokens:
+        job = job or (begun and named(noun) and listed(noun, things.WORKPLACES))
         study = still and listed(noun, STUDY_PLACES) and noun.dep_ == "pobj"
         if (study or (job and noun.dep_ != "compound" and firm(noun))) and clause.reading.speaker is not None:
             yield from working(clause, [clause.reading.speaker], noun, MAYBE, over="holds")
@@ -316,6 +351,8 @@ def holders(clause: Clause, noun: Token, role: bool) -> list[int]:
 def runs(clause: Clause) -> Iterator[Finding]:
     """I own a small fabric shop; she runs the bakery; we've got a farm."""
     if not clause.means(verbs.RUN | verbs.lemmas("own, have, buy, found, set up, open, co-found")) or clause.passive:
+        return
+    if any(token.lower_ in {"you", "u"} for token in clause.subjects):  # as a rule anybody
         return
     for noun in clause.objects:
         if any(child.lower_ in {"your", "yours"} for child in noun.children):
