@@ -2,9 +2,9 @@
 
 Every fact that the rules find, doubtful ones too, is labelled by gold: true where it matches one of its facts, required
 or not (``bench.matching``). A ridge regression over its traits (``memsvc.extract.offline.traits``) learns how likely it
-is true. What that would be worth on what it has not seen is estimated conversation by conversation, each by a model that
-saw none of it; the strength of the ridge, and the chance from which on a fact is said, are chosen by that. The weights
-go to ``memsvc/extract/offline/calibration.json``, moved so that this chance becomes .5.
+is true. What that would be worth on what it has not seen is estimated conversation by conversation, each by a model
+that saw none of it; the strength of the ridge, and the chance from which on a fact is said, are chosen by that. The
+weights go to ``memsvc/extract/offline/calibration.json``, moved so that this chance becomes .5.
 
 Rules are made while gold is read, so they do better on it than elsewhere: ``COUNTS`` says which sets were read most,
 and ``AIM`` is above the bar for that reason. ``kept`` is never read. No database, half a minute; the same gold and
