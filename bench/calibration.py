@@ -1,11 +1,10 @@
 """``python -m bench.calibration``: learns from gold how sure the offline extractor may be of what it finds.
 
 Every fact that the rules find, doubtful ones too, is labelled by gold: true where it matches one of its facts, required
-or not (``bench.matching``); every name of which no fact is said, where it names an entity and is of its type. Ridge
-regressions over their traits (``memsvc.extract.offline.traits``) learn how likely such a fact, such a name, is right.
-What they would be worth on what they have not seen is estimated conversation by conversation, each by a model that saw
-none of it; the strength of the ridge, and the chance from which on something is said, are chosen by that. The weights
-go to ``memsvc/extract/offline/calibration.json``, moved so that this chance becomes .5.
+or not (``bench.matching``). A ridge regression over its traits (``memsvc.extract.offline.traits``) learns how likely it
+is true. What that would be worth on what it has not seen is estimated conversation by conversation, each by a model
+that saw none of it; the strength of the ridge, and the chance from which on a fact is said, are chosen by that. The
+weights go to ``memsvc/extract/offline/calibration.json``, moved so that this chance becomes .5.
 
 Rules are made while gold is read, so they do better on it than elsewhere: ``COUNTS`` says which sets were read most,
 and ``AIM`` is above the bar for that reason. ``kept`` is never read. No database, half a minute; the same gold and
@@ -16,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,13 +23,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 
-from bench.examples import FactExample, Lesson, NameExample, lesson_of, retold
+from bench.examples import Lesson, lesson_of, retold
 from bench.gold import load
 from bench.harness import run, table
 from bench.logistic import Examples, Model, fit, loss, unseen
-from bench.matching import Found, Tally, count_entities, count_facts
-from bench.scoring import f1, ratio
-from memsvc.extract.offline.calibration import FILE, Calibration, Weights
+from bench.matching import Tally, count_facts
+from bench.scoring import ratio
+from memsvc.extract.offline.calibration import FILE, Calibration
 
 if TYPE_CHECKING:
     from bench.logistic import Vector
@@ -48,8 +47,8 @@ SMALL = 0.03
 """Weights nearer to 0 are not kept."""
 PRIOR = "prior"
 """Has no penalty: the more the ridge holds the other weights down, the more the authors are believed."""
-RISING = (PRIOR, "rules", "clauses", "lead")
-"""The surer the author, the more often it was found, the farther a type leads: the surer it is."""
+RISING = (PRIOR, "rules", "clauses")
+"""The surer the author, and the more often it was found, the surer a fact."""
 CHANCES = [round(0.98 - 0.02 * step, 2) for step in range(45)]
 FEWEST = 30
 """Facts that have to be said for a precision to mean something."""
@@ -57,47 +56,39 @@ COLUMNS = ("said", "precision", "recall", "true")
 
 
 class Learnt(NamedTuple):
-    """What was learnt of facts, or of names."""
+    """What was learnt."""
 
-    weights: Weights
+    calibration: Calibration
     chances: Vector
     """Of each example, by weights that have not seen its conversation."""
     least: float
-    """The chance from which on something is said."""
+    """The chance from which on a fact is said."""
 
 
-def learn(lessons: Sequence[Lesson], kind: str, least: Callable[[Vector], float]) -> Learnt:
-    """Learn from the ``facts`` or the ``names`` of lessons.
-
-    Args:
-        lessons: what was found.
-        kind: which of their examples.
-        least: chooses from which chance on something is said, by the chances of all.
-    """
-    all_: list[tuple[Lesson, FactExample | NameExample]] = [
-        (lesson, one) for lesson in lessons for one in getattr(lesson, kind)
-    ]
+def learn(lessons: Sequence[Lesson], aim: float = AIM) -> Learnt:
+    """Learn from the facts of lessons; ``aim`` is the precision from which on they are said."""
+    all_ = [(lesson, one) for lesson in lessons for one in lesson.facts]
     examples = Examples.of(
         [one.traits for _, one in all_], [one.true for _, one in all_], [COUNTS[lesson.set] for lesson, _ in all_]
     )
     folds = [lesson.gold.name for lesson, _ in all_]
     tried = {ridge: unseen(examples, folds, ridge, least=LEAST, rising=RISING, free=PRIOR) for ridge in RIDGES}
     losses = {ridge: loss(examples, chances) for ridge, chances in tried.items()}
-    table(f"{kind}: ridge", [["penalty", "loss"], *([f"{ridge:g}", f"{one:.4f}"] for ridge, one in losses.items())])
+    table("ridge", [["penalty", "loss"], *([f"{ridge:g}", f"{one:.4f}"] for ridge, one in losses.items())])
     best = min(losses, key=losses.__getitem__)
-    reliability(kind, examples.true, tried[best])
-    border = least(tried[best])
-    print(f"\n{kind}: said from {border:.2f} on; {len(all_)} examples, {examples.true.mean():.0%} of them right")
-    return Learnt(rounded(fit(examples, best, least=LEAST, rising=RISING, free=PRIOR), border), tried[best], border)
+    reliability(examples.true, tried[best])
+    least = threshold(lessons, tried[best], aim)
+    print(f"\nsaid from {least:.2f} on; {len(all_)} examples, {examples.true.mean():.0%} of them true")
+    return Learnt(rounded(fit(examples, best, least=LEAST, rising=RISING, free=PRIOR), least), tried[best], least)
 
 
-def rounded(model: Model, least: float) -> Weights:
+def rounded(model: Model, least: float) -> Calibration:
     """The model as it is kept: few digits, no small weights, and .5 where something is said."""
     kept = {name: round(weight, 3) for name, weight in model.weights.items() if abs(weight) >= SMALL}
-    return Weights(bias=round(model.bias - log(least / (1 - least)), 3), weights=kept)
+    return Calibration(bias=round(model.bias - log(least / (1 - least)), 3), weights=kept)
 
 
-def reliability(kind: str, true: Vector, chances: Vector) -> None:
+def reliability(true: Vector, chances: Vector) -> None:
     """Print how often what has a chance is right."""
     rows = [["chance", "examples", "mean chance", "right"]]
     for place in range(10):
@@ -105,7 +96,7 @@ def reliability(kind: str, true: Vector, chances: Vector) -> None:
         if inside.any():
             means = [f"{values[inside].mean():.2f}" for values in (chances, true)]
             rows.append([f"{place / 10:.1f}", str(inside.sum()), *means])
-    table(f"{kind}: reliability, unseen", rows)
+    table("reliability, unseen", rows)
 
 
 def said(lessons: Sequence[Lesson], chances: Vector, least: float) -> Tally:
@@ -127,16 +118,16 @@ def cells(tally: Tally) -> list[str]:
     return [str(all_), *(f"{ratio(part, whole):.3f}" for part, whole in shares)]
 
 
-def trusted(lessons: Sequence[Lesson], kind: str, chances: Vector) -> tuple[list[Lesson], Vector]:
+def trusted(lessons: Sequence[Lesson], chances: Vector) -> tuple[list[Lesson], Vector]:
     """The lessons that count fully, and the chances of their examples."""
     full = [lesson for lesson in lessons if COUNTS[lesson.set] == 1] or list(lessons)
-    inside = np.array([lesson in full for lesson in lessons for _ in getattr(lesson, kind)])
+    inside = np.array([lesson in full for lesson in lessons for _ in lesson.facts])
     return full, chances[inside]
 
 
-def least_of_facts(lessons: Sequence[Lesson], chances: Vector, aim: float = AIM) -> float:
+def threshold(lessons: Sequence[Lesson], chances: Vector, aim: float) -> float:
     """The least chance above which precision stays at ``aim``; a curve is printed."""
-    full, theirs = trusted(lessons, "facts", chances)
+    full, theirs = trusted(lessons, chances)
     rows, chosen, holds = [["chance", *COLUMNS]], CHANCES[0], True
     for least in CHANCES:
         tally = said(full, theirs, least)
@@ -146,29 +137,8 @@ def least_of_facts(lessons: Sequence[Lesson], chances: Vector, aim: float = AIM)
         rows.append([f"{least:.2f}", *cells(tally)])
     priors = np.array([one.prior for lesson in full for one in lesson.facts])
     rows.append(["authors", *cells(said(full, priors, 0.5))])
-    table("facts: said from a chance on, unseen", rows)
+    table("said from a chance on, unseen", rows)
     return chosen
-
-
-def least_of_names(lessons: Sequence[Lesson], chances: Vector) -> float:
-    """The chance from which on names of which no fact is said give the best F1 of all; a curve is printed."""
-    full, theirs = trusted(lessons, "names", chances)
-    names = [one for lesson in full for one in lesson.names]
-    tally = Tally()
-    for lesson in full:
-        lesson.matcher.found = Found(lesson.listed, [])
-        count_entities(lesson.matcher, tally)
-    rows, best = [["chance", "names", "precision", "recall", "F1"]], (0.0, 0.0)
-    for least in CHANCES:
-        left = [one for one, chance in zip(names, theirs, strict=True) if chance < least]
-        right = tally.entities_right - sum(one.required for one in left)
-        wrong = tally.entities_wrong - sum(not one.true for one in left)
-        shares = ratio(right, right + wrong), ratio(right, tally.entities_required)
-        best = max(best, (f1(*shares), least))
-        figures = [f"{share:.3f}" for share in (*shares, f1(*shares))]
-        rows.append([f"{least:.2f}", str(len(names) - len(left)), *figures])
-    table("names: said from a chance on, unseen", rows)
-    return best[1]
 
 
 def by_rule(lessons: Sequence[Lesson], chances: Vector, least: float) -> None:
@@ -184,10 +154,10 @@ def by_rule(lessons: Sequence[Lesson], chances: Vector, least: float) -> None:
     )  # fmt: skip
 
 
-def weights_table(title: str, learnt: Weights) -> None:
+def weights_table(learnt: Calibration) -> None:
     """Print weights, the heaviest first."""
     heaviest = sorted(learnt.weights.items(), key=lambda one: (-abs(one[1]), one[0]))
-    table(title, [["trait", "weight"], *([name, f"{weight:+.3f}"] for name, weight in heaviest)])
+    table("weights", [["trait", "weight"], *([name, f"{weight:+.3f}"] for name, weight in heaviest)])
 
 
 def main() -> None:
@@ -201,15 +171,13 @@ def main() -> None:
 
     def bench_calibration() -> None:
         lessons = [lesson_of(name, one) for name in asked.set or COUNTS for one in load(name)]
-        facts = learn(lessons, "facts", lambda chances: least_of_facts(lessons, chances, asked.aim))
-        names = learn(lessons, "names", lambda chances: least_of_names(lessons, chances))
+        learnt = learn(lessons, asked.aim)
         if asked.show:
-            by_rule(lessons, facts.chances, facts.least)
-            weights_table("facts: weights", facts.weights)
-            weights_table("names: weights", names.weights)
-        kept = msgspec.json.encode(Calibration(facts=facts.weights, names=names.weights), order="sorted")
+            by_rule(lessons, learnt.chances, learnt.least)
+            weights_table(learnt.calibration)
+        kept = msgspec.json.encode(learnt.calibration, order="sorted")
         asked.out.write_bytes(msgspec.json.format(kept, indent=1) + b"\n")
-        print(f"\n{len(facts.weights.weights)} and {len(names.weights.weights)} weights written to {asked.out.name}")
+        print(f"\n{len(learnt.calibration.weights)} weights written to {asked.out.name}")
 
     run(bench_calibration)
 

@@ -1,4 +1,4 @@
-"""How sure the offline extractor is: which rule found a fact, what is learnt of it, and names that are left out."""
+"""How sure the offline extractor is: which rule found a fact, and what is learnt of it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import msgspec
-import pytest
 
-from memsvc.extract.offline.calibration import AUTHORS, FILE, GOLD, LEAST, Calibration, Weights
+from memsvc.extract.offline.calibration import FILE, LEAST, Calibration, by_authors, by_gold
 from memsvc.extract.offline.cast import Cast
 from memsvc.extract.offline.extractor import read, read_turns
 from memsvc.extract.offline.facts import alike
@@ -69,17 +68,16 @@ def test_every_finding_of_a_text_has_a_rule() -> None:
 
 def test_the_weights_are_few_and_of_rules_that_there_are() -> None:
     learnt = msgspec.json.decode(FILE.read_bytes(), type=Calibration)
-    assert len(learnt.facts.weights) + len(learnt.names.weights) <= MOST_WEIGHTS
-    rules = [trait.removeprefix("rule=") for trait in learnt.facts.weights if trait.startswith("rule=")]
+    assert len(learnt.weights) <= MOST_WEIGHTS
+    rules = [trait.removeprefix("rule=") for trait in learnt.weights if trait.startswith("rule=")]
     assert rules
     assert [rule for rule in rules if not exists(rule)] == [], "run `make bench-calibration` after changing rules"
-    assert all(learnt.facts.weights.get(trait, 0) >= 0 for trait in ("prior", "rules", "clauses"))
-    assert learnt.names.weights.get("lead", 0) >= 0
+    assert all(learnt.weights.get(trait, 0) >= 0 for trait in ("prior", "rules", "clauses"))
 
 
 def test_what_was_not_learnt_leaves_the_prior() -> None:
     traits = {"rule=nobody.knows": 1.0, "type=ADMIRES": 1.0}
-    weights = Weights(bias=-0.3, weights={"prior": 0.5, "rule=places.lives": 0.8})
+    weights = Calibration(bias=-0.3, weights={"prior": 0.5, "rule=places.lives": 0.8})
     chances = [weights.confidence(traits | {"prior": prior}) for prior in (-0.4, 0.4, 1.1, 2.2)]
     assert chances == sorted(set(chances))
     assert weights.confidence(traits) == weights.confidence({})
@@ -88,14 +86,14 @@ def test_what_was_not_learnt_leaves_the_prior() -> None:
 def test_confidence_rises_with_the_prior() -> None:
     (same,) = findings("I live in Porto")
     chances = [
-        GOLD.fact([replace(one, confidence=prior) for one in same]) for prior in (DOUBTFUL, MAYBE, LIKELY, SURE, 1)
+        by_gold([replace(one, confidence=prior) for one in same]) for prior in (DOUBTFUL, MAYBE, LIKELY, SURE, 1)
     ]
     assert chances == sorted(chances)
     assert all(0 < chance < 1 for chance in chances)
 
 
 def test_plain_facts_are_said_and_none_is_lost() -> None:
-    learnt, authors = read(window(TEXT), GOLD), read(window(TEXT), AUTHORS)
+    learnt, authors = read(window(TEXT), by_gold), read(window(TEXT), by_authors)
     names = {entity.key: entity.name for entity in learnt.entities}
     said = {(names[one.subject], one.type, names[one.object]) for one in learnt.facts if one.confidence >= LEAST}
     assert {("Sam", "FAMILY_OF", "Ines"), ("Ines", "LIVES_IN", "Porto")} <= said
@@ -103,20 +101,3 @@ def test_plain_facts_are_said_and_none_is_lost() -> None:
         (one.subject, one.type, one.object) for one in authors.facts
     }
     assert LEAST == ASKED
-
-
-@pytest.mark.parametrize(("sure", "named"), [(1.0, True), (0.1, False)])
-def test_a_doubtful_name_of_which_no_fact_is_said_becomes_nobody(sure: float, named: bool) -> None:
-    judge = AUTHORS._replace(name=lambda _entry, _where: sure)
-    found = {
-        entity.name: entity.named for entity in read(window("Ask Quorvath again. I live in Porto"), judge).entities
-    }
-    assert found["Porto"]
-    assert ("Quorvath" in found and found["Quorvath"]) is named
-
-
-def test_a_doubtful_name_stays_for_its_doubtful_facts() -> None:
-    judge = AUTHORS._replace(fact=lambda _same: 0.3, name=lambda _entry, _where: 0.1)
-    extraction = read(window("I live in Porto"), judge)
-    assert [one.confidence for one in extraction.facts] == [0.3]
-    assert {entity.name: entity.named for entity in extraction.entities} == {"Sam": True, "Porto": False}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memsvc.extract.extraction import Entity
-from memsvc.extract.offline.calibration import GOLD
+from memsvc.extract.offline.calibration import by_gold
 from memsvc.extract.offline.cast import Cast
 from memsvc.extract.offline.clean import clean
 from memsvc.extract.offline.extractor import OfflineExtractor, read, read_turns
@@ -241,5 +241,5 @@ async def test_turns_before_the_window_are_context_only() -> None:
 )
 def test_no_text_breaks_it(text: str) -> None:
     shown = window(text, f"and {text}", f"I live in Porto {text}")
-    facts = [*read(shown).facts, *read(shown, GOLD).facts]
+    facts = [*read(shown).facts, *read(shown, by_gold).facts]
     assert all(fact.quote and fact.quote in shown.turns[fact.turn].text for fact in facts)

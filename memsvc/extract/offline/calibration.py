@@ -1,7 +1,7 @@
-"""How sure facts and names are: what gold says of those that look alike, rather than what a rule's author thinks.
+"""How sure a fact is: what gold says of those that look alike, rather than what a rule's author thinks.
 
-Logistic regressions over ``traits``; ``bench/calibration.py`` learns their weights and writes ``calibration.json``, so
-that a confidence of ``LEAST`` is where saying it is worth it (docs/adr/0020-learnt-confidence.md).
+A logistic regression over ``traits``; ``bench/calibration.py`` learns its weights and writes ``calibration.json``, so
+that a confidence of ``LEAST`` is where saying a fact is worth it (docs/adr/0020-learnt-confidence.md).
 """
 
 from __future__ import annotations
@@ -10,50 +10,30 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import exp
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from memsvc.extract.offline.traits import of_fact, of_name
-
-if TYPE_CHECKING:
-    from spacy.tokens import Span
-
-    from memsvc.extract.offline.cast import Entry
-    from memsvc.extract.offline.findings import Finding
+from memsvc.extract.offline.findings import Finding
+from memsvc.extract.offline.traits import traits
 
 LEAST = 0.5
 """Facts of less confidence are put before a person; ``memsvc.extract.validation`` has the same."""
 FILE = Path(__file__).with_name("calibration.json")
-
-
-class Weights(msgspec.Struct, frozen=True):
-    """Of one regression."""
-
-    bias: float
-    weights: dict[str, float]
-    """Trait -> how much it adds to the log odds; what is not here adds nothing."""
-
-    def confidence(self, traits: Mapping[str, float]) -> float:
-        """The chance that what has these traits is right, moved so that it is .5 where it is just worth saying."""
-        odds = self.bias + sum(self.weights.get(trait, 0.0) * value for trait, value in traits.items())
-        return 1 / (1 + exp(-odds))
+Judge = Callable[[Sequence[Finding]], float]
+"""How sure a fact is, above 0 and at most 1, by all findings that tell it, the one of the highest prior first."""
 
 
 class Calibration(msgspec.Struct, frozen=True):
     """``calibration.json``."""
 
-    facts: Weights
-    names: Weights
+    bias: float
+    weights: dict[str, float]
+    """Trait -> how much it adds to the log odds; what is not here adds nothing."""
 
-
-class Judge(NamedTuple):
-    """Who says how sure something is; chances are above 0 and at most 1."""
-
-    fact: Callable[[Sequence[Finding]], float]
-    """By all findings that tell a fact, the one of the highest prior first."""
-    name: Callable[[Entry, Sequence[Span]], float]
-    """That a name is one, and of its type: by its entry, and where it stands."""
+    def confidence(self, seen: Mapping[str, float]) -> float:
+        """The chance that what has these traits is true, moved so that it is .5 where it is just worth saying."""
+        odds = self.bias + sum(self.weights.get(trait, 0.0) * value for trait, value in seen.items())
+        return 1 / (1 + exp(-odds))
 
 
 @cache
@@ -62,10 +42,11 @@ def load() -> Calibration:
     return msgspec.json.decode(FILE.read_bytes(), type=Calibration)
 
 
-AUTHORS = Judge(fact=lambda same: same[0].confidence, name=lambda _entry, _where: 1.0)
-"""The authors of the rules: the prior of the surest one; they trust every name."""
-GOLD = Judge(
-    fact=lambda same: load().facts.confidence(of_fact(same)),
-    name=lambda entry, where: load().names.confidence(of_name(entry, where)),
-)
-"""What was learnt from gold."""
+def by_authors(same: Sequence[Finding]) -> float:
+    """What the author of the surest rule thinks."""
+    return same[0].confidence
+
+
+def by_gold(same: Sequence[Finding]) -> float:
+    """What gold says of findings like these."""
+    return load().confidence(traits(same))

@@ -11,10 +11,9 @@ from zoneinfo import ZoneInfo
 
 from memsvc.extract.extraction import Extraction
 from memsvc.extract.offline import pipeline
-from memsvc.extract.offline.calibration import AUTHORS, GOLD, Judge
+from memsvc.extract.offline.calibration import Judge, by_authors, by_gold
 from memsvc.extract.offline.cast import Cast, normal
 from memsvc.extract.offline.clean import Cleaned, clean
-from memsvc.extract.offline.doubts import without_doubtful
 from memsvc.extract.offline.facts import read_facts
 from memsvc.extract.offline.language import is_english
 from memsvc.extract.offline.names import Name, find_names
@@ -43,10 +42,10 @@ class OfflineExtractor:
 
     async def extract(self, window: Window) -> Extraction:
         """What the turns of the window say; never raises for what a text holds."""
-        return await asyncio.to_thread(read, window, GOLD)
+        return await asyncio.to_thread(read, window, by_gold)
 
 
-def read(window: Window, judge: Judge = AUTHORS) -> Extraction:
+def read(window: Window, judge: Judge = by_authors) -> Extraction:
     """What the turns of a window say, as sure as ``judge`` is of it; see ``OfflineExtractor.extract``."""
     cast = Cast(window)
     readings = read_turns(window, cast)
@@ -56,8 +55,7 @@ def read(window: Window, judge: Judge = AUTHORS) -> Extraction:
     counts = Counter(fact.turn for fact in facts)
     signs = [read_signs(at, turn.text, counts[at]) for at, turn in enumerate(window.turns) if turn.role in PEOPLE]
     used = [key for fact in facts for key in (fact.subject, fact.object)]
-    entities = without_doubtful(cast.extracted(used), facts, cast, readings, judge)
-    return Extraction(entities=tuple(entities), facts=tuple(facts), signs=tuple(signs))
+    return Extraction(entities=tuple(cast.extracted(used)), facts=tuple(facts), signs=tuple(signs))
 
 
 def read_turns(window: Window, cast: Cast) -> list[TurnReading]:

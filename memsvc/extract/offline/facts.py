@@ -11,7 +11,7 @@ from dataclasses import replace
 from memsvc.extract.extraction import Fact
 from memsvc.extract.offline import lexicon_kin as kin
 from memsvc.extract.offline.answers import of_somebody_else, read_answer
-from memsvc.extract.offline.calibration import AUTHORS, LEAST, Judge
+from memsvc.extract.offline.calibration import LEAST, Judge, by_authors
 from memsvc.extract.offline.changes import read_changes
 from memsvc.extract.offline.clauses import Clause, clauses
 from memsvc.extract.offline.corrections import may_correct, read_corrections
@@ -45,7 +45,7 @@ CHILDREN = frozenset(
 SYMMETRIC = frozenset({"KNOWS", "FAMILY_OF"})
 
 
-def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = AUTHORS) -> list[Fact]:
+def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = by_authors) -> list[Fact]:
     """The facts of a window's turns, each once.
 
     Args:
@@ -54,7 +54,7 @@ def read_facts(window: Window, readings: Sequence[Reading], judge: Judge = AUTHO
             window have a negative index and give no facts.
         judge: says how sure a fact is.
     """
-    judged = [(replace(same[0], confidence=judge.fact(same)), same) for same in alike(window, readings)]
+    judged = [(replace(same[0], confidence=judge(same)), same) for same in alike(window, readings)]
     told = {id(finding): same for finding, same in judged}
     return [fact(finding, told[id(finding)]) for finding in settled([finding for finding, _ in judged])]
 

@@ -1,6 +1,4 @@
-"""What can be seen of a fact, or of a name, that may tell whether it is right.
-
-Of a fact: its rule, its ends, its clause, its sentence. Of a name: how it was voted for, and how it is typed.
+"""What can be seen of a finding that may tell whether it is true: its rule, its ends, its clause and its sentence.
 
 No trait knows a word but those of closed classes, so that what ``calibration`` learns holds for what nobody has said
 yet. A trait that names a kind ("rule=places.moves") is 1 where it is so; others are small numbers.
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Span
 
     from memsvc.extract.extraction import Entity
-    from memsvc.extract.offline.cast import Entry
     from memsvc.extract.offline.names import Name
 
 FIRM, FAIR = 16, 6
@@ -48,7 +45,7 @@ OF_CLAUSES: tuple[tuple[str, Callable[[Clause], bool]], ...] = (
 DENIALS = words("not n't no never nobody nothing without than but")
 
 
-def of_fact(same: Sequence[Finding]) -> dict[str, float]:
+def traits(same: Sequence[Finding]) -> dict[str, float]:
     """The traits of a fact.
 
     Args:
@@ -135,32 +132,6 @@ def of_sentence(clause: Clause) -> Iterator[str]:
         yield "contrast"
     if sentence.text.rstrip().endswith("?"):
         yield "question"
-
-
-def of_name(entry: Entry, where: Sequence[Span]) -> dict[str, float]:
-    """The traits of a name.
-
-    Args:
-        entry: what it names.
-        where: where it stands, at least once.
-
-    Returns:
-        Trait -> value; those that are 0 are left out.
-    """
-
-    def share(holds: Callable[[Span], bool]) -> float:
-        return sum(map(holds, where)) / len(where)
-
-    found = {
-        f"is {entry.kind}": 1.0,
-        "lead": log(1 + max(0, led(entry.votes))),
-        "often": log(len(where)),
-        "word": share(lambda one: all(is_word(token.lower_) for token in one)),
-        "first": share(lambda one: bool(one[0].is_sent_start)),
-        "lower case": share(lambda one: one.text.islower()),
-        "full": share(lambda one: len(one) > 1),
-    }
-    return {trait: value for trait, value in found.items() if value}
 
 
 def led(votes: Counter[str]) -> int:
