@@ -38,6 +38,21 @@ BUSINESSES = things.words("""
 AIDS = things.words(
     "aids prosthesis wheelchair walker rollator crutches pacemaker licence license pram pushchair buggy"
 )
+GROWN = things.words("""
+    tree trees orchid orchids rose roses rosebush shrub shrubs hedge herb herbs cactus cacti succulent succulents bonsai
+    houseplant houseplants monstera fern ferns vine vines grapevine vegetable-patch veg-patch patch flowerbed flowerbeds
+    polytunnel pond compost beehive henhouse coop birdhouse reindeer ewe ewes ram rams bull bulls heifer heifers calf
+    calves cattle sow piglet piglets turkey turkeys stallion filly colt mule livestock herd flock
+""")
+"""What grows or grazes with those who have it."""
+TOOLS = things.words("""
+    welder sander planer jigsaw bandsaw chisel chisels anvil vice workbench toolbox wheelbarrow ladder compressor
+    sprayer strimmer hedge-trimmer rotavator shredder axe spade scythe cultivator plough baler harvester
+    excavator digger crane forklift winch trolley wagon cart sledge sleigh snowmobile jetski jet-ski outboard rucksack panniers saddle
+    harness bridle easel press letterpress typewriter darkroom enlarger spinning-wheel overlocker serger pottery-wheel
+    metronome amplifier pedalboard stall safe heirloom brooch locket pendant rosary cufflinks medal medals quilt hearth
+    fireplace woodburner solar-panels panels jukebox pinball dartboard chessboard sewing-table dresser cabinet rocker
+""")
 SWAP = verbs.lemmas("trade, trade in, swap, exchange, part-exchange")
 CHANGING_HANDS = frozenset({"inherit", "buy", "take", "adopt", "get", "acquire", "purchase"})
 """What was another's may come to the subject by these: "I inherited my aunt's cello"."""
@@ -62,7 +77,7 @@ def ownable(noun: Token, *, any_thing: bool) -> bool:
         return True
     if names_event(noun):
         return False
-    if listed(noun, things.OWNED | BREEDS - {"cross", "boxer", "pointer", "crow", "drake"} | AIDS):
+    if listed(noun, things.OWNED | BREEDS - {"cross", "boxer", "pointer", "crow", "drake"} | AIDS | GROWN | TOOLS):
         return not listed(noun, things.EVENTS - things.OWNED)
     if listed(noun, things.NOT_OWNED | things.EMPTY | EATEN | things.EVENTS):
         return False
@@ -109,4 +124,19 @@ def names_of(noun: Token) -> list[Token]:
         if child.dep_ in {"acl", "relcl"} and child.lemma_ in {"call", "name"}:
             return [name for name in child.children if name.dep_ in {"oprd", "attr", "dobj"} and named(name)]
     after = noun.nbor() if noun.i + 1 < len(noun.doc) else None
-    return [after] if after is not None and after.pos_ == "PROPN" and after.dep_ != "compound" else []
+    if after is not None and after.pos_ == "PROPN" and after.dep_ != "compound":
+        return [after]
+    return named_next(noun)
+
+
+def named_next(noun: Token) -> list[Token]:
+    """The name that the next sentence begins with: "We have a tortoise. Called Flash"; "the dog. Rex, he's nine"."""
+    doc, at = noun.doc, noun.i + 1
+    while at < len(doc) and (doc[at].is_punct or doc[at].is_space):
+        at += 1
+    if at >= len(doc) or at == noun.i + 1 or doc[at].sent == noun.sent:
+        return []
+    said = doc[at].lower_ in {"called", "named", "name", "names"}
+    name = doc[at + 1] if said and at + 1 < len(doc) else doc[at]
+    told = said or (name.i + 2 < len(doc) and name.nbor().text == "," and name.nbor(2).lower_ in {"he", "she", "a"})
+    return [name] if told and name.pos_ == "PROPN" else []
