@@ -459,11 +459,16 @@ CREATE FUNCTION memsvc.append_recall(p_user_id uuid, p_recall_id uuid, p_door te
     AS $$
 BEGIN
   PERFORM memsvc.keep_memories(p_user_id);
-  INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
-  SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
-  FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
-  LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
-  ON CONFLICT (user_id, recall_id) DO NOTHING;
+  WITH noted AS (
+    INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
+    SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
+    FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
+    LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
+    ON CONFLICT (user_id, recall_id) DO NOTHING
+    RETURNING recall_id
+  )
+  INSERT INTO outbox (user_id, kind, subject_id)
+  SELECT p_user_id, 'memory.recalled', n.recall_id FROM noted AS n WHERE p_memories <> '{}';
 END
 $$;
 
@@ -1113,6 +1118,7 @@ BEGIN
     ON CONFLICT (user_id, recorded_at) DO NOTHING RETURNING * INTO made;
     EXIT WHEN FOUND;
   END LOOP;
+  INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'graph.changed', made.change_id);
   RETURN made;
 END
 $$;
@@ -1759,6 +1765,85 @@ END;
 ALTER FUNCTION memsvc.change_models() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.change_models() IS 'Lets nobody else change models, or store vectors, in this transaction.';
+
+CREATE FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) RETURNS TABLE(nodes json, edges json, gone_nodes uuid[], gone_edges uuid[], complete boolean)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := clock_timestamp();
+  at timestamptz;
+  touched_nodes uuid[];
+  touched_edges uuid[];
+  moved uuid[];
+  facts uuid[];
+  shown uuid[];
+BEGIN
+  SELECT c.recorded_at INTO at FROM changes AS c WHERE c.user_id = p_user_id AND c.change_id = p_change_id;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  SELECT coalesce(array_agg(DISTINCT t.subject) FILTER (WHERE t.kind <> 'edge'), '{}'),
+    coalesce(array_agg(DISTINCT t.subject) FILTER (WHERE t.kind = 'edge'), '{}'),
+    coalesce(array_agg(DISTINCT t.subject) FILTER (WHERE t.kind = 'merge'), '{}'), count(*) <= p_most
+  INTO touched_nodes, touched_edges, moved, complete
+  FROM (
+    SELECT v.kind, v.subject FROM memsvc.versions_touched(p_user_id, at - interval '1 microsecond', at) AS v
+    LIMIT p_most + 1
+  ) AS t;
+  IF complete THEN
+    SELECT coalesce(array_agg(v.version_id ORDER BY v.version_id), '{}'), count(*) <= p_most INTO facts, complete
+    FROM (
+      (SELECT o.version_id FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.edge_id = ANY (touched_edges) AND o.recorded_to = 'infinity'
+        AND o.valid_from <= moment AND o.valid_to > moment
+      ORDER BY o.edge_id)
+      UNION
+      SELECT o.version_id
+      FROM memsvc.edges_known(p_user_id, ARRAY(
+        SELECT s.node_id FROM memsvc.same_nodes(p_user_id, moved) AS s WHERE moved <> '{}'
+      ), 'both', NULL) AS o
+      WHERE moved <> '{}' AND o.valid_from <= moment AND o.valid_to > moment
+      LIMIT p_most + 1
+    ) AS v;
+  END IF;
+  IF NOT complete THEN
+    RETURN QUERY SELECT '[]'::json, '[]'::json, '{}'::uuid[], '{}'::uuid[], false;
+    RETURN;
+  END IF;
+  shown := memsvc.standing_for(p_user_id, touched_nodes || ARRAY(
+    SELECT n.node_id
+    FROM (
+      SELECT o.from_node, o.to_node FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.version_id = ANY (facts) ORDER BY o.version_id OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (VALUES (v.from_node), (v.to_node)) AS n (node_id)
+  ));
+  RETURN QUERY
+  SELECT g.nodes, g.edges, ARRAY(
+    SELECT n.node_id FROM unnest(touched_nodes) AS n (node_id) WHERE n.node_id <> ALL (shown)
+  ), ARRAY(
+    SELECT n.edge_id FROM unnest(touched_edges) AS n (edge_id)
+    WHERE NOT EXISTS (
+      SELECT FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.edge_id = n.edge_id AND o.recorded_to = 'infinity'
+        AND o.valid_from <= moment AND o.valid_to > moment
+      ORDER BY o.edge_id OFFSET 0
+    )
+  ), true
+  FROM memsvc.graph_shown(
+    p_user_id, shown, array_fill(0, ARRAY[cardinality(shown)]), facts, moment, NULL
+  ) AS g;
+END
+$$;
+
+ALTER FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) IS 'What a change of the graph means to somebody who draws it.';
 
 CREATE FUNCTION memsvc.check_added_types() RETURNS trigger
     LANGUAGE plpgsql
@@ -5745,6 +5830,40 @@ ALTER FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p
 
 COMMENT ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) IS 'Evidence of one version or merge, as known at a time.';
 
+CREATE FUNCTION memsvc.live_end() RETURNS xid8
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN pg_snapshot_xmin(pg_current_snapshot());
+
+ALTER FUNCTION memsvc.live_end() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.live_end() IS 'The oldest transaction that still runs: events below it are all there.';
+
+CREATE FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) RETURNS TABLE(event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+BEGIN
+  RETURN QUERY
+  SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
+  FROM memsvc.outbox AS e
+  WHERE e.user_id = proved AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
+    AND e.transaction_id < memsvc.live_end()
+  ORDER BY e.transaction_id, e.event_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) IS 'A user''s events behind a place, in their order.';
+
 CREATE FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -7628,6 +7747,44 @@ $$;
 ALTER FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'How nodes are shown: one label, type and description for each.';
+
+CREATE FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) RETURNS TABLE(node json)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  found uuid;
+BEGIN
+  SELECT coalesce(f.from_node, s.node_id) INTO found
+  FROM recall_events AS r
+  CROSS JOIN unnest(r.memories[:10]) WITH ORDINALITY AS m (memory_id, place)
+  LEFT JOIN LATERAL (
+    SELECT v.from_node FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = m.memory_id OFFSET 0
+  ) AS f ON true
+  LEFT JOIN LATERAL (
+    SELECT coalesce(l.node_id, n.node_id, e.from_node) AS node_id
+    FROM source_links AS l
+    LEFT JOIN node_versions AS n ON n.user_id = p_user_id AND n.version_id = l.node_version_id
+    LEFT JOIN edge_versions AS e ON e.user_id = p_user_id AND e.version_id = l.edge_version_id
+    WHERE f.from_node IS NULL AND l.user_id = p_user_id AND l.passage_id = m.memory_id
+      AND l.recorded_to = 'infinity' AND coalesce(l.node_id, n.node_id, e.from_node) IS NOT NULL
+    ORDER BY l.recorded_from DESC LIMIT 1
+  ) AS s ON true
+  WHERE r.user_id = p_user_id AND r.recall_id = p_recall_id AND coalesce(f.from_node, s.node_id) IS NOT NULL
+  ORDER BY m.place LIMIT 1;
+  IF found IS NOT NULL THEN
+    RETURN QUERY
+    SELECT g.nodes -> 0
+    FROM memsvc.graph_shown(p_user_id, memsvc.standing_for(p_user_id, ARRAY[found]), '{0}', '{}') AS g;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) IS 'The node that a recall is about, as it is drawn.';
 
 CREATE FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(node_id uuid, links bigint)
     LANGUAGE plpgsql STABLE ROWS 50
@@ -10700,6 +10857,29 @@ ALTER FUNCTION memsvc.users_with_failed_jobs() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.users_with_failed_jobs() IS 'Ids of users that have jobs that failed for good.';
 
+CREATE FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT p.user_id
+  FROM unnest(p_users, p_transactions, p_events) AS p (user_id, transaction_id, event_id)
+  WHERE EXISTS (
+    SELECT FROM memsvc.outbox AS e
+    WHERE e.user_id = p.user_id AND (e.transaction_id, e.event_id) > (p.transaction_id, p.event_id)
+      AND e.transaction_id < memsvc.live_end()
+    ORDER BY e.transaction_id, e.event_id OFFSET 0
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) IS 'Which of some users have events behind a place.';
+
 CREATE FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11821,7 +12001,7 @@ CREATE TABLE memsvc.outbox (
     subject_id uuid NOT NULL,
     transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
     recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text])))
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text, 'graph.changed'::text, 'memory.recalled'::text])))
 );
 
 ALTER TABLE ONLY memsvc.outbox FORCE ROW LEVEL SECURITY;
@@ -11834,9 +12014,9 @@ COMMENT ON COLUMN memsvc.outbox.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.outbox.event_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed or memory.erased.';
+COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed, memory.erased, graph.changed or memory.recalled.';
 
-COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, or the erasure.';
+COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, the erasure, the change or the recall.';
 
 COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
 
@@ -12302,6 +12482,24 @@ COMMENT ON COLUMN memsvc.tombstones.digest IS 'tombstone_digest() of what it was
 
 COMMENT ON COLUMN memsvc.tombstones.recorded_at IS 'When it was erased last.';
 
+CREATE TABLE memsvc.used_tickets (
+    user_id uuid NOT NULL,
+    ticket_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.used_tickets FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.used_tickets OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.used_tickets IS 'Tickets that opened a live connection, so that none opens two; they go when they would not work any more.';
+
+COMMENT ON COLUMN memsvc.used_tickets.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.used_tickets.ticket_id IS 'The id that the signed ticket holds.';
+
+COMMENT ON COLUMN memsvc.used_tickets.expires_at IS 'When the ticket ended by itself.';
+
 ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_0 FOR VALUES WITH (modulus 8, remainder 0);
 
 ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_1 FOR VALUES WITH (modulus 8, remainder 1);
@@ -12501,6 +12699,9 @@ ALTER TABLE ONLY memsvc.token_vectors
 ALTER TABLE ONLY memsvc.tombstones
     ADD CONSTRAINT tombstones_pkey PRIMARY KEY (user_id, digest);
 
+ALTER TABLE ONLY memsvc.used_tickets
+    ADD CONSTRAINT used_tickets_pkey PRIMARY KEY (user_id, ticket_id);
+
 ALTER TABLE ONLY memsvc.users
     ADD CONSTRAINT users_app_id_external_id_key UNIQUE (app_id, external_id);
 
@@ -12631,6 +12832,8 @@ CREATE INDEX node_versions_past_labels ON memsvc.node_versions USING btree (user
 CREATE INDEX node_versions_recorded ON memsvc.node_versions USING btree (user_id, recorded_from);
 
 CREATE INDEX node_versions_trigrams ON memsvc.node_versions USING gin ((ARRAY[user_id]), label_form public.gin_trgm_ops) WITH (fastupdate=off);
+
+CREATE INDEX outbox_in_order ON memsvc.outbox USING btree (user_id, transaction_id, event_id);
 
 CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, source_id, client_id, part) WHERE (client_id IS NOT NULL);
 
@@ -12847,6 +13050,9 @@ ALTER TABLE ONLY memsvc.token_vectors
 ALTER TABLE ONLY memsvc.tombstones
     ADD CONSTRAINT tombstones_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
+ALTER TABLE ONLY memsvc.used_tickets
+    ADD CONSTRAINT used_tickets_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.users
     ADD CONSTRAINT users_app_id_fkey FOREIGN KEY (app_id) REFERENCES memsvc.apps(app_id);
 
@@ -13032,6 +13238,8 @@ CREATE POLICY own_rows ON memsvc.token_vectors TO memsvc_eraser, memsvc_app, mem
 
 CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.used_tickets TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.users TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 ALTER TABLE memsvc.passages ENABLE ROW LEVEL SECURITY;
@@ -13073,6 +13281,8 @@ ALTER TABLE memsvc.terms ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.token_vectors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.tombstones ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.used_tickets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.users ENABLE ROW LEVEL SECURITY;
 
@@ -13280,6 +13490,9 @@ GRANT ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) TO m
 REVOKE ALL ON FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.change_models() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.check_added_types() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.check_added_types() TO memsvc_app;
@@ -13696,6 +13909,12 @@ GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id 
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.live_end() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.live_end() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
@@ -13855,6 +14074,9 @@ REVOKE ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
@@ -14170,6 +14392,9 @@ GRANT ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uui
 REVOKE ALL ON FUNCTION memsvc.users_with_failed_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_with_failed_jobs() TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) TO memsvc_owner;
 
@@ -14339,3 +14564,7 @@ GRANT SELECT,INSERT ON TABLE memsvc.tombstones TO memsvc_app;
 GRANT SELECT,INSERT,DELETE ON TABLE memsvc.tombstones TO memsvc_eraser;
 
 GRANT UPDATE(recorded_at) ON TABLE memsvc.tombstones TO memsvc_eraser;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.used_tickets TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.used_tickets TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.used_tickets TO memsvc_eraser;

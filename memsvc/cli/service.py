@@ -75,7 +75,6 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         port=settings.port,
         interface=Interfaces.ASGI,
         log_enabled=False,
-        websockets=False,
     )
     stopping = _told_to_stop()
     serving = asyncio.create_task(server.serve())

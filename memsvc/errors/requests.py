@@ -152,6 +152,13 @@ class NotRecalledError(InvalidRequestError):
     hint = "Send memory_id values of that answer's memories; nothing was counted."
 
 
+class CursorExpiredError(InvalidRequestError):
+    """What comes behind this cursor may be deleted by now."""
+
+    code, status = "cursor_expired", 410
+    hint = "Load what you need anew, and go on with cursor=now; events are kept for MEMSVC_KEEP_EVENTS_DAYS."
+
+
 class SqlRefusedError(InvalidRequestError):
     """PostgreSQL refuses the statement."""
 

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_name
-from memsvc.db.engine import Database
+from memsvc.db.engine import EVENTS, Database
 from memsvc.errors import (
     AlreadyExistsError,
     AlreadyMergedError,
@@ -158,9 +158,11 @@ async def write(db: Database, owner: Owner, operations: Sequence[Operation], *, 
     Raises:
         MemsvcError: one operation cannot be done, so none is; ``details["row"]`` is its place, from 0.
     """
-    return await db.attempt(
+    change = await db.attempt(
         owner.user_id, lambda connection: write_in(connection, owner, operations, asserted_by=asserted_by)
     )
+    db.notify(EVENTS)
+    return change
 
 
 async def assert_facts(db: Database, owner: Owner, facts: Sequence[Node | Edge | Alias], *, asserted_by: str) -> Change:
@@ -287,4 +289,6 @@ async def undo(db: Database, owner: Owner, change_id: UUID, *, asserted_by: str)
             raise refused from error
         return Change(change_id=row.change_id, recorded_at=row.recorded_at, results=[])
 
-    return await db.attempt(owner.user_id, work)
+    change = await db.attempt(owner.user_id, work)
+    db.notify(EVENTS)
+    return change

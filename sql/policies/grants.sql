@@ -29,7 +29,7 @@ memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs
+memsvc.sleep_runs, memsvc.used_tickets
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -43,7 +43,7 @@ memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedu
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs
+memsvc.sleep_runs, memsvc.used_tickets
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
@@ -67,7 +67,8 @@ TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
 GRANT UPDATE (state, place, examined, applied, proposed, seconds, within_budget, error_code, finished_at)
 ON memsvc.sleep_runs TO memsvc_app;
-GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs
+GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs,
+memsvc.used_tickets
 TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
@@ -226,6 +227,8 @@ memsvc.keep_queue(interval),
 memsvc.clock_reaches(text, timestamp), memsvc.next_run(text, time, smallint[], timestamptz),
 memsvc.seed_schedules(uuid), memsvc.due_schedules(integer), memsvc.run_schedule(uuid, text),
 memsvc.delete_ended(uuid, interval, interval, integer),
+memsvc.live_end(), memsvc.users_with_news(uuid[], xid8[], uuid[]), memsvc.live_events(uuid, xid8, uuid, integer),
+memsvc.change_shown(uuid, uuid, integer), memsvc.node_in_focus(uuid, uuid),
 memsvc.work_now(), memsvc.work_errors(), memsvc.work_hands(), memsvc.users_with_failed_jobs(),
 memsvc.retry_failed_jobs(uuid),
 memsvc.form_label(), memsvc.form_fact(), memsvc.open_versions(uuid, text, uuid, text), memsvc.plan_history(uuid, jsonb),

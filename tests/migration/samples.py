@@ -139,6 +139,10 @@ FROM memsvc.nodes WHERE user_id = '{USER}';
 INSERT INTO memsvc.sleep_runs (user_id, run_id, task, state, place, examined, finished_at)
 VALUES ('{USER}', '{THING}', 'duplicates', 'done', '{{"node": "{THING}"}}', 12, '2026-01-02Z');
 """,
+    "0026": f"""
+INSERT INTO memsvc.used_tickets (user_id, ticket_id, expires_at) VALUES ('{USER}', '{THING}', '2026-01-02Z');
+INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'graph.changed', '{THING}');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -21,7 +21,7 @@ INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
-    "duplicate_candidates", "sleep_runs", *ONTOLOGY,
+    "duplicate_candidates", "sleep_runs", "used_tickets", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -78,7 +78,7 @@ ERASERS_UPDATES = {
 TABLE_PRIVILEGES = {
     *((APP, "SELECT", name) for name in READS | {"tombstones"} | BOOKKEEPING),
     *((APP, "INSERT", name) for name in INSERTED),
-    *((APP, "DELETE", name) for name in ("term_deltas", "recall_events", "sleep_runs", *ONTOLOGY)),
+    *((APP, "DELETE", name) for name in ("term_deltas", "recall_events", "sleep_runs", "used_tickets", *ONTOLOGY)),
     *((APP, may, name) for may in ("SELECT", "INSERT", "UPDATE", "DELETE") for name in QUEUE),
     *((READER, "SELECT", name) for name in READS),
     *((ERASER, may, name) for may in ("SELECT", "DELETE") for name in ERASED),
@@ -123,6 +123,8 @@ DEFINERS = {
     "seed_schedules": "memsvc_owner",
     "due_schedules": "memsvc_owner",
     "delete_ended": "memsvc_owner",
+    "users_with_news": "memsvc_owner",
+    "live_events": "memsvc_owner",
     "build_model": "memsvc_owner",
     "pause_model": "memsvc_owner",
     "switch_model": "memsvc_owner",
@@ -271,6 +273,9 @@ WRITING = {
     "note_duplicates",
     "decide_duplicates",
     "mention_candidates",
+    "live_end",
+    "change_shown",
+    "node_in_focus",
 }
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER),

@@ -41,6 +41,7 @@ INSERTS = {
     "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
     "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
+    "used_tickets": "(user_id, ticket_id, expires_at) VALUES (%(user)s, gen_random_uuid(), 'infinity')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
     "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
@@ -64,6 +65,7 @@ CHANGES = {
     "extractions": "UPDATE memsvc.extractions SET asked = true",
     "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
     "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
+    "used_tickets": "DELETE FROM memsvc.used_tickets",
     "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.

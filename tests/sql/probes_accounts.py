@@ -259,6 +259,20 @@ def old_jobs_and_events_are_deleted_for_oneself(doors: Doors, world: World) -> N
 
 
 @probe
+def events_are_read_by_whom_they_are_about(doors: Doors, world: World) -> None:
+    read = "SELECT * FROM memsvc.live_events(%(user)s, '0', '00000000-0000-0000-0000-000000000000', 1000)"
+    foreign: dict[str, object] = {"user": world.bob.user_id}
+    refused(doors, APP, world.token(world.ada), read, foreign)
+    refused(doors, APP, "", read, foreign)
+    refused(doors, APP, "", read, {"user": None})
+    refused(doors, READER, world.token(world.ada), read, {"user": world.ada.user_id})
+    with doors.enter(APP, world.token(world.ada)) as connection:
+        found = connection.execute(read.encode(), {"user": world.ada.user_id}).fetchall()
+        assert found
+        assert len(found) <= world.counts["outbox"][world.ada.user_id]
+
+
+@probe
 def operators_see_counts_ages_and_codes_of_all_users(doors: Doors, world: World) -> None:
     with doors.enter(APP, world.token(world.ada)) as connection:
         connection.execute("UPDATE memsvc.jobs SET state = 'failed', finished_at = now(), error_code = 'odd'")
