@@ -193,6 +193,13 @@ def create_app(
     return app
 
 
+async def hang_up(app: Litestar) -> None:
+    """Send live clients away: a server that is told to stop would wait for them for ever."""
+    hub: Hub | None = app.state.get("live")
+    if hub is not None:
+        await hub.close()
+
+
 def _open(settings: Settings) -> Database:
     base = settings.database_url.get_secret_value() if settings.database_url else ""
     return Database(role_url(base, "memsvc_app", settings.secret("app_password")), settings)

@@ -24,6 +24,8 @@ from memsvc.graph.events import PAGE, Frame, Place, frames_behind
 POLL_S = 0.4
 """The longest that a lost notification, or a writer that sends none, delays a message."""
 RETRY_S = 1.0
+GRACE_S = 5.0
+"""How long an ending service waits for clients to take their leave."""
 AT_ONCE = 4
 """Rooms that are read at the same time: each takes a connection."""
 MOST_WAITING = 256
@@ -108,17 +110,39 @@ class Hub:
         self._rooms: dict[UUID, _Room] = {}
         self._anybody = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._present: set[asyncio.Task[object]] = set()
         self._closed = False
 
     async def close(self) -> None:
-        """Send everybody away, and stop."""
+        """Send everybody away, wait until they are gone, and stop."""
         self._closed = True
         for room in self._rooms.values():
             room.end(RestartingError())
+        if self._present:
+            _, stuck = await asyncio.wait(self._present, timeout=GRACE_S)
+            for task in stuck:
+                task.cancel()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
+
+    @contextmanager
+    def present(self) -> Iterator[None]:
+        """While the block runs, the task that runs it serves a client: ``close`` waits for it.
+
+        Raises:
+            RestartingError: the service is ending.
+        """
+        if self._closed:
+            raise RestartingError
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine runs this
+        self._present.add(task)
+        try:
+            yield
+        finally:
+            self._present.discard(task)
 
     @contextmanager
     def listening(self, user_id: UUID, place: Place, end: Place) -> Iterator[Subscription]:
@@ -131,10 +155,7 @@ class Hub:
 
         Raises:
             TooManyConnectionsError: there is no place left.
-            RestartingError: the service is ending.
         """
-        if self._closed:
-            raise RestartingError
         room = self._rooms.get(user_id) or _Room(end)
         everybody = sum(len(one.subscriptions) for one in self._rooms.values())
         if everybody >= self._most or len(room.subscriptions) >= self._most_of_user:

@@ -24,7 +24,7 @@ from memsvc.access.tickets import use_ticket
 from memsvc.access.users import Owner
 from memsvc.api.callers import authenticate, service_of
 from memsvc.api.live import Hub, Subscription
-from memsvc.errors import InvalidRequestError, MemsvcError, SlowReaderError, TicketInvalidError
+from memsvc.errors import InvalidRequestError, MemsvcError, RestartingError, SlowReaderError, TicketInvalidError
 from memsvc.graph.events import NOW, Ready, end_of, place_of
 
 Socket = WebSocket[Any, Any, Any]
@@ -152,6 +152,11 @@ async def _told(socket: Socket) -> AsyncIterator[None]:
 async def live_socket(socket: Socket) -> None:
     """Serve one client, from its coming to its leaving."""
     await socket.accept()
+    with suppress(RestartingError), socket.app.state["live"].present():
+        await _serve(socket)
+
+
+async def _serve(socket: Socket) -> None:
     async with _told(socket):
         admitted = await _admit(socket)
         service, hub = service_of(socket), socket.app.state["live"]

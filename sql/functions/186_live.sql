@@ -33,24 +33,21 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.users_with_news(uuid[], xid8[], uuid[]) IS 'Which of some users have events behind a place.';
 
--- A user's events behind a place, in their order. Operators of xid8 are not leakproof, so that row security would keep
--- them from the index; the token must prove the user.
+-- A user's events behind a place, in their order.
 CREATE OR REPLACE FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer)
 RETURNS TABLE (event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamptz)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
+LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET enable_sort = off
 AS $$
 #variable_conflict use_column
-DECLARE
-  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
 BEGIN
   RETURN QUERY
   SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
-  FROM memsvc.outbox AS e
-  WHERE e.user_id = proved AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
+  FROM outbox AS e
+  WHERE e.user_id = p_user_id AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
     AND e.transaction_id < memsvc.live_end()
   ORDER BY e.transaction_id, e.event_id
   LIMIT p_limit;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,7 +20,7 @@ from memsvc.access.keys import create_key
 from memsvc.access.tickets import issue_ticket
 from memsvc.access.users import Owner, app_id
 from memsvc.api import live, sockets
-from memsvc.api.app import create_app
+from memsvc.api.app import create_app, hang_up
 from memsvc.db.engine import Database
 from memsvc.graph import history
 from memsvc.graph.events import Place
@@ -32,15 +32,13 @@ WAIT_S = 10
 Said = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-async def address(db: Database, settings: Settings) -> AsyncIterator[str]:
-    """Where the application listens, on Granian as 'memsvc api' runs it."""
+@asynccontextmanager
+async def serving(db: Database, settings: Settings) -> AsyncIterator[str]:
+    """The application on Granian, as 'memsvc api' runs it; where it listens."""
     port = free_port()
-    chosen = settings.model_copy(update={"live_per_user": 3})
-    server = Server(
-        create_app(chosen, db), address="127.0.0.1", port=port, interface=Interfaces.ASGI, log_enabled=False
-    )
-    serving = asyncio.create_task(server.serve())
+    app = create_app(settings, db)
+    server = Server(app, address="127.0.0.1", port=port, interface=Interfaces.ASGI, log_enabled=False)
+    task = asyncio.create_task(server.serve())
     async with httpx.AsyncClient() as client:
         for _ in range(100):
             with suppress(httpx.HTTPError):
@@ -48,8 +46,16 @@ async def address(db: Database, settings: Settings) -> AsyncIterator[str]:
                     break
             await asyncio.sleep(0.05)
     yield f"127.0.0.1:{port}"
+    await hang_up(app)
     server.stop()  # type: ignore[no-untyped-call]
-    await asyncio.wait_for(serving, WAIT_S)
+    await asyncio.wait_for(task, WAIT_S)
+
+
+@pytest.fixture(scope="module")
+async def address(db: Database, settings: Settings) -> AsyncIterator[str]:
+    """A server for all tests here."""
+    async with serving(db, settings.model_copy(update={"live_per_user": 3})) as where:
+        yield where
 
 
 class Client:
@@ -298,3 +304,11 @@ async def test_events_are_read_page_by_page_and_waited_for(
     assert now["items"] == []
     refused = await connect_http.get("/v1/events", params={"cursor": "x"})
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request")
+
+
+async def test_a_server_that_ends_sends_its_clients_away(db: Database, settings: Settings, owner: Owner) -> None:
+    async with AsyncExitStack() as stack:
+        async with serving(db, settings) as address:
+            client = await stack.enter_async_context(listening(address, db, owner))
+        assert (await client.hear("ERROR"))["code"] == "restarting"
+        assert await client.closed() == 4503

@@ -124,7 +124,6 @@ DEFINERS = {
     "due_schedules": "memsvc_owner",
     "delete_ended": "memsvc_owner",
     "users_with_news": "memsvc_owner",
-    "live_events": "memsvc_owner",
     "build_model": "memsvc_owner",
     "pause_model": "memsvc_owner",
     "switch_model": "memsvc_owner",
@@ -274,6 +273,7 @@ WRITING = {
     "decide_duplicates",
     "mention_candidates",
     "live_end",
+    "live_events",
     "change_shown",
     "node_in_focus",
 }

@@ -259,17 +259,13 @@ def old_jobs_and_events_are_deleted_for_oneself(doors: Doors, world: World) -> N
 
 
 @probe
-def events_are_read_by_whom_they_are_about(doors: Doors, world: World) -> None:
-    read = "SELECT * FROM memsvc.live_events(%(user)s, '0', '00000000-0000-0000-0000-000000000000', 1000)"
-    foreign: dict[str, object] = {"user": world.bob.user_id}
-    refused(doors, APP, world.token(world.ada), read, foreign)
-    refused(doors, APP, "", read, foreign)
-    refused(doors, APP, "", read, {"user": None})
-    refused(doors, READER, world.token(world.ada), read, {"user": world.ada.user_id})
-    with doors.enter(APP, world.token(world.ada)) as connection:
-        found = connection.execute(read.encode(), {"user": world.ada.user_id}).fetchall()
-        assert found
-        assert len(found) <= world.counts["outbox"][world.ada.user_id]
+def who_has_news_is_said_of_those_that_are_named_and_nobody_else(doors: Doors, world: World) -> None:
+    nobody = UUID(int=0)
+    ask = "SELECT memsvc.users_with_news(%(users)s, '{0,0}'::text[]::xid8[], %(events)s)"
+    about: dict[str, object] = {"users": [world.ada.user_id, nobody], "events": [nobody, nobody]}
+    refused(doors, READER, world.token(world.ada), ask, about)
+    with doors.enter(APP) as connection:
+        assert connection.execute(ask.encode(), about).fetchall() == [(world.ada.user_id,)]
 
 
 @probe

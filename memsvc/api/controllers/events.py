@@ -62,7 +62,7 @@ class EventsController(Controller):
         over = time.monotonic() + wait
         if found.items or not wait:
             return found
-        with hub.listening(user_id, place, await end_of(db)) as subscription:
+        with hub.present(), hub.listening(user_id, place, await end_of(db)) as subscription:
             while not found.items and time.monotonic() < over:
                 async for _ in hub.messages(user_id, subscription, over - time.monotonic()):
                     break
