@@ -686,7 +686,17 @@ CREATE TABLE memsvc.api_keys (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    requests_per_minute integer,
+    messages_per_day integer,
+    minute timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    requests integer DEFAULT 0 NOT NULL,
+    day date DEFAULT '-infinity'::date NOT NULL,
+    messages integer DEFAULT 0 NOT NULL,
     CONSTRAINT api_keys_key_id_check CHECK ((key_id <> ''::text)),
+    CONSTRAINT api_keys_messages_check CHECK ((messages >= 0)),
+    CONSTRAINT api_keys_messages_per_day_check CHECK ((messages_per_day > 0)),
+    CONSTRAINT api_keys_requests_check CHECK ((requests >= 0)),
+    CONSTRAINT api_keys_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'forget'::text, 'admin'::text]))),
     CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
 );
@@ -715,6 +725,18 @@ COMMENT ON COLUMN memsvc.api_keys.created_at IS 'When it was made.';
 COMMENT ON COLUMN memsvc.api_keys.expires_at IS 'When it stops working by itself; null: never.';
 
 COMMENT ON COLUMN memsvc.api_keys.revoked_at IS 'When it was revoked; null while it works.';
+
+COMMENT ON COLUMN memsvc.api_keys.requests_per_minute IS 'Most requests in one minute of the clock; null: any number.';
+
+COMMENT ON COLUMN memsvc.api_keys.messages_per_day IS 'Most messages in one day (UTC); null: any number.';
+
+COMMENT ON COLUMN memsvc.api_keys.minute IS 'The minute that requests counts; only where there is a limit.';
+
+COMMENT ON COLUMN memsvc.api_keys.requests IS 'Requests in that minute, refused ones too.';
+
+COMMENT ON COLUMN memsvc.api_keys.day IS 'The day (UTC) that messages counts; only where there is a limit.';
+
+COMMENT ON COLUMN memsvc.api_keys.messages IS 'Messages on that day.';
 
 CREATE TABLE memsvc.users (
     user_id uuid DEFAULT uuidv7() NOT NULL,
@@ -757,7 +779,7 @@ COMMENT ON COLUMN memsvc.users.erasing_since IS 'Since when the user is being er
 
 COMMENT ON COLUMN memsvc.users.erased_rows IS 'How many rows of each table are erased so far.';
 
-CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text)
+CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text, requests_per_minute integer, messages_per_day integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
@@ -767,7 +789,9 @@ CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_us
      u.user_id,
      u.name,
      u.time_zone,
-     u.language
+     u.language,
+     k.requests_per_minute,
+     k.messages_per_day
     FROM (memsvc.api_keys k
       LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND (u.erasing_since IS NULL) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
    WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())))
@@ -2333,6 +2357,31 @@ ALTER FUNCTION memsvc.count_facts(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.count_facts(p_user_id uuid) IS 'How many facts of each type hold now.';
 
+CREATE FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  moment CONSTANT timestamp := clock_timestamp() AT TIME ZONE 'UTC';
+  today CONSTANT date := moment::date;
+  taken boolean;
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE memsvc.api_keys AS k
+  SET day = today,
+    messages = CASE WHEN k.day = today THEN k.messages ELSE 0 END
+      + CASE WHEN CASE WHEN k.day = today THEN k.messages ELSE 0 END + p_messages::bigint <= k.messages_per_day
+        THEN p_messages ELSE 0 END
+  WHERE k.key_id = p_key_id AND k.messages_per_day IS NOT NULL
+  RETURNING new.messages = p_messages + CASE WHEN old.day = today THEN old.messages ELSE 0 END INTO taken;
+  RETURN CASE WHEN NOT taken THEN ceil(extract(epoch FROM today + interval '1 day' - moment)) ELSE 0 END;
+END
+$$;
+
+ALTER FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) IS 'Counts messages of a key; seconds to wait where they are too many.';
+
 CREATE FUNCTION memsvc.count_nodes(p_user_id uuid) RETURNS TABLE(type text, nodes bigint)
     LANGUAGE plpgsql STABLE ROWS 50
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2357,6 +2406,29 @@ $$;
 ALTER FUNCTION memsvc.count_nodes(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.count_nodes(p_user_id uuid) IS 'How many nodes of each type there are now.';
+
+CREATE FUNCTION memsvc.count_request(p_key_id text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  moment CONSTANT timestamptz := clock_timestamp();
+  this_minute CONSTANT timestamptz := date_trunc('minute', moment);
+  too_many boolean;
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE memsvc.api_keys AS k
+  SET minute = this_minute,
+    requests = CASE WHEN k.minute = this_minute THEN least(k.requests, k.requests_per_minute) + 1 ELSE 1 END
+  WHERE k.key_id = p_key_id AND k.requests_per_minute IS NOT NULL
+  RETURNING k.requests > k.requests_per_minute INTO too_many;
+  RETURN CASE WHEN too_many THEN ceil(extract(epoch FROM this_minute + interval '1 minute' - moment)) ELSE 0 END;
+END
+$$;
+
+ALTER FUNCTION memsvc.count_request(p_key_id text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.count_request(p_key_id text) IS 'Counts a request of a key; seconds to wait where it is one too many.';
 
 CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5591,7 +5663,7 @@ ALTER FUNCTION memsvc.keep_queue(p_silence interval) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keep_queue(p_silence interval) IS 'Upkeep of the queue: hands out again what dead workers had and what was lost.';
 
-CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone)
+CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, requests_per_minute integer, messages_per_day integer, messages_today integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
@@ -5601,7 +5673,17 @@ CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, use
      k.label,
      k.created_at,
      k.expires_at,
-     k.revoked_at
+     k.revoked_at,
+     k.requests_per_minute,
+     k.messages_per_day,
+         CASE
+             WHEN (k.messages_per_day IS NOT NULL) THEN
+             CASE
+                 WHEN (k.day = ((clock_timestamp() AT TIME ZONE 'UTC'::text))::date) THEN k.messages
+                 ELSE 0
+             END
+             ELSE NULL::integer
+         END AS "case"
     FROM memsvc.api_keys k
    WHERE (k.app_id = keys_of_app.p_app_id)
    ORDER BY k.created_at, k.key_id;
@@ -5745,6 +5827,26 @@ ALTER FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query b
 
 COMMENT ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) IS 'Late interaction of a query''s tokens with passages'': mean of largest similarities, -1 to 1; no tokens, no row.';
 
+CREATE FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  UPDATE memsvc.api_keys AS k
+  SET requests_per_minute = p_requests_per_minute, messages_per_day = p_messages_per_day
+  WHERE k.app_id = p_app_id AND k.key_id = p_key_id AND k.revoked_at IS NULL;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM memsvc.audit('key.limit', p_app_id, NULL, p_key_id);
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) IS 'Sets the limits of a key of the app.';
+
 CREATE FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -5840,20 +5942,18 @@ ALTER FUNCTION memsvc.live_end() OWNER TO memsvc_owner;
 COMMENT ON FUNCTION memsvc.live_end() IS 'The oldest transaction that still runs: events below it are all there.';
 
 CREATE FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) RETURNS TABLE(event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamp with time zone)
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
     AS $$
 #variable_conflict use_column
-DECLARE
-  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
 BEGIN
   RETURN QUERY
   SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
-  FROM memsvc.outbox AS e
-  WHERE e.user_id = proved AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
+  FROM outbox AS e
+  WHERE e.user_id = p_user_id AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
     AND e.transaction_id < memsvc.live_end()
   ORDER BY e.transaction_id, e.event_id
   LIMIT p_limit;
@@ -11204,6 +11304,32 @@ ALTER FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestam
 
 COMMENT ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) IS 'Writes the new versions of a plan.';
 
+CREATE TABLE memsvc.answered_requests (
+    user_id uuid NOT NULL,
+    request_key bytea NOT NULL,
+    digest bytea NOT NULL,
+    answer jsonb NOT NULL,
+    answered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT answered_requests_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT answered_requests_request_key_check CHECK ((octet_length(request_key) = 32))
+);
+
+ALTER TABLE ONLY memsvc.answered_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.answered_requests OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.answered_requests IS 'Changes that were asked for with an Idempotency-Key, so that sending them again does them once; for a day. No text.';
+
+COMMENT ON COLUMN memsvc.answered_requests.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.answered_requests.request_key IS 'SHA-256 of the operation and the client''s key.';
+
+COMMENT ON COLUMN memsvc.answered_requests.digest IS 'SHA-256 of what was asked for: the same key means the same.';
+
+COMMENT ON COLUMN memsvc.answered_requests.answer IS 'The change: ids, outcomes and its time.';
+
+COMMENT ON COLUMN memsvc.answered_requests.answered_at IS 'When.';
+
 CREATE TABLE memsvc.applied_sql (
     path text NOT NULL,
     sha256 text NOT NULL,
@@ -12522,6 +12648,9 @@ ALTER TABLE ONLY memsvc.aliases
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_pkey PRIMARY KEY (user_id, alias_id);
 
+ALTER TABLE ONLY memsvc.answered_requests
+    ADD CONSTRAINT answered_requests_pkey PRIMARY KEY (user_id, request_key);
+
 ALTER TABLE ONLY memsvc.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
 
@@ -12924,6 +13053,9 @@ CREATE TRIGGER unsent AFTER DELETE ON memsvc.jobs FOR EACH ROW EXECUTE FUNCTION 
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
 
+ALTER TABLE ONLY memsvc.answered_requests
+    ADD CONSTRAINT answered_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.api_keys
     ADD CONSTRAINT api_keys_app_id_fkey FOREIGN KEY (app_id) REFERENCES memsvc.apps(app_id);
 
@@ -13080,6 +13212,8 @@ CREATE POLICY account_rows ON memsvc.users TO memsvc_owner USING (true) WITH CHE
 
 ALTER TABLE memsvc.aliases ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.answered_requests ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.api_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.apps ENABLE ROW LEVEL SECURITY;
@@ -13181,6 +13315,8 @@ ALTER TABLE memsvc.nodes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY own_rows ON memsvc.aliases TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.answered_requests TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.changes TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -13556,10 +13692,16 @@ GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.count_request(p_key_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.count_request(p_key_id text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) TO memsvc_app;
@@ -13899,6 +14041,9 @@ REVOKE ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) TO memsvc_app;
@@ -14428,6 +14573,10 @@ GRANT ALL ON FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_opera
 
 REVOKE ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.answered_requests TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.answered_requests TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.answered_requests TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.applied_sql TO memsvc_app;
 

@@ -40,6 +40,7 @@ from memsvc.api.controllers.recalls import RecallsController, TopOfMindControlle
 from memsvc.api.controllers.reviews import ReviewsController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
+from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.walks import WalksController
 from memsvc.api.live import Hub
@@ -181,7 +182,12 @@ def create_app(
                 await opened.close()
 
     app = ObservedLitestar(
-        route_handlers=[Router("/v1", route_handlers=V1, guards=[authenticate]), ServiceController, live_socket],
+        route_handlers=[
+            Router("/v1", route_handlers=V1, guards=[authenticate]),
+            Router("/", route_handlers=[ShortcutsController], guards=[authenticate]),
+            ServiceController,
+            live_socket,
+        ],
         lifespan=[database],
         request_class=JsonRequest,
         request_max_body_size=settings.max_body_bytes,

@@ -10,6 +10,8 @@ from __future__ import annotations
 from memsvc.errors.base import MemsvcError
 from memsvc.errors.callers import (
     ForbiddenError,
+    QuotaExceededError,
+    RateLimitedError,
     SlowReaderError,
     TicketInvalidError,
     TooManyConnectionsError,
@@ -30,6 +32,7 @@ from memsvc.errors.requests import (
     EmptyTextError,
     EndpointForbiddenError,
     FactUnknownError,
+    IdempotencyConflictError,
     ImportInvalidError,
     InvalidAliasError,
     InvalidIntervalError,
@@ -122,6 +125,7 @@ __all__ = [
     "ExtractorMissingError",
     "FactUnknownError",
     "ForbiddenError",
+    "IdempotencyConflictError",
     "ImportInvalidError",
     "InvalidAliasError",
     "InvalidIntervalError",
@@ -155,6 +159,8 @@ __all__ = [
     "PortInUseError",
     "PsqlMissingError",
     "QueueUnavailableError",
+    "QuotaExceededError",
+    "RateLimitedError",
     "RecallUnknownError",
     "RerankerError",
     "RerankerMissingError",

@@ -52,3 +52,17 @@ class SlowReaderError(MemsvcError):
 
     code, status, exit_code, passing = "slow_reader", 408, 4, True
     hint = "Connect again with the last cursor: nothing is lost."
+
+
+class RateLimitedError(MemsvcError):
+    """This key has sent too many requests in this minute."""
+
+    code, status, exit_code, passing = "rate_limited", 429, 4, True
+    hint = "Wait for the seconds of Retry-After; 'memsvc key limit' sets the limits of a key."
+
+
+class QuotaExceededError(MemsvcError):
+    """This key has stored its messages of today."""
+
+    code, status, exit_code, passing = "quota_exceeded", 429, 4, True
+    hint = "It goes on tomorrow (UTC), or send fewer at once; 'memsvc key limit' sets the limits of a key."

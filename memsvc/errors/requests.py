@@ -173,6 +173,13 @@ class MessageConflictError(MemsvcError):
     hint = "Nothing is overwritten: send a correction as a new message, with an identity of its own."
 
 
+class IdempotencyConflictError(MemsvcError):
+    """This Idempotency-Key was sent with another request."""
+
+    code, status, exit_code = "idempotency_conflict", 409, 3
+    hint = "Give each request a key of its own, and send it again with the same body only."
+
+
 class AlreadyExistsError(MemsvcError):
     """Something with this name exists already."""
 

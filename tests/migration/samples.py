@@ -143,6 +143,10 @@ VALUES ('{USER}', '{THING}', 'duplicates', 'done', '{{"node": "{THING}"}}', 12, 
 INSERT INTO memsvc.used_tickets (user_id, ticket_id, expires_at) VALUES ('{USER}', '{THING}', '2026-01-02Z');
 INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'graph.changed', '{THING}');
 """,
+    "0027": f"""
+INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
+VALUES ('{USER}', sha256('a key'), sha256('a note'), '{{"change_id": "{THING}"}}');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

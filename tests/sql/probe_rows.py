@@ -41,6 +41,8 @@ INSERTS = {
     "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
     "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
+    "answered_requests": "(user_id, request_key, digest, answer) "
+    "VALUES (%(user)s, sha256('probe'), sha256('probe'), '{}')",
     "used_tickets": "(user_id, ticket_id, expires_at) VALUES (%(user)s, gen_random_uuid(), 'infinity')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
@@ -65,6 +67,7 @@ CHANGES = {
     "extractions": "UPDATE memsvc.extractions SET asked = true",
     "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
     "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
+    "answered_requests": "DELETE FROM memsvc.answered_requests",
     "used_tickets": "DELETE FROM memsvc.used_tickets",
     "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
 }

@@ -32,7 +32,7 @@ USER_TABLES = (
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
-    "sleep_runs", "used_tickets",
+    "sleep_runs", "used_tickets", "answered_requests",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -227,6 +227,11 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             [user_id, stored[0][3]],
         )
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
+        app.execute(
+            "INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer) "
+            "VALUES (%s, sha256('a key'), sha256('a note'), '{}')",
+            [user_id],
+        )
         app.execute("INSERT INTO memsvc.used_tickets VALUES (%s, uuidv7(), 'infinity')", [user_id])
         app.execute(
             "INSERT INTO memsvc.model_calls (user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, "
