@@ -24,7 +24,16 @@ from memsvc.access.tickets import use_ticket
 from memsvc.access.users import Owner
 from memsvc.api.callers import authenticate, service_of
 from memsvc.api.live import Hub, Subscription
-from memsvc.errors import InvalidRequestError, MemsvcError, RestartingError, SlowReaderError, TicketInvalidError
+from memsvc.errors import (
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    MemsvcError,
+    OverloadedError,
+    RateLimitedError,
+    RestartingError,
+    SlowReaderError,
+    TicketInvalidError,
+)
 from memsvc.graph.events import NOW, Ready, end_of, place_of
 
 Socket = WebSocket[Any, Any, Any]
@@ -39,6 +48,8 @@ MOST_HEARD = 100
 MOST_HEARD_CHARS = 10_000
 """What a client may say in all: it has nothing to say."""
 CLOSE_BASE = 4_000
+NO_VERDICT = (RateLimitedError, OverloadedError, DatabaseUnavailableError)
+"""What says nothing about whether somebody may still listen."""
 PARAMETERS = {"ticket", "cursor"}
 
 
@@ -128,7 +139,8 @@ async def _watch(admitted: Admitted, subscription: Subscription) -> None:
                 await subscription.ended.wait()
         if subscription.error is not None:
             raise subscription.error
-        await admitted.still()
+        with suppress(*NO_VERDICT):
+            await admitted.still()
 
 
 @asynccontextmanager

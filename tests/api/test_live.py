@@ -22,6 +22,7 @@ from memsvc.access.users import Owner, app_id
 from memsvc.api import live, sockets
 from memsvc.api.app import create_app, hang_up
 from memsvc.db.engine import Database
+from memsvc.db.paging import write_cursor
 from memsvc.graph import history
 from memsvc.graph.events import Place
 from memsvc.graph.operations import Edge, Node, Thread
@@ -302,8 +303,13 @@ async def test_events_are_read_page_by_page_and_waited_for(
     assert [event["subject_id"] for event in (await waiting).json()["items"]] == [str(later.change_id)]
     now = (await connect_http.get("/v1/events", params={"cursor": "now"})).json()
     assert now["items"] == []
-    refused = await connect_http.get("/v1/events", params={"cursor": "x"})
-    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request")
+    for place in ("x", "", (1, 2, 3), (2**70, str(uuid4()), 0), (-1, str(uuid4()), 2**31), (1, str(uuid4()), "\0")):
+        cursor = place if isinstance(place, str) else write_cursor(place)
+        refused = await connect_http.get("/v1/events", params={"cursor": cursor})
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request"), place
+    old = Place(1, uuid4(), 0).cursor
+    refused = await connect_http.get("/v1/events", params={"cursor": old})
+    assert (refused.status_code, refused.json()["code"]) == (410, "cursor_expired")
 
 
 async def test_a_server_that_ends_sends_its_clients_away(db: Database, settings: Settings, owner: Owner) -> None:
