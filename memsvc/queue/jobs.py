@@ -11,7 +11,7 @@ import msgspec
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.db.engine import EVENTS, Database
+from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, JobStateError, NotFoundError
 
@@ -49,8 +49,7 @@ def channel(queue: str) -> str:
 
 
 def announce_jobs(db: Database) -> None:
-    """Wake the workers, and who listens to events, after what was committed; without it they look by themselves."""
-    db.notify(EVENTS)
+    """Wake the workers, after what was committed; without it they look by themselves each second."""
     for queue in QUEUES:
         db.notify(channel(queue))
 
