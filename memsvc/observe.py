@@ -174,6 +174,9 @@ TURNS_READ = Counter(
 FACTS_FOUND = Counter(
     "memsvc_facts_found", "Facts that extractors found: written, doubtful or refused.", ["outcome"], registry=REGISTRY
 )
+LIVE_CONNECTIONS = Gauge("memsvc_live_connections", "Clients that listen for events now.", registry=REGISTRY)
+LIVE_DROPPED = Counter("memsvc_live_dropped", "Clients that were dropped because they were slow.", registry=REGISTRY)
+LIVE_MESSAGES = Counter("memsvc_live_messages", "Messages that went out to live clients.", registry=REGISTRY)
 JOBS_RUN = Counter(
     "memsvc_jobs_run", "Runs of jobs: done, again, failed, gone or busy.", ["kind", "outcome"], registry=REGISTRY
 )

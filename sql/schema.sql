@@ -459,11 +459,16 @@ CREATE FUNCTION memsvc.append_recall(p_user_id uuid, p_recall_id uuid, p_door te
     AS $$
 BEGIN
   PERFORM memsvc.keep_memories(p_user_id);
-  INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
-  SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
-  FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
-  LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
-  ON CONFLICT (user_id, recall_id) DO NOTHING;
+  WITH noted AS (
+    INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
+    SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
+    FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
+    LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
+    ON CONFLICT (user_id, recall_id) DO NOTHING
+    RETURNING recall_id
+  )
+  INSERT INTO outbox (user_id, kind, subject_id)
+  SELECT p_user_id, 'memory.recalled', n.recall_id FROM noted AS n WHERE p_memories <> '{}';
 END
 $$;
 
@@ -681,7 +686,17 @@ CREATE TABLE memsvc.api_keys (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    requests_per_minute integer,
+    messages_per_day integer,
+    minute timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    requests integer DEFAULT 0 NOT NULL,
+    day date DEFAULT '-infinity'::date NOT NULL,
+    messages integer DEFAULT 0 NOT NULL,
     CONSTRAINT api_keys_key_id_check CHECK ((key_id <> ''::text)),
+    CONSTRAINT api_keys_messages_check CHECK ((messages >= 0)),
+    CONSTRAINT api_keys_messages_per_day_check CHECK ((messages_per_day > 0)),
+    CONSTRAINT api_keys_requests_check CHECK ((requests >= 0)),
+    CONSTRAINT api_keys_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'forget'::text, 'admin'::text]))),
     CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
 );
@@ -710,6 +725,18 @@ COMMENT ON COLUMN memsvc.api_keys.created_at IS 'When it was made.';
 COMMENT ON COLUMN memsvc.api_keys.expires_at IS 'When it stops working by itself; null: never.';
 
 COMMENT ON COLUMN memsvc.api_keys.revoked_at IS 'When it was revoked; null while it works.';
+
+COMMENT ON COLUMN memsvc.api_keys.requests_per_minute IS 'Most requests in one minute of the clock; null: any number.';
+
+COMMENT ON COLUMN memsvc.api_keys.messages_per_day IS 'Most messages in one day (UTC); null: any number.';
+
+COMMENT ON COLUMN memsvc.api_keys.minute IS 'The minute that requests counts; only where there is a limit.';
+
+COMMENT ON COLUMN memsvc.api_keys.requests IS 'Requests in that minute, refused ones too.';
+
+COMMENT ON COLUMN memsvc.api_keys.day IS 'The day (UTC) that messages counts; only where there is a limit.';
+
+COMMENT ON COLUMN memsvc.api_keys.messages IS 'Messages on that day.';
 
 CREATE TABLE memsvc.users (
     user_id uuid DEFAULT uuidv7() NOT NULL,
@@ -752,7 +779,7 @@ COMMENT ON COLUMN memsvc.users.erasing_since IS 'Since when the user is being er
 
 COMMENT ON COLUMN memsvc.users.erased_rows IS 'How many rows of each table are erased so far.';
 
-CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text)
+CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text, requests_per_minute integer, messages_per_day integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
@@ -762,7 +789,9 @@ CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_us
      u.user_id,
      u.name,
      u.time_zone,
-     u.language
+     u.language,
+     k.requests_per_minute,
+     k.messages_per_day
     FROM (memsvc.api_keys k
       LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND (u.erasing_since IS NULL) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
    WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())))
@@ -1113,6 +1142,7 @@ BEGIN
     ON CONFLICT (user_id, recorded_at) DO NOTHING RETURNING * INTO made;
     EXIT WHEN FOUND;
   END LOOP;
+  INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'graph.changed', made.change_id);
   RETURN made;
 END
 $$;
@@ -1801,6 +1831,85 @@ ALTER FUNCTION memsvc.change_models() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.change_models() IS 'Lets nobody else change models, or store vectors, in this transaction.';
 
+CREATE FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) RETURNS TABLE(nodes json, edges json, gone_nodes uuid[], gone_edges uuid[], complete boolean)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := clock_timestamp();
+  at timestamptz;
+  touched_nodes uuid[];
+  touched_edges uuid[];
+  moved uuid[];
+  facts uuid[];
+  shown uuid[];
+BEGIN
+  SELECT c.recorded_at INTO at FROM changes AS c WHERE c.user_id = p_user_id AND c.change_id = p_change_id;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  SELECT coalesce(array_agg(DISTINCT t.subject) FILTER (WHERE t.kind <> 'edge'), '{}'),
+    coalesce(array_agg(DISTINCT t.subject) FILTER (WHERE t.kind = 'edge'), '{}'),
+    coalesce(array_agg(DISTINCT t.subject) FILTER (WHERE t.kind = 'merge'), '{}'), count(*) <= p_most
+  INTO touched_nodes, touched_edges, moved, complete
+  FROM (
+    SELECT v.kind, v.subject FROM memsvc.versions_touched(p_user_id, at - interval '1 microsecond', at) AS v
+    LIMIT p_most + 1
+  ) AS t;
+  IF complete THEN
+    SELECT coalesce(array_agg(v.version_id ORDER BY v.version_id), '{}'), count(*) <= p_most INTO facts, complete
+    FROM (
+      (SELECT o.version_id FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.edge_id = ANY (touched_edges) AND o.recorded_to = 'infinity'
+        AND o.valid_from <= moment AND o.valid_to > moment
+      ORDER BY o.edge_id)
+      UNION
+      SELECT o.version_id
+      FROM memsvc.edges_known(p_user_id, ARRAY(
+        SELECT s.node_id FROM memsvc.same_nodes(p_user_id, moved) AS s WHERE moved <> '{}'
+      ), 'both', NULL) AS o
+      WHERE moved <> '{}' AND o.valid_from <= moment AND o.valid_to > moment
+      LIMIT p_most + 1
+    ) AS v;
+  END IF;
+  IF NOT complete THEN
+    RETURN QUERY SELECT '[]'::json, '[]'::json, '{}'::uuid[], '{}'::uuid[], false;
+    RETURN;
+  END IF;
+  shown := memsvc.standing_for(p_user_id, touched_nodes || ARRAY(
+    SELECT n.node_id
+    FROM (
+      SELECT o.from_node, o.to_node FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.version_id = ANY (facts) ORDER BY o.version_id OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (VALUES (v.from_node), (v.to_node)) AS n (node_id)
+  ));
+  RETURN QUERY
+  SELECT g.nodes, g.edges, ARRAY(
+    SELECT n.node_id FROM unnest(touched_nodes) AS n (node_id) WHERE n.node_id <> ALL (shown)
+  ), ARRAY(
+    SELECT n.edge_id FROM unnest(touched_edges) AS n (edge_id)
+    WHERE NOT EXISTS (
+      SELECT FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.edge_id = n.edge_id AND o.recorded_to = 'infinity'
+        AND o.valid_from <= moment AND o.valid_to > moment
+      ORDER BY o.edge_id OFFSET 0
+    )
+  ), true
+  FROM memsvc.graph_shown(
+    p_user_id, shown, array_fill(0, ARRAY[cardinality(shown)]), facts, moment, NULL
+  ) AS g;
+END
+$$;
+
+ALTER FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) IS 'What a change of the graph means to somebody who draws it.';
+
 CREATE FUNCTION memsvc.check_added_types() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2289,6 +2398,31 @@ ALTER FUNCTION memsvc.count_facts(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.count_facts(p_user_id uuid) IS 'How many facts of each type hold now.';
 
+CREATE FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  moment CONSTANT timestamp := clock_timestamp() AT TIME ZONE 'UTC';
+  today CONSTANT date := moment::date;
+  taken boolean;
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE memsvc.api_keys AS k
+  SET day = today,
+    messages = CASE WHEN k.day = today THEN k.messages ELSE 0 END
+      + CASE WHEN CASE WHEN k.day = today THEN k.messages ELSE 0 END + p_messages::bigint <= k.messages_per_day
+        THEN p_messages ELSE 0 END
+  WHERE k.key_id = p_key_id AND k.messages_per_day IS NOT NULL
+  RETURNING new.messages = p_messages + CASE WHEN old.day = today THEN old.messages ELSE 0 END INTO taken;
+  RETURN CASE WHEN NOT taken THEN ceil(extract(epoch FROM today + interval '1 day' - moment)) ELSE 0 END;
+END
+$$;
+
+ALTER FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) IS 'Counts messages of a key; seconds to wait where they are too many.';
+
 CREATE FUNCTION memsvc.count_nodes(p_user_id uuid) RETURNS TABLE(type text, nodes bigint)
     LANGUAGE plpgsql STABLE ROWS 50
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2313,6 +2447,29 @@ $$;
 ALTER FUNCTION memsvc.count_nodes(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.count_nodes(p_user_id uuid) IS 'How many nodes of each type there are now.';
+
+CREATE FUNCTION memsvc.count_request(p_key_id text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+DECLARE
+  moment CONSTANT timestamptz := clock_timestamp();
+  this_minute CONSTANT timestamptz := date_trunc('minute', moment);
+  too_many boolean;
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE memsvc.api_keys AS k
+  SET minute = this_minute,
+    requests = CASE WHEN k.minute = this_minute THEN least(k.requests, k.requests_per_minute) + 1 ELSE 1 END
+  WHERE k.key_id = p_key_id AND k.requests_per_minute IS NOT NULL
+  RETURNING k.requests > k.requests_per_minute INTO too_many;
+  RETURN CASE WHEN too_many THEN ceil(extract(epoch FROM this_minute + interval '1 minute' - moment)) ELSE 0 END;
+END
+$$;
+
+ALTER FUNCTION memsvc.count_request(p_key_id text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.count_request(p_key_id text) IS 'Counts a request of a key; seconds to wait where it is one too many.';
 
 CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5628,7 +5785,7 @@ ALTER FUNCTION memsvc.keep_queue(p_silence interval) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keep_queue(p_silence interval) IS 'Upkeep of the queue: hands out again what dead workers had and what was lost.';
 
-CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone)
+CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, requests_per_minute integer, messages_per_day integer, messages_today integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
@@ -5638,7 +5795,17 @@ CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, use
      k.label,
      k.created_at,
      k.expires_at,
-     k.revoked_at
+     k.revoked_at,
+     k.requests_per_minute,
+     k.messages_per_day,
+         CASE
+             WHEN (k.messages_per_day IS NOT NULL) THEN
+             CASE
+                 WHEN (k.day = ((clock_timestamp() AT TIME ZONE 'UTC'::text))::date) THEN k.messages
+                 ELSE 0
+             END
+             ELSE NULL::integer
+         END AS "case"
     FROM memsvc.api_keys k
    WHERE (k.app_id = keys_of_app.p_app_id)
    ORDER BY k.created_at, k.key_id;
@@ -5782,6 +5949,26 @@ ALTER FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query b
 
 COMMENT ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) IS 'Late interaction of a query''s tokens with passages'': mean of largest similarities, -1 to 1; no tokens, no row.';
 
+CREATE FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  UPDATE memsvc.api_keys AS k
+  SET requests_per_minute = p_requests_per_minute, messages_per_day = p_messages_per_day
+  WHERE k.app_id = p_app_id AND k.key_id = p_key_id AND k.revoked_at IS NULL;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM memsvc.audit('key.limit', p_app_id, NULL, p_key_id);
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) IS 'Sets the limits of a key of the app.';
+
 CREATE FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -5866,6 +6053,38 @@ $$;
 ALTER FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) IS 'Evidence of one version or merge, as known at a time.';
+
+CREATE FUNCTION memsvc.live_end() RETURNS xid8
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    RETURN pg_snapshot_xmin(pg_current_snapshot());
+
+ALTER FUNCTION memsvc.live_end() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.live_end() IS 'The oldest transaction that still runs: events below it are all there.';
+
+CREATE FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) RETURNS TABLE(event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
+  FROM outbox AS e
+  WHERE e.user_id = p_user_id AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
+    AND e.transaction_id < memsvc.live_end()
+  ORDER BY e.transaction_id, e.event_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) IS 'A user''s events behind a place, in their order.';
 
 CREATE FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
     LANGUAGE plpgsql
@@ -7750,6 +7969,44 @@ $$;
 ALTER FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'How nodes are shown: one label, type and description for each.';
+
+CREATE FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) RETURNS TABLE(node json)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  found uuid;
+BEGIN
+  SELECT coalesce(f.from_node, s.node_id) INTO found
+  FROM recall_events AS r
+  CROSS JOIN unnest(r.memories[:10]) WITH ORDINALITY AS m (memory_id, place)
+  LEFT JOIN LATERAL (
+    SELECT v.from_node FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = m.memory_id OFFSET 0
+  ) AS f ON true
+  LEFT JOIN LATERAL (
+    SELECT coalesce(l.node_id, n.node_id, e.from_node) AS node_id
+    FROM source_links AS l
+    LEFT JOIN node_versions AS n ON n.user_id = p_user_id AND n.version_id = l.node_version_id
+    LEFT JOIN edge_versions AS e ON e.user_id = p_user_id AND e.version_id = l.edge_version_id
+    WHERE f.from_node IS NULL AND l.user_id = p_user_id AND l.passage_id = m.memory_id
+      AND l.recorded_to = 'infinity' AND coalesce(l.node_id, n.node_id, e.from_node) IS NOT NULL
+    ORDER BY l.recorded_from DESC LIMIT 1
+  ) AS s ON true
+  WHERE r.user_id = p_user_id AND r.recall_id = p_recall_id AND coalesce(f.from_node, s.node_id) IS NOT NULL
+  ORDER BY m.place LIMIT 1;
+  IF found IS NOT NULL THEN
+    RETURN QUERY
+    SELECT g.nodes -> 0
+    FROM memsvc.graph_shown(p_user_id, memsvc.standing_for(p_user_id, ARRAY[found]), '{0}', '{}') AS g;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) IS 'The node that a recall is about, as it is drawn.';
 
 CREATE FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(node_id uuid, links bigint)
     LANGUAGE plpgsql STABLE ROWS 50
@@ -10892,6 +11149,29 @@ ALTER FUNCTION memsvc.users_with_failed_jobs() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.users_with_failed_jobs() IS 'Ids of users that have jobs that failed for good.';
 
+CREATE FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT p.user_id
+  FROM unnest(p_users, p_transactions, p_events) AS p (user_id, transaction_id, event_id)
+  WHERE EXISTS (
+    SELECT FROM memsvc.outbox AS e
+    WHERE e.user_id = p.user_id AND (e.transaction_id, e.event_id) > (p.transaction_id, p.event_id)
+      AND e.transaction_id < memsvc.live_end()
+    ORDER BY e.transaction_id, e.event_id OFFSET 0
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) IS 'Which of some users have events behind a place.';
+
 CREATE FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11215,6 +11495,32 @@ $$;
 ALTER FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) IS 'Writes the new versions of a plan.';
+
+CREATE TABLE memsvc.answered_requests (
+    user_id uuid NOT NULL,
+    request_key bytea NOT NULL,
+    digest bytea NOT NULL,
+    answer jsonb NOT NULL,
+    answered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT answered_requests_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT answered_requests_request_key_check CHECK ((octet_length(request_key) = 32))
+);
+
+ALTER TABLE ONLY memsvc.answered_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.answered_requests OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.answered_requests IS 'Changes that were asked for with an Idempotency-Key, so that sending them again does them once; for a day. No text.';
+
+COMMENT ON COLUMN memsvc.answered_requests.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.answered_requests.request_key IS 'SHA-256 of the operation and the client''s key.';
+
+COMMENT ON COLUMN memsvc.answered_requests.digest IS 'SHA-256 of what was asked for: the same key means the same.';
+
+COMMENT ON COLUMN memsvc.answered_requests.answer IS 'The change: ids, outcomes and its time.';
+
+COMMENT ON COLUMN memsvc.answered_requests.answered_at IS 'When.';
 
 CREATE TABLE memsvc.applied_sql (
     path text NOT NULL,
@@ -12013,7 +12319,7 @@ CREATE TABLE memsvc.outbox (
     subject_id uuid NOT NULL,
     transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
     recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text])))
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text, 'graph.changed'::text, 'memory.recalled'::text])))
 );
 
 ALTER TABLE ONLY memsvc.outbox FORCE ROW LEVEL SECURITY;
@@ -12026,9 +12332,9 @@ COMMENT ON COLUMN memsvc.outbox.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.outbox.event_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed or memory.erased.';
+COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed, memory.erased, graph.changed or memory.recalled.';
 
-COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, or the erasure.';
+COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, the erasure, the change or the recall.';
 
 COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
 
@@ -12494,6 +12800,24 @@ COMMENT ON COLUMN memsvc.tombstones.digest IS 'tombstone_digest() of what it was
 
 COMMENT ON COLUMN memsvc.tombstones.recorded_at IS 'When it was erased last.';
 
+CREATE TABLE memsvc.used_tickets (
+    user_id uuid NOT NULL,
+    ticket_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY memsvc.used_tickets FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.used_tickets OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.used_tickets IS 'Tickets that opened a live connection, so that none opens two; they go when they would not work any more.';
+
+COMMENT ON COLUMN memsvc.used_tickets.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.used_tickets.ticket_id IS 'The id that the signed ticket holds.';
+
+COMMENT ON COLUMN memsvc.used_tickets.expires_at IS 'When the ticket ended by itself.';
+
 ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_0 FOR VALUES WITH (modulus 8, remainder 0);
 
 ALTER TABLE ONLY memsvc.embeddings ATTACH PARTITION memsvc.embeddings_1 FOR VALUES WITH (modulus 8, remainder 1);
@@ -12515,6 +12839,9 @@ ALTER TABLE ONLY memsvc.aliases
 
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_pkey PRIMARY KEY (user_id, alias_id);
+
+ALTER TABLE ONLY memsvc.answered_requests
+    ADD CONSTRAINT answered_requests_pkey PRIMARY KEY (user_id, request_key);
 
 ALTER TABLE ONLY memsvc.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
@@ -12705,6 +13032,9 @@ ALTER TABLE ONLY memsvc.token_vectors
 ALTER TABLE ONLY memsvc.tombstones
     ADD CONSTRAINT tombstones_pkey PRIMARY KEY (user_id, digest);
 
+ALTER TABLE ONLY memsvc.used_tickets
+    ADD CONSTRAINT used_tickets_pkey PRIMARY KEY (user_id, ticket_id);
+
 ALTER TABLE ONLY memsvc.users
     ADD CONSTRAINT users_app_id_external_id_key UNIQUE (app_id, external_id);
 
@@ -12836,6 +13166,8 @@ CREATE INDEX node_versions_recorded ON memsvc.node_versions USING btree (user_id
 
 CREATE INDEX node_versions_trigrams ON memsvc.node_versions USING gin ((ARRAY[user_id]), label_form public.gin_trgm_ops) WITH (fastupdate=off);
 
+CREATE INDEX outbox_in_order ON memsvc.outbox USING btree (user_id, transaction_id, event_id);
+
 CREATE UNIQUE INDEX passages_client_id ON memsvc.passages USING btree (user_id, source_id, client_id, part) WHERE (client_id IS NOT NULL);
 
 CREATE INDEX passages_in_order ON memsvc.passages USING btree (user_id, source_id, passage_id) WHERE (kind = 'message'::text);
@@ -12934,6 +13266,9 @@ CREATE TRIGGER unsent AFTER DELETE ON memsvc.jobs FOR EACH ROW EXECUTE FUNCTION 
 
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.answered_requests
+    ADD CONSTRAINT answered_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
 ALTER TABLE ONLY memsvc.api_keys
     ADD CONSTRAINT api_keys_app_id_fkey FOREIGN KEY (app_id) REFERENCES memsvc.apps(app_id);
@@ -13076,6 +13411,9 @@ ALTER TABLE ONLY memsvc.token_vectors
 ALTER TABLE ONLY memsvc.tombstones
     ADD CONSTRAINT tombstones_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
+ALTER TABLE ONLY memsvc.used_tickets
+    ADD CONSTRAINT used_tickets_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.users
     ADD CONSTRAINT users_app_id_fkey FOREIGN KEY (app_id) REFERENCES memsvc.apps(app_id);
 
@@ -13102,6 +13440,8 @@ CREATE POLICY account_rows ON memsvc.term_deltas FOR SELECT TO memsvc_owner USIN
 CREATE POLICY account_rows ON memsvc.users TO memsvc_owner USING (true) WITH CHECK (true);
 
 ALTER TABLE memsvc.aliases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.answered_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.api_keys ENABLE ROW LEVEL SECURITY;
 
@@ -13205,6 +13545,8 @@ ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY own_rows ON memsvc.aliases TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.answered_requests TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.changes TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.corpora TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
@@ -13265,6 +13607,8 @@ CREATE POLICY own_rows ON memsvc.token_vectors TO memsvc_eraser, memsvc_app, mem
 
 CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.used_tickets TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.users TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 ALTER TABLE memsvc.passages ENABLE ROW LEVEL SECURITY;
@@ -13310,6 +13654,8 @@ ALTER TABLE memsvc.terms ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.token_vectors ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.tombstones ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.used_tickets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.users ENABLE ROW LEVEL SECURITY;
 
@@ -13529,6 +13875,9 @@ REVOKE ALL ON FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uui
 
 REVOKE ALL ON FUNCTION memsvc.change_models() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.check_added_types() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.check_added_types() TO memsvc_app;
 
@@ -13591,10 +13940,16 @@ GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.count_request(p_key_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.count_request(p_key_id text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) TO memsvc_app;
@@ -13937,6 +14292,9 @@ GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_minute integer, p_messages_per_day integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) TO memsvc_app;
 
@@ -13945,6 +14303,12 @@ GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id 
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.live_end() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.live_end() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 
@@ -14105,6 +14469,9 @@ REVOKE ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
@@ -14430,6 +14797,9 @@ GRANT ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uui
 REVOKE ALL ON FUNCTION memsvc.users_with_failed_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_with_failed_jobs() TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) TO memsvc_owner;
 
@@ -14463,6 +14833,10 @@ GRANT ALL ON FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_opera
 
 REVOKE ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.answered_requests TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.answered_requests TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.answered_requests TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.applied_sql TO memsvc_app;
 
@@ -14599,3 +14973,7 @@ GRANT SELECT,INSERT ON TABLE memsvc.tombstones TO memsvc_app;
 GRANT SELECT,INSERT,DELETE ON TABLE memsvc.tombstones TO memsvc_eraser;
 
 GRANT UPDATE(recorded_at) ON TABLE memsvc.tombstones TO memsvc_eraser;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.used_tickets TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.used_tickets TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.used_tickets TO memsvc_eraser;

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 import jwt
@@ -20,10 +20,13 @@ from sqlalchemy import text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.storable import check_storable
 from memsvc.errors import (
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
+    QuotaExceededError,
+    RateLimitedError,
     UnauthenticatedError,
     UserRequiredError,
     UserUnknownError,
@@ -33,6 +36,28 @@ Scope = Literal["read", "write", "forget", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "forget", "admin")
 KEY_PREFIX = "mk_"
 JWT_ALGORITHM = "HS256"
+MOST_OF_LIMIT = 1_000_000_000
+# One statement: a key without a limit costs nothing more than its look-up.
+AUTHENTICATE = text(
+    "SELECT a.*, CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s "
+    "FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a"
+)
+COUNT = text("SELECT memsvc.count_request(:key_id)")
+SPEND = text("SELECT memsvc.count_messages(:key_id, :messages)")
+LIMIT = text("SELECT memsvc.limit_key(:app, :key_id, :requests, :messages)")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a key may use; None: any number."""
+
+    requests_per_minute: int | None = None
+    """In a minute of the clock."""
+    messages_per_day: int | None = None
+    """In a day (UTC)."""
+
+
+UNLIMITED = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +69,9 @@ class Principal:
     owner: Owner | None
     bound_user_id: UUID | None = None
     user_ref: str | None = None
+    key_id: str | None = None
+    """The key, or the one that the token was made from."""
+    limits: Limits = UNLIMITED
 
     def require(self, scope: Scope) -> None:
         """Refuse unless the scope was granted.
@@ -78,6 +106,12 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    requests_per_minute: int | None
+    """None: any number."""
+    messages_per_day: int | None
+    """None: any number."""
+    messages_today: int | None
+    """How many of them are used, where there is a limit."""
 
 
 def _hash(secret: str) -> bytes:
@@ -92,6 +126,7 @@ async def create_key(
     user_id: UUID | None = None,
     label: str = "",
     ttl: timedelta | None = None,
+    limits: Limits = UNLIMITED,
 ) -> str:
     """Make a key of the app and return it as ``id.secret``; the secret is not kept.
 
@@ -102,15 +137,17 @@ async def create_key(
         user_id: the only user it may act for; None: every user of the app.
         label: what it is for.
         ttl: how long it works; None: until it is revoked.
+        limits: what it may use.
 
     Raises:
-        InvalidRequestError: no scope, an unknown one, or a life that is over before it began.
+        InvalidRequestError: no scope, an unknown one, a life that is over before it began, or a limit that is none.
     """
     chosen = sorted(set(scopes))
     if not chosen or not set(chosen) <= set(SCOPES):
         raise InvalidRequestError("Scopes are read, write, forget and admin; at least one.", field="scopes")
     if ttl is not None and ttl <= timedelta(0):
         raise InvalidRequestError("The key's life must be longer than nothing.", field="ttl")
+    _check(limits)
     key_id, secret = KEY_PREFIX + secrets.token_hex(8), secrets.token_urlsafe(16)
     async with db.transaction() as connection:
         await connection.execute(
@@ -125,7 +162,61 @@ async def create_key(
                 "expires": datetime.now(UTC) + ttl if ttl else None,
             },
         )
+        if limits != UNLIMITED:
+            await connection.execute(LIMIT, _limit_values(app, key_id, limits))
     return f"{key_id}.{secret}"
+
+
+async def limit_key(db: Database, app: UUID, key_id: str, limits: Limits) -> None:
+    """Set what a key may use from now on; tokens that were made from it keep their limits while they live.
+
+    Raises:
+        NotFoundError: the app has no such working key.
+        InvalidRequestError: a limit that is none.
+    """
+    _check(limits)
+    check_storable(key_id, "key")
+    async with db.transaction() as connection:
+        values = _limit_values(app, key_id.split(".", 1)[0], limits)
+        done: bool = (await connection.execute(LIMIT, values)).scalar_one()
+    if not done:
+        raise NotFoundError("This app has no such working key.")
+
+
+def _check(limits: Limits) -> None:
+    for name in ("requests_per_minute", "messages_per_day"):
+        value = getattr(limits, name)
+        if value is not None and not 1 <= value <= MOST_OF_LIMIT:
+            raise InvalidRequestError(f"{name} must lie between 1 and {MOST_OF_LIMIT:,}.", field=name)
+
+
+def _limit_values(app: UUID, key_id: str, limits: Limits) -> dict[str, Any]:
+    return {"app": app, "key_id": key_id, "requests": limits.requests_per_minute, "messages": limits.messages_per_day}
+
+
+async def spend_messages(db: Database, principal: Principal, messages: int) -> None:
+    """Count messages that somebody is about to store, where the key has a limit; for doors, before they store.
+
+    Raises:
+        QuotaExceededError: they are too many for today; none is counted. ``details["retry_after"]`` is in seconds.
+    """
+    if principal.limits.messages_per_day is None:
+        return
+    async with db.transaction() as connection:
+        values = {"key_id": principal.key_id, "messages": messages}
+        wait_s: int = (await connection.execute(SPEND, values)).scalar_one() or 0
+    if wait_s:
+        raise QuotaExceededError(limit=principal.limits.messages_per_day, retry_after=wait_s)
+
+
+def _refuse_if(wait_s: int | None, limits: Limits) -> None:
+    """Refuse a request that is one too many.
+
+    Raises:
+        RateLimitedError: it is. ``details["retry_after"]`` is in seconds.
+    """
+    if wait_s:
+        raise RateLimitedError(limit=limits.requests_per_minute, retry_after=wait_s)
 
 
 async def list_keys(db: Database, app: UUID) -> list[Key]:
@@ -161,23 +252,28 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
 
     Raises:
         UnauthenticatedError: the credential does not work, whatever the reason.
+        RateLimitedError: the key has a limit of requests, which this one exceeds.
     """
     if not credential.startswith(KEY_PREFIX):
-        return _from_jwt(db, credential, user_ref)
+        principal = _from_jwt(db, credential, user_ref)
+        if principal.limits.requests_per_minute is not None:
+            async with db.transaction() as connection:
+                wait_s = (await connection.execute(COUNT, {"key_id": principal.key_id})).scalar_one()
+            _refuse_if(wait_s, principal.limits)
+        return principal
     key_id, _, secret = credential.partition(".")
     if "\0" in credential or (user_ref is not None and "\0" in user_ref):
         raise UnauthenticatedError
     async with db.transaction() as connection:
         row = (
-            await connection.execute(
-                text("SELECT * FROM memsvc.authenticate_key(:key_id, :hash, :ref)"),
-                {"key_id": key_id, "hash": _hash(secret), "ref": user_ref},
-            )
+            await connection.execute(AUTHENTICATE, {"key_id": key_id, "hash": _hash(secret), "ref": user_ref})
         ).one_or_none()
     if row is None:
         raise UnauthenticatedError
+    limits = Limits(row.requests_per_minute, row.messages_per_day)
+    _refuse_if(row.wait_s, limits)
     owner = Owner(row.user_id, row.user_name, row.time_zone, row.language) if row.user_id is not None else None
-    return Principal(row.app_id, frozenset(row.scopes), owner, row.bound_user_id, user_ref)
+    return Principal(row.app_id, frozenset(row.scopes), owner, row.bound_user_id, user_ref, key_id, limits)
 
 
 def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> str:
@@ -193,6 +289,8 @@ def issue_jwt(db: Database, principal: Principal, owner: Owner, ttl_s: int) -> s
         "lang": owner.language,
         "iat": now,
         "exp": now + timedelta(seconds=ttl_s),
+        "key": principal.key_id,
+        "limits": [principal.limits.requests_per_minute, principal.limits.messages_per_day],
     }
     return jwt.encode(claims, db.signer.derived("jwt"), JWT_ALGORITHM)
 
@@ -209,8 +307,8 @@ def _from_jwt(db: Database, token: str, user_ref: str | None) -> Principal:
         user_id = UUID(claims["sub"])
         owner = Owner(user_id, claims["name"], claims["zone"], claims["lang"])
         app = UUID(claims["app"])
-    except (jwt.InvalidTokenError, ValueError, KeyError) as error:
+        limits = Limits(*claims.get("limits", ()))
+    except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
         raise UnauthenticatedError from error
-    if user_ref is not None and user_ref != claims["sub"]:
-        return Principal(app, frozenset(claims["scopes"]), None, user_id, user_ref)
-    return Principal(app, frozenset(claims["scopes"]), owner, user_id, user_ref)
+    acts_for = owner if user_ref in {None, claims["sub"]} else None
+    return Principal(app, frozenset(claims["scopes"]), acts_for, user_id, user_ref, claims.get("key"), limits)

@@ -26,6 +26,7 @@ from memsvc.api.controllers.contexts import ContextController, MemoriesControlle
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
 from memsvc.api.controllers.duplicates import DuplicatesController
 from memsvc.api.controllers.erasures import ErasuresController, ForgetController, ForgetUserController
+from memsvc.api.controllers.events import EventsController, LiveController
 from memsvc.api.controllers.export import ExportController
 from memsvc.api.controllers.extraction import ExtractController, ExtractionsController
 from memsvc.api.controllers.facts import FactsController
@@ -40,12 +41,15 @@ from memsvc.api.controllers.recalls import RecallsController, TopOfMindControlle
 from memsvc.api.controllers.reviews import ReviewsController
 from memsvc.api.controllers.schedules import SchedulesController
 from memsvc.api.controllers.service import ServiceController
+from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.walks import WalksController
+from memsvc.api.live import Hub
 from memsvc.api.mcp.door import HANDLERS as MCP_HANDLERS
 from memsvc.api.mcp.door import mcp_served
 from memsvc.api.openapi import CONFIG, add_words
 from memsvc.api.problems import EXCEPTION_HANDLERS
+from memsvc.api.sockets import live_socket
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
@@ -82,6 +86,8 @@ V1 = (
     JobsController,
     SchedulesController,
     SleepController,
+    EventsController,
+    LiveController,
     AccountController,
     ExportController,
     UsersController,
@@ -168,16 +174,25 @@ def create_app(
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
         app.state["service"] = Service(opened, settings, embedder, reranker, extractors or Extractors(settings))
+        hub = Hub(opened, most=settings.live_connections, most_of_user=settings.live_per_user)
+        app.state["live"] = hub
         try:
             yield
         finally:
+            await hub.close()
             if reranker is not None:
                 reranker.close()
             if opened is not db:
                 await opened.close()
 
     app = ObservedLitestar(
-        route_handlers=[Router("/v1", route_handlers=V1, guards=[authenticate]), *MCP_HANDLERS, ServiceController],
+        route_handlers=[
+            Router("/v1", route_handlers=V1, guards=[authenticate]),
+            Router("/", route_handlers=[ShortcutsController], guards=[authenticate]),
+            *MCP_HANDLERS,
+            ServiceController,
+            live_socket,
+        ],
         lifespan=[database, mcp_served],
         request_class=JsonRequest,
         request_max_body_size=settings.max_body_bytes,
@@ -187,6 +202,13 @@ def create_app(
     )
     add_words(app.openapi_schema)
     return app
+
+
+async def hang_up(app: Litestar) -> None:
+    """Send live clients away: a server that is told to stop would wait for them for ever."""
+    hub: Hub | None = app.state.get("live")
+    if hub is not None:
+        await hub.close()
 
 
 def _open(settings: Settings) -> Database:

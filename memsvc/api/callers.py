@@ -89,6 +89,14 @@ class Caller:
                 "There is no such extractor here.", hint="Leave it out: the configured one reads.", field="extractor"
             ) from error
 
+    async def spend_messages(self, messages: int) -> None:
+        """Count messages that are about to be stored, where the key has a limit.
+
+        Raises:
+            QuotaExceededError: they are too many for today.
+        """
+        await keys.spend_messages(self.db, self.principal, messages)
+
     @property
     def asserted_by(self) -> str:
         """Who says what is written: user, with a token or a key of one user; else app."""

@@ -54,6 +54,8 @@ CONFIG = OpenAPIConfig(
         Tag(name="profile", description="What an assistant keeps in mind, and edits itself."),
         Tag(name="ontology", description="What nodes and edges can be."),
         Tag(name="graph", description="Facts that change: walking from node to node, and drawing it."),
+        Tag(name="live", description="What happens, as it happens."),
+        Tag(name="shortcuts", description="Short addresses for the most used operations."),
         Tag(name="forgetting", description="What must not be kept; for good."),
         Tag(name="jobs", description="Background work, once and recurring."),
         Tag(name="account", description="Who asks."),

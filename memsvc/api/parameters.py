@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
-from litestar.params import QueryParameter
+from litestar.params import HeaderParameter, QueryParameter
 
 from memsvc.errors import InvalidRequestError
 
@@ -22,6 +22,15 @@ KnownAtParameter = Annotated[
     QueryParameter(description="As memsvc knew it then (ISO 8601, not in the future); else as it knows now."),
 ]
 CursorParameter = Annotated[str | None, QueryParameter(description="next_cursor of the page before.")]
+OnceParameter = Annotated[
+    str | None,
+    HeaderParameter(
+        name="Idempotency-Key",
+        pattern="^[!-~]{1,200}$",
+        description="A key of your own for this request: sent again within 24 hours, it is done once and gets the same "
+        "answer. With another body it is refused (idempotency_conflict).",
+    ),
+]
 PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]
 
 

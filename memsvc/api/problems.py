@@ -110,9 +110,10 @@ def _answer(
     more = dict(headers or {})
     if status == HTTPStatus.UNAUTHORIZED:
         more["WWW-Authenticate"] = 'Bearer realm="memsvc"'
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        more["Retry-After"] = RETRY_AFTER_SECONDS
-    content = {**(details or {}), **msgspec.to_builtins(problem)}
+    facts = dict(details or {})
+    if status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS}:
+        more["Retry-After"] = str(facts.get("retry_after", RETRY_AFTER_SECONDS))
+    content = {**facts, **msgspec.to_builtins(problem)}
     return Response(content, status_code=status, media_type=MEDIA_TYPE, headers=more)
 
 
@@ -170,15 +171,19 @@ MEANINGS_FOR_DOCS = {
     404: "There is no such thing for this user (not_found, conversation_unknown, node_unknown, user_unknown, …).",
     409: "It contradicts what is stored or fits several things (message_conflict, already_exists, node_ambiguous, "
     "version_superseded, job_state, …).",
+    410: "What is asked for may be deleted by now (cursor_expired).",
     413: "Too much at once (text_too_long, batch_too_large, body_too_large).",
     415: "The body is not JSON (unsupported_media_type).",
+    429: "Too much is asked for (rate_limited, quota_exceeded, too_many_connections). See Retry-After.",
     500: "Something unexpected happened; the log has the rest under the request's id (internal).",
     503: "The database cannot answer now; nothing was stored (database_unavailable, overloaded). See Retry-After.",
 }
 
 
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Error responses of an operation, for the OpenAPI document."""
+    """Error responses of an operation, for the OpenAPI document; who needs a key can be limited by it."""
+    if HTTPStatus.UNAUTHORIZED in statuses:
+        statuses = tuple(sorted({*statuses, int(HTTPStatus.TOO_MANY_REQUESTS)}))
     return {
         status: ResponseSpec(
             data_container=Problem,

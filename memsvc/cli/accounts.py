@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
 
+PerMinute = typer.Option(None, min=1, max=1_000_000_000, help="Most requests in a minute; any number otherwise.")
+PerDay = typer.Option(None, min=1, max=1_000_000_000, help="Most messages in a day (UTC); any number otherwise.")
+
 users = typer.Typer(help="Owners of memories.", no_args_is_help=True, rich_markup_mode=None)
 keys = typer.Typer(help="API keys of an app.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -88,19 +91,22 @@ def create(
     ),
     label: str = typer.Option("", help="What it is for."),
     days: int | None = typer.Option(None, min=1, max=36_500, help="How long it works; until it is revoked otherwise."),
+    requests_per_minute: int | None = PerMinute,
+    messages_per_day: int | None = PerDay,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
     """Make a key. It is shown once: only its hash is kept."""
 
     async def work(db: Database, _settings: Settings) -> str:
-        from memsvc.access.keys import create_key
+        from memsvc.access.keys import Limits, create_key
         from memsvc.access.users import app_id
 
         owner = await app_id(db, app)
         bound = (await chosen_user(db, owner, user)).user_id if user else None
         ttl = timedelta(days=days) if days else None
-        return await create_key(db, owner, scopes=scope, user_id=bound, label=label, ttl=ttl)
+        limits = Limits(requests_per_minute, messages_per_day)
+        return await create_key(db, owner, scopes=scope, user_id=bound, label=label, ttl=ttl, limits=limits)
 
     key = with_database(work)
     print_json({"key": key}) if as_json else print(key)
@@ -121,9 +127,36 @@ def list_keys_of_app(app: str = AppName, as_json: bool = AsJson) -> None:
         print_json(found)
     else:
         print_table(
-            ["key", "user", "scopes", "label", "expires", "revoked"],
-            [[k.key_id, k.user_id, ",".join(k.scopes), k.label, k.expires_at, k.revoked_at] for k in found],
-        )
+            ["key", "user", "scopes", "label", "expires", "revoked", "requests/minute", "messages/day", "today"],
+            [
+                [
+                    k.key_id, k.user_id, ",".join(k.scopes), k.label, k.expires_at, k.revoked_at,
+                    k.requests_per_minute, k.messages_per_day, k.messages_today,
+                ]
+                for k in found
+            ],
+        )  # fmt: skip
+
+
+@keys.command("limit")
+def limit(
+    key_id: str = typer.Argument(help="The part of the key before the dot."),
+    requests_per_minute: int | None = PerMinute,
+    messages_per_day: int | None = PerDay,
+    app: str = AppName,
+) -> None:
+    """Set what a key may use; what is left out is not limited any more."""
+
+    async def work(db: Database, _settings: Settings) -> None:
+        from memsvc.access.keys import Limits, limit_key
+        from memsvc.access.users import find_app
+
+        await limit_key(db, await find_app(db, app), key_id, Limits(requests_per_minute, messages_per_day))
+
+    with_database(work)
+    told = [f"{requests_per_minute:,} requests a minute"] if requests_per_minute else []
+    told += [f"{messages_per_day:,} messages a day"] if messages_per_day else []
+    print(f"{key_id.split('.', 1)[0]}: {' and '.join(told) or 'no limits'}.")
 
 
 @keys.command("revoke")

@@ -59,7 +59,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from granian.server.embed import Server
 
     from jobs.worker import working
-    from memsvc.api.app import create_app
+    from memsvc.api.app import create_app, hang_up
     from memsvc.db.engine import Database
     from memsvc.db.locate import app_url
     from memsvc.llm.embedders.residents import residents
@@ -69,13 +69,13 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     url = app_url(admin_url, settings)
     db = Database(url, settings)
     models = residents(settings)
+    app = create_app(settings, db, models)
     server = Server(
-        create_app(settings, db, models),
+        app,
         address=settings.host,
         port=settings.port,
         interface=Interfaces.ASGI,
         log_enabled=False,
-        websockets=False,
     )
     stopping = told_to_stop()
     serving = asyncio.create_task(server.serve())
@@ -85,10 +85,12 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
         async with working(settings, url, models) if with_worker else nullcontext():
             await asyncio.wait({serving, asyncio.create_task(stopping.wait())}, return_when=asyncio.FIRST_COMPLETED)
             note("Ending; what is being written is finished first.")
+            await hang_up(app)
             server.stop()  # type: ignore[no-untyped-call]
             await serving
     finally:
         if not serving.done():
+            await hang_up(app)
             server.stop()  # type: ignore[no-untyped-call]
             await serving
         if models is not None and warming is not None:

@@ -46,6 +46,8 @@ UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
 
 TELL = text("SELECT pg_notify(channel, '') FROM unnest(CAST(:channels AS text[])) AS t (channel)")
 TELL_EVERY_S = 0.01
+EVENTS = "memsvc.events"
+"""The channel that says: somebody's outbox has something new."""
 
 TRIES = 5
 PAUSE_S = 0.02

@@ -31,3 +31,38 @@ class UserRequiredError(MemsvcError):
 
     code, status, exit_code = "user_required", 400, 4
     hint = "Send the header X-Memsvc-User with a user's id or external id."
+
+
+class TicketInvalidError(UnauthenticatedError):
+    """The ticket is no ticket, is too old, or was used before."""
+
+    code = "ticket_invalid"
+    hint = "POST /v1/live/ticket gives another one; it works once, for half a minute."
+
+
+class TooManyConnectionsError(MemsvcError):
+    """Too many live connections are open."""
+
+    code, status, exit_code, passing = "too_many_connections", 429, 4, True
+    hint = "Close one first; MEMSVC_LIVE_PER_USER and MEMSVC_LIVE_CONNECTIONS are the limits of a process."
+
+
+class SlowReaderError(MemsvcError):
+    """The client did not take what it was sent."""
+
+    code, status, exit_code, passing = "slow_reader", 408, 4, True
+    hint = "Connect again with the last cursor: nothing is lost."
+
+
+class RateLimitedError(MemsvcError):
+    """This key has sent too many requests in this minute."""
+
+    code, status, exit_code, passing = "rate_limited", 429, 4, True
+    hint = "Wait for the seconds of Retry-After; 'memsvc key limit' sets the limits of a key."
+
+
+class QuotaExceededError(MemsvcError):
+    """This key has stored its messages of today."""
+
+    code, status, exit_code, passing = "quota_exceeded", 429, 4, True
+    hint = "It goes on tomorrow (UTC), or send fewer at once; 'memsvc key limit' sets the limits of a key."

@@ -152,6 +152,13 @@ class NotRecalledError(InvalidRequestError):
     hint = "Send memory_id values of that answer's memories; nothing was counted."
 
 
+class CursorExpiredError(InvalidRequestError):
+    """What comes behind this cursor may be deleted by now."""
+
+    code, status = "cursor_expired", 410
+    hint = "Load what you need anew, and go on with cursor=now; events are kept for MEMSVC_KEEP_EVENTS_DAYS."
+
+
 class SqlRefusedError(InvalidRequestError):
     """PostgreSQL refuses the statement."""
 
@@ -164,6 +171,13 @@ class MessageConflictError(MemsvcError):
 
     code, status, exit_code = "message_conflict", 409, 3
     hint = "Nothing is overwritten: send a correction as a new message, with an identity of its own."
+
+
+class IdempotencyConflictError(MemsvcError):
+    """This Idempotency-Key was sent with another request."""
+
+    code, status, exit_code = "idempotency_conflict", 409, 3
+    hint = "Give each request a key of its own, and send it again with the same body only."
 
 
 class AlreadyExistsError(MemsvcError):

@@ -40,6 +40,13 @@ class OverloadedError(MemsvcError):
     hint = "Try again in a moment."
 
 
+class RestartingError(MemsvcError):
+    """The service is ending."""
+
+    code, status, exit_code, passing = "restarting", 503, 69, True
+    hint = "Connect again in a moment, with the last cursor."
+
+
 class ContendedError(MemsvcError):
     """Others changed the same rows at the same time, again and again."""
 

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_name
-from memsvc.db.engine import Database
+from memsvc.db.engine import EVENTS, Database
 from memsvc.errors import (
     AlreadyExistsError,
     AlreadyMergedError,
@@ -41,6 +41,7 @@ from memsvc.errors import (
     TypeUnknownError,
     VersionSupersededError,
 )
+from memsvc.graph.once import Once
 from memsvc.graph.operations import (
     Alias,
     Close,
@@ -146,7 +147,9 @@ async def write_in(
     )
 
 
-async def write(db: Database, owner: Owner, operations: Sequence[Operation], *, asserted_by: str) -> Change:
+async def write(
+    db: Database, owner: Owner, operations: Sequence[Operation], *, asserted_by: str, once: Once | None = None
+) -> Change:
     """Do a batch of operations, in their order, in one transaction and at one recorded time.
 
     Args:
@@ -154,13 +157,25 @@ async def write(db: Database, owner: Owner, operations: Sequence[Operation], *, 
         owner: whose graph it is.
         operations: 1 to 1,000.
         asserted_by: who says so: user, app, or the name of an extractor.
+        once: the request that they come from: where it was done before, that change is given and nothing is done.
 
     Raises:
         MemsvcError: one operation cannot be done, so none is; ``details["row"]`` is its place, from 0.
+        IdempotencyConflictError: the key of ``once`` came with another request.
     """
-    return await db.attempt(
-        owner.user_id, lambda connection: write_in(connection, owner, operations, asserted_by=asserted_by)
-    )
+
+    async def work(connection: AsyncConnection) -> Change:
+        known = await once.answer(connection, owner.user_id) if once is not None else None
+        if known is not None:
+            return msgspec.json.decode(known, type=Change)
+        change = await write_in(connection, owner, operations, asserted_by=asserted_by)
+        if once is not None:
+            await once.keep(connection, owner.user_id, msgspec.json.encode(change).decode())
+        return change
+
+    change = await db.attempt(owner.user_id, work)
+    db.notify(EVENTS)
+    return change
 
 
 async def assert_facts(db: Database, owner: Owner, facts: Sequence[Node | Edge | Alias], *, asserted_by: str) -> Change:
@@ -287,4 +302,6 @@ async def undo(db: Database, owner: Owner, change_id: UUID, *, asserted_by: str)
             raise refused from error
         return Change(change_id=row.change_id, recorded_at=row.recorded_at, results=[])
 
-    return await db.attempt(owner.user_id, work)
+    change = await db.attempt(owner.user_id, work)
+    db.notify(EVENTS)
+    return change

@@ -21,6 +21,7 @@ from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, NodeUnknownError, TextTooLongError, VersionSupersededError
 from memsvc.graph import read
 from memsvc.graph.history import write
+from memsvc.graph.once import Once
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Edge, Evidence, Node, Operation
 
 T = TypeVar("T")
@@ -66,6 +67,7 @@ async def create_note(
     evidence: Sequence[Evidence] = (),
     importance: float = 5.0,
     asserted_by: str = "user",
+    once: Once | None = None,
 ) -> Note:
     """Write a note.
 
@@ -80,9 +82,11 @@ async def create_note(
         evidence: passages that it rests on.
         importance: 1 (trivial) to 10 (life-changing).
         asserted_by: who writes it.
+        once: the request that it comes from: where it was done before, that note is given as it is now.
 
     Raises:
         InvalidRequestError: something of it cannot be.
+        IdempotencyConflictError: the key of ``once`` came with another request.
         NodeUnknownError, PassageUnknownError: a node or passage does not exist.
     """
     if len(about) > MAX_ABOUT:
@@ -104,7 +108,7 @@ async def create_note(
         )
         for node in dict.fromkeys(subjects.values())
     ]  # fmt: skip
-    change = await write(db, owner, operations, asserted_by=asserted_by)
+    change = await write(db, owner, operations, asserted_by=asserted_by, once=once)
     made = change.results[0].node_id
     assert made is not None  # noqa: S101 - it was just written
     return await note(db, owner, made)

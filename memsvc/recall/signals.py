@@ -15,7 +15,7 @@ import msgspec
 
 from memsvc import observe
 from memsvc.access.users import Owner
-from memsvc.db.engine import Database
+from memsvc.db.engine import EVENTS, Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, MemsvcError, NotRecalledError, RecallUnknownError
 from memsvc.graph.operations import new_id
@@ -86,6 +86,7 @@ async def record_recall(db: Database, owner: Owner, recalled: Answer, *, door: s
         observe.RECALLS_RECORDED.labels(outcome="failed").inc()
         observe.logger().warning("recall not recorded", code=code, door=door, error=type(error).__name__)
     else:
+        db.notify(EVENTS)
         observe.RECALLS_RECORDED.labels(outcome="stored").inc()
     return recall_id
 

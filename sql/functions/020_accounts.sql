@@ -98,12 +98,16 @@ COMMENT ON FUNCTION memsvc.create_key(uuid, text, bytea, uuid, text[], text, tim
 CREATE OR REPLACE FUNCTION memsvc.keys_of_app(p_app_id uuid)
 RETURNS TABLE (
   key_id text, user_id uuid, scopes text[], label text, created_at timestamptz, expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz, requests_per_minute integer, messages_per_day integer, messages_today integer
 )
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT k.key_id, k.user_id, k.scopes, k.label, k.created_at, k.expires_at, k.revoked_at
+  SELECT k.key_id, k.user_id, k.scopes, k.label, k.created_at, k.expires_at, k.revoked_at, k.requests_per_minute,
+    k.messages_per_day, CASE
+      WHEN k.messages_per_day IS NOT NULL
+        THEN CASE WHEN k.day = (clock_timestamp() AT TIME ZONE 'UTC')::date THEN k.messages ELSE 0 END
+    END
   FROM memsvc.api_keys AS k
   WHERE k.app_id = p_app_id
   ORDER BY k.created_at, k.key_id;
@@ -132,12 +136,14 @@ COMMENT ON FUNCTION memsvc.revoke_key(uuid, text) IS 'Ends a key of the app; fal
 -- or somebody who is being erased.
 CREATE OR REPLACE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text)
 RETURNS TABLE (
-  app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text
+  app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text,
+  requests_per_minute integer, messages_per_day integer
 )
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT k.app_id, k.scopes, k.user_id, u.user_id, u.name, u.time_zone, u.language
+  SELECT k.app_id, k.scopes, k.user_id, u.user_id, u.name, u.time_zone, u.language, k.requests_per_minute,
+    k.messages_per_day
   FROM memsvc.api_keys AS k
   LEFT JOIN memsvc.users AS u
     ON u.app_id = k.app_id AND u.erasing_since IS NULL

@@ -25,7 +25,7 @@ $$;
 COMMENT ON FUNCTION memsvc.kinds_of(uuid, uuid[]) IS 'What ids are ids of: a passage or a fact.';
 
 -- Notes a recall after its answer went out: the memories in the order in which they were given. What was erased
--- meanwhile leaves its place empty. Said again, it changes nothing.
+-- meanwhile leaves its place empty. Said again, it changes nothing. Live clients are told that there was one.
 CREATE OR REPLACE FUNCTION memsvc.append_recall(
   p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]
 ) RETURNS void
@@ -36,11 +36,16 @@ SET enable_seqscan = off
 AS $$
 BEGIN
   PERFORM memsvc.keep_memories(p_user_id);
-  INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
-  SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
-  FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
-  LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
-  ON CONFLICT (user_id, recall_id) DO NOTHING;
+  WITH noted AS (
+    INSERT INTO recall_events (user_id, recall_id, door, mode, memories)
+    SELECT p_user_id, p_recall_id, p_door, p_mode, coalesce(array_agg(k.memory_id ORDER BY m.place), '{}')
+    FROM unnest(p_memories) WITH ORDINALITY AS m (id, place)
+    LEFT JOIN memsvc.kinds_of(p_user_id, p_memories) AS k ON k.memory_id = m.id
+    ON CONFLICT (user_id, recall_id) DO NOTHING
+    RETURNING recall_id
+  )
+  INSERT INTO outbox (user_id, kind, subject_id)
+  SELECT p_user_id, 'memory.recalled', n.recall_id FROM noted AS n WHERE p_memories <> '{}';
 END
 $$;
 COMMENT ON FUNCTION memsvc.append_recall(uuid, uuid, text, text, uuid[]) IS 'Notes what was recalled.';

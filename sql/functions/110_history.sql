@@ -25,6 +25,7 @@ COMMENT ON FUNCTION memsvc.keep_memories(uuid) IS 'Keeps others from erasing mem
 -- Locks nodes in the order of their ids, so that writers to one node take turns and never wait for each other in a
 -- circle, and gives the change its time: now() would be the begin of the transaction, before others that we waited for.
 -- Later than each change of the user that is seen, so that closed and open never touch, even when a clock goes back.
+-- Live clients are told of it with its commit.
 CREATE OR REPLACE FUNCTION memsvc.begin_change(
   p_user_id uuid, p_actor text, p_operations text[], p_nodes uuid[], p_undoes uuid DEFAULT NULL
 ) RETURNS memsvc.changes
@@ -55,6 +56,7 @@ BEGIN
     ON CONFLICT (user_id, recorded_at) DO NOTHING RETURNING * INTO made;
     EXIT WHEN FOUND;
   END LOOP;
+  INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'graph.changed', made.change_id);
   RETURN made;
 END
 $$;

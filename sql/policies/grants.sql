@@ -29,7 +29,7 @@ memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence
+memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -43,7 +43,7 @@ memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedu
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence
+memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
@@ -68,7 +68,8 @@ TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
 GRANT UPDATE (state, place, examined, applied, proposed, seconds, within_budget, error_code, finished_at)
 ON memsvc.sleep_runs TO memsvc_app;
-GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs
+GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs,
+memsvc.used_tickets, memsvc.answered_requests
 TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
@@ -230,6 +231,8 @@ memsvc.keep_queue(interval),
 memsvc.clock_reaches(text, timestamp), memsvc.next_run(text, time, smallint[], timestamptz),
 memsvc.seed_schedules(uuid), memsvc.due_schedules(integer), memsvc.run_schedule(uuid, text),
 memsvc.delete_ended(uuid, interval, interval, integer),
+memsvc.live_end(), memsvc.users_with_news(uuid[], xid8[], uuid[]), memsvc.live_events(uuid, xid8, uuid, integer),
+memsvc.change_shown(uuid, uuid, integer), memsvc.node_in_focus(uuid, uuid),
 memsvc.work_now(), memsvc.work_errors(), memsvc.work_hands(), memsvc.users_with_failed_jobs(),
 memsvc.retry_failed_jobs(uuid),
 memsvc.form_label(), memsvc.form_fact(), memsvc.open_versions(uuid, text, uuid, text), memsvc.plan_history(uuid, jsonb),
@@ -252,7 +255,8 @@ memsvc.retire_model(text), memsvc.drop_model_index(smallint), memsvc.drop_vector
 memsvc.create_user(uuid, text, text, text, text),
 memsvc.users_of_app(uuid, text, uuid, integer),
 memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.keys_of_app(uuid),
-memsvc.revoke_key(uuid, text), memsvc.authenticate_key(text, bytea, text), memsvc.user_is_here(uuid),
+memsvc.revoke_key(uuid, text), memsvc.limit_key(uuid, text, integer, integer), memsvc.count_request(text),
+memsvc.count_messages(text, integer), memsvc.authenticate_key(text, bytea, text), memsvc.user_is_here(uuid),
 memsvc.named_nodes(uuid, uuid, timestamptz, integer),
 memsvc.identity_cards(uuid, uuid[]), memsvc.refused_pairs(uuid, uuid[], uuid[]),
 memsvc.note_duplicates(uuid, jsonb, text), memsvc.decide_duplicates(uuid, uuid, uuid, text, text),

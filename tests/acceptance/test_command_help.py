@@ -27,7 +27,7 @@ COMMANDS = [
     ("export",), ("import",),
     ("db",), ("db", "upgrade"), ("db", "rotate-secret"),
     ("user",), ("user", "add"), ("user", "list"),
-    ("key",), ("key", "create"), ("key", "list"), ("key", "revoke"),
+    ("key",), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),
     ("duplicates",), *(("duplicates", does) for does in ("list", "accept", "reject", "split")), ("sleep",),
     ("schedule",), ("schedule", "set"), ("schedule", "off"), ("schedule", "on"), ("schedule", "run"),

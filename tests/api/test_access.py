@@ -81,6 +81,10 @@ EVERY_ROUTE = [
     ("POST", "/v1/sleep", "write"),
     ("GET", "/v1/sleep/runs", "read"),
     ("GET", f"/v1/sleep/runs/{NOTHING}", "read"),
+    ("POST", "/memory", "write"),
+    *(("GET", path, "read") for path in ("/search?q=oak", "/graph", "/context?query=oak")),
+    ("GET", "/v1/events", "read"),
+    ("POST", "/v1/live/ticket", "read"),
     ("GET", "/v1/me", "read"),
     ("POST", "/v1/token", "read"),
     ("GET", "/v1/users", "admin"),
@@ -90,8 +94,10 @@ EVERY_ROUTE = [
     ("GET", "/v1/keys", "admin"),
     ("POST", "/v1/keys", "admin"),
     ("DELETE", "/v1/keys/mk_0", "admin"),
+    ("PUT", "/v1/keys/mk_0/limits", "admin"),
 ]
 BODIES: dict[str, dict[str, Any]] = {
+    "/memory": {"text": "oak"},
     "/v1/messages": {"conversation": "a", "text": "oak"},
     "/v1/recall": {"query": "oak"},
     "/v1/context": {"query": "oak"},

@@ -26,6 +26,11 @@ from tests.sql.test_resolving import said as in_conversation
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
+def is_keyed(path: str) -> bool:
+    """Whether who calls there needs a key."""
+    return path.startswith("/v1/") or path in {"/memory", "/search", "/graph", "/context"}
+
+
 @pytest.fixture
 async def document(anybody: httpx.AsyncClient) -> dict[str, Any]:
     answer = await anybody.get("/schema/openapi.json")
@@ -85,7 +90,7 @@ async def test_every_operation_says_what_it_does_and_how_it_fails(document: dict
         assert set(operation["tags"]) <= tags, place
         errors = {status: answer for status, answer in operation["responses"].items() if status >= "4"}
         assert errors, place
-        if path.startswith("/v1/"):
+        if is_keyed(path):
             assert {"400", "401", "403", "503"} <= set(errors), place
             for status, answer in errors.items():
                 schema = answer["content"]["application/problem+json"]["schema"]
@@ -107,7 +112,7 @@ async def test_every_parameter_of_a_path_is_declared(document: dict[str, Any]) -
 async def test_acting_for_a_user_is_documented_where_it_is_possible(document: dict[str, Any]) -> None:
     for method, path, operation in operations(document):
         names = {item["name"] for item in operation.get("parameters", [])}
-        personal = path.startswith("/v1/") and not path.startswith(("/v1/users", "/v1/keys"))
+        personal = is_keyed(path) and not path.startswith(("/v1/users", "/v1/keys"))
         assert ("X-Memsvc-User" in names) == personal, (method, path)
 
 
@@ -155,7 +160,7 @@ async def test_every_documented_example_of_a_request_is_accepted(
             continue
         examples = operation["requestBody"]["content"]["application/json"]["schema"]["examples"]
         assert examples, path
-        client = chief if path in {"/v1/users", "/v1/keys"} else ada
+        client = chief if path.startswith(("/v1/users", "/v1/keys")) else ada
         for example in examples:
             world = await homes(ada)
             filled = {"from_node": world.ines, "to_node": world.porto, "into": world.ines}
@@ -163,6 +168,9 @@ async def test_every_documented_example_of_a_request_is_accepted(
                 example |= {name: there for name, there in filled.items() if name in example}
             told = {"/profile/{name}": "/profile/preferences"} | example_ids
             told |= {"{kind}": "tidy", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
+            if path.endswith("/limits"):
+                key_id = (await chief.post("/v1/keys", json={})).json()["key"]["key_id"]
+                told["{key_id}"] = key_id
             if path.endswith("/split"):
                 told["{node_id}"] = told["{split}"]
             body, place = json.dumps(example), path
@@ -176,6 +184,23 @@ async def test_every_documented_example_of_a_request_is_accepted(
             assert str(answer.status_code) in operation["responses"], path
             tried += 1
     assert tried >= 16
+
+
+async def test_every_question_is_answered_with_its_examples(
+    document: dict[str, Any], ada: httpx.AsyncClient, chief: httpx.AsyncClient
+) -> None:
+    world = await homes(ada)
+    for _, path, operation in ((m, p, o) for m, p, o in operations(document) if m == "get" and "{" not in p):
+        asked = {}
+        for parameter in operation.get("parameters", []):
+            examples = list((parameter.get("examples") or {}).values())
+            assert examples or not parameter["required"], (path, parameter["name"])
+            if examples:
+                asked[parameter["name"]] = examples[0]["value"]
+        asked = {name: world.ines if value == "Ines Albrecht" else value for name, value in asked.items()}
+        client = chief if path.startswith(("/v1/users", "/v1/keys")) else ada
+        answer = await client.get(path, params=asked)
+        assert answer.status_code == 200, (path, answer.text)
 
 
 async def test_answers_have_the_documented_fields(document: dict[str, Any], ada: httpx.AsyncClient) -> None:

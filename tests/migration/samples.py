@@ -145,6 +145,14 @@ VALUES ('{USER}', '{THING}', 1, 'preferences', 'core', 'Likes herons.', 3, 500, 
 INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines)
 SELECT '{USER}', '{THING}', min(passage_id::text)::uuid, '{{1}}' FROM memsvc.passages WHERE user_id = '{USER}';
 """,
+    "0026": f"""
+INSERT INTO memsvc.used_tickets (user_id, ticket_id, expires_at) VALUES ('{USER}', '{THING}', '2026-01-02Z');
+INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'graph.changed', '{THING}');
+""",
+    "0027": f"""
+INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
+VALUES ('{USER}', sha256('a key'), sha256('a note'), '{{"change_id": "{THING}"}}');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

@@ -21,7 +21,8 @@ INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
-    "duplicate_candidates", "sleep_runs", "profile_versions", "profile_evidence", *ONTOLOGY,
+    "duplicate_candidates", "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
+    *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -81,7 +82,10 @@ ERASERS_UPDATES = {
 TABLE_PRIVILEGES = {
     *((APP, "SELECT", name) for name in READS | {"tombstones"} | BOOKKEEPING),
     *((APP, "INSERT", name) for name in INSERTED),
-    *((APP, "DELETE", name) for name in ("term_deltas", "recall_events", "sleep_runs", *ONTOLOGY)),
+    *(
+        (APP, "DELETE", name)
+        for name in ("term_deltas", "recall_events", "sleep_runs", "used_tickets", "answered_requests", *ONTOLOGY)
+    ),
     *((APP, may, name) for may in ("SELECT", "INSERT", "UPDATE", "DELETE") for name in QUEUE),
     *((READER, "SELECT", name) for name in READS),
     *((ERASER, may, name) for may in ("SELECT", "DELETE") for name in ERASED),
@@ -113,6 +117,9 @@ DEFINERS = {
     "create_key": "memsvc_owner",
     "keys_of_app": "memsvc_owner",
     "revoke_key": "memsvc_owner",
+    "limit_key": "memsvc_owner",
+    "count_request": "memsvc_owner",
+    "count_messages": "memsvc_owner",
     "authenticate_key": "memsvc_owner",
     "due_jobs": "memsvc_owner",
     "begin_job": "memsvc_owner",
@@ -126,6 +133,7 @@ DEFINERS = {
     "seed_schedules": "memsvc_owner",
     "due_schedules": "memsvc_owner",
     "delete_ended": "memsvc_owner",
+    "users_with_news": "memsvc_owner",
     "build_model": "memsvc_owner",
     "pause_model": "memsvc_owner",
     "switch_model": "memsvc_owner",
@@ -276,6 +284,10 @@ WRITING = {
     "note_duplicates",
     "decide_duplicates",
     "mention_candidates",
+    "live_end",
+    "live_events",
+    "change_shown",
+    "node_in_focus",
 }
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER),

@@ -45,6 +45,9 @@ INSERTS = {
     "VALUES (%(user)s, 1, 'probe', 'archival', 'x', 1, 500, %(node)s, 'probe')",
     "profile_evidence": "(user_id, version_id, passage_id, lines) VALUES (%(user)s, (SELECT v.version_id "
     "FROM memsvc.profile_versions AS v WHERE v.user_id = %(user)s LIMIT 1), %(passage)s, '{1}')",
+    "answered_requests": "(user_id, request_key, digest, answer) "
+    "VALUES (%(user)s, sha256('probe'), sha256('probe'), '{}')",
+    "used_tickets": "(user_id, ticket_id, expires_at) VALUES (%(user)s, gen_random_uuid(), 'infinity')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
     "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
@@ -69,6 +72,8 @@ CHANGES = {
     "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
     "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
     "profile_versions": "UPDATE memsvc.profile_versions SET recorded_to = clock_timestamp()",
+    "answered_requests": "DELETE FROM memsvc.answered_requests",
+    "used_tickets": "DELETE FROM memsvc.used_tickets",
     "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.

@@ -61,6 +61,28 @@ def an_app_lists_its_own_keys(doors: Doors, world: World) -> None:
 
 
 @probe
+def keys_are_limited_by_their_own_app_and_count_for_themselves(doors: Doors, world: World) -> None:
+    mine, others = world.keys["ada"].key_id, world.keys["app"].key_id
+    limit = "SELECT memsvc.limit_key(%s, %s, 1, 2)"
+    with doors.enter(APP) as connection:
+        assert value(connection, limit, [world.eve.app_id, mine]) is False
+        assert value(connection, limit, [world.ada.app_id, world.keys["revoked"].key_id]) is False
+        assert value(connection, limit, [world.ada.app_id, mine]) is True
+        waits = [value(connection, "SELECT memsvc.count_request(%s)", [key]) for key in (mine, others, others, mine)]
+        assert waits[:1] == [0]
+        assert not any(waits[1:3]), "a key without limits is counted"
+        spend = "SELECT memsvc.count_messages(%s, %s)"
+        assert [bool(value(connection, spend, [mine, messages])) for messages in (1, 2, 1, 1)] == [
+            False, True, False, True,
+        ]  # fmt: skip
+        assert not value(connection, spend, [others, 1_000])
+        limited = rows(
+            connection, "SELECT key_id FROM memsvc.keys_of_app(%s) WHERE messages_per_day = 2", world.ada.app_id
+        )
+        assert limited == [(mine,)]
+
+
+@probe
 def a_key_is_for_a_user_of_its_app(doors: Doors, world: World) -> None:
     make = "SELECT memsvc.create_key(%(app)s, 'mk_probe', sha256('x'), %(user)s, '{read}', '', NULL)"
     own: dict[str, object] = {"app": world.ada.app_id, "user": world.ada.user_id}
@@ -256,6 +278,16 @@ def old_jobs_and_events_are_deleted_for_oneself(doors: Doors, world: World) -> N
         for table in ("jobs", "outbox"):
             left = value(connection, f"SELECT count(*) FROM memsvc.{table}")
             assert left == world.counts[table][world.ada.user_id], f"{left} rows of {table} are left"
+
+
+@probe
+def who_has_news_is_said_of_those_that_are_named_and_nobody_else(doors: Doors, world: World) -> None:
+    nobody = UUID(int=0)
+    ask = "SELECT memsvc.users_with_news(%(users)s, '{0,0}'::text[]::xid8[], %(events)s)"
+    about: dict[str, object] = {"users": [world.ada.user_id, nobody], "events": [nobody, nobody]}
+    refused(doors, READER, world.token(world.ada), ask, about)
+    with doors.enter(APP) as connection:
+        assert connection.execute(ask.encode(), about).fetchall() == [(world.ada.user_id,)]
 
 
 @probe

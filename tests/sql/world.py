@@ -32,7 +32,7 @@ USER_TABLES = (
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
-    "sleep_runs", "profile_versions", "profile_evidence",
+    "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -238,6 +238,12 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             [user_id, version_id, stored[1][3]],
         )
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
+        app.execute(
+            "INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer) "
+            "VALUES (%s, sha256('a key'), sha256('a note'), '{}')",
+            [user_id],
+        )
+        app.execute("INSERT INTO memsvc.used_tickets VALUES (%s, uuidv7(), 'infinity')", [user_id])
         app.execute(
             "INSERT INTO memsvc.model_calls (user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, "
             "tries) VALUES (%s, 'facts', 'a model', '1', 'answered', 900, 120, 800, 1)",

@@ -7,19 +7,31 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
-from litestar import Controller, delete, get, post
+from litestar import Controller, delete, get, post, put
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, FromPath, QueryParameter
 
-from memsvc.access.keys import Key, Scope, create_key, issue_jwt, list_keys, revoke_key
+from memsvc.access.keys import (
+    MOST_OF_LIMIT,
+    Key,
+    Limits,
+    Scope,
+    create_key,
+    issue_jwt,
+    limit_key,
+    list_keys,
+    revoke_key,
+)
 from memsvc.access.users import User, add_user, find_user, list_users, own_names
 from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, Administrator, Caller
 from memsvc.api.problems import documented
+from memsvc.db.engine import Database
 from memsvc.db.paging import Page
 from memsvc.db.storable import check_storable
 
 TEN_YEARS_S = 10 * 366 * 86_400
+Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_OF_LIMIT)] | None
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +83,20 @@ class KeyIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What it is for."""
     expires_in: Annotated[int, msgspec.Meta(ge=1, le=TEN_YEARS_S)] | None = None
     """Seconds; until it is revoked when not given."""
+    requests_per_minute: Limit = None
+    """Most requests in one minute of the clock, over all its tokens; any number when not given."""
+    messages_per_day: Limit = None
+    """Most messages that it may store in one day (UTC), those that were sent before counted again; any number when not
+    given."""
+
+
+class LimitsIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a key may use."""
+
+    requests_per_minute: Limit = None
+    """Most requests in one minute of the clock; null or left out: any number."""
+    messages_per_day: Limit = None
+    """Most messages in one day (UTC); null or left out: any number."""
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,6 +220,11 @@ class UsersController(Controller):
         return Page(items=users, next_cursor=str(users[-1].user_id) if len(users) == limit else None)
 
 
+async def _key(db: Database, app_id: UUID, key: str) -> Key:
+    key_id = key.split(".", 1)[0]
+    return next(one for one in await list_keys(db, app_id) if one.key_id == key_id)
+
+
 class KeysController(Controller):
     """Keys of the key's app."""
 
@@ -230,9 +261,9 @@ class KeysController(Controller):
             user_id=user_id,
             label=data.label,
             ttl=timedelta(seconds=data.expires_in) if data.expires_in is not None else None,
+            limits=Limits(data.requests_per_minute, data.messages_per_day),
         )
-        key_id = secret.split(".", 1)[0]
-        return NewKey(secret=secret, key=next(key for key in await list_keys(db, app_id) if key.key_id == key_id))
+        return NewKey(secret=secret, key=await _key(db, app_id, secret))
 
     @get(
         operation_id="listKeys",
@@ -244,6 +275,29 @@ class KeysController(Controller):
     async def list(self, administrator: NamedDependency[Administrator]) -> Page[Key]:
         """All of them."""
         return Page(items=await list_keys(administrator.db, administrator.app_id), next_cursor=None)
+
+    @put(
+        "/{key_id:str}/limits",
+        operation_id="limitKey",
+        summary="Limit a key",
+        description="Sets what a key may use: requests in a minute of the clock (429 rate_limited beyond), messages in "
+        "a day (429 quota_exceeded). Both are told with Retry-After. Tokens keep the limits with which they were made. "
+        "Needs the scope admin.",
+        response_description="The key.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+    )
+    async def limit(
+        self,
+        data: Annotated[
+            LimitsIn, BodyKwarg(examples=[Example(value={"requests_per_minute": 120, "messages_per_day": 5_000})])
+        ],
+        administrator: NamedDependency[Administrator],
+        key_id: FromPath[str],
+    ) -> Key:
+        """Limit it."""
+        limits = Limits(data.requests_per_minute, data.messages_per_day)
+        await limit_key(administrator.db, administrator.app_id, key_id, limits)
+        return await _key(administrator.db, administrator.app_id, key_id)
 
     @delete(
         "/{key_id:str}",

@@ -12,7 +12,7 @@ from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import OperationsIn
-from memsvc.api.parameters import CursorParameter, KnownAtParameter, PageSize, known_parameters
+from memsvc.api.parameters import CursorParameter, KnownAtParameter, OnceParameter, PageSize, known_parameters
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.errors import InvalidTimeError
@@ -20,6 +20,7 @@ from memsvc.graph import history
 from memsvc.graph.changes import RecordedChange, ShownChange, get_change, list_changes
 from memsvc.graph.diff import Axis, Diff, diff
 from memsvc.graph.history import Change
+from memsvc.graph.once import Once
 from memsvc.graph.read import Kind
 from memsvc.sources.moments import read_known_at, read_moment
 
@@ -91,7 +92,7 @@ class ChangesController(Controller):
         description="Up to 1,000 operations, done in their order, at one recorded time, all of them or none; an error "
         "names the row. A node that the batch makes is named by the place of its operation, from 0. Facts, names and "
         "merges can be sent again without harm; a node without a node_id is made anew each time: give it one of your "
-        "own and `make`.",
+        "own and `make`, or send an Idempotency-Key.",
         response_description="What became of each operation.",
         responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
@@ -100,10 +101,12 @@ class ChangesController(Controller):
         self,
         data: Annotated[OperationsIn, BodyKwarg(examples=[Example(value=BATCH)])],
         writer: NamedDependency[Caller],
+        idempotency_key: OnceParameter = None,
     ) -> Change:
         """Do it."""
         operations = data.read(writer.owner)
-        return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by)
+        once = Once.of("writeChanges", idempotency_key, data)
+        return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by, once=once)
 
     @post(
         "/{change_id:uuid}/undo",
@@ -142,7 +145,14 @@ class DiffController(Controller):
         self,
         *,
         reader: NamedDependency[Caller],
-        since: Annotated[str, QueryParameter(name="from", description="What became different after it (ISO 8601).")],
+        since: Annotated[
+            str,
+            QueryParameter(
+                name="from",
+                description="What became different after it (ISO 8601).",
+                examples=[Example(value="2026-03-14")],
+            ),
+        ],
         until: Annotated[
             str | None, QueryParameter(name="to", description="And then at the latest; now, where it is not given.")
         ] = None,

@@ -79,7 +79,13 @@ class FactsController(Controller):
         self,
         *,
         reader: NamedDependency[Caller],
-        about: Annotated[Several, QueryParameter(description="An id, label or name; may be given up to 100 times.")],
+        about: Annotated[
+            Several,
+            QueryParameter(
+                description="An id, label or name; may be given up to 100 times.",
+                examples=[Example(value="Ines Albrecht")],
+            ),
+        ],
         types: Annotated[
             Several | None, QueryParameter(name="type", description="Only facts of this type; may be repeated.")
         ] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -56,6 +57,21 @@ class Receipts(msgspec.Struct, frozen=True, kw_only=True):
     messages: list[StoredMessage]
 
 
+async def store(writer: Caller, messages: Sequence[MessageIn], idempotency_key: str | None) -> Receipts:
+    """Store messages, all or none, count them against the key's limit, and count what became of them.
+
+    Raises:
+        QuotaExceededError: they are too many for today.
+        MemsvcError: as ``append``.
+    """
+    await writer.spend_messages(len(messages))
+    with observe.INGEST_SECONDS.time():
+        stored = await append(writer.db, writer.owner, messages, writer.settings, idempotency_key=idempotency_key)
+    for receipt in stored:
+        observe.MESSAGES.labels(outcome=receipt.outcome).inc()
+    return Receipts(messages=stored)
+
+
 class MessagesController(Controller):
     """Messages in."""
 
@@ -85,9 +101,4 @@ class MessagesController(Controller):
         idempotency_key: IdempotencyKey = None,
     ) -> Receipts:
         """Store them."""
-        messages = data.messages if isinstance(data, Batch) else [data]
-        with observe.INGEST_SECONDS.time():
-            stored = await append(writer.db, writer.owner, messages, writer.settings, idempotency_key=idempotency_key)
-        for receipt in stored:
-            observe.MESSAGES.labels(outcome=receipt.outcome).inc()
-        return Receipts(messages=stored)
+        return await store(writer, data.messages if isinstance(data, Batch) else [data], idempotency_key)

@@ -13,13 +13,21 @@ from msgspec import UNSET, UnsetType
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import Names, NodeFields, WithEvidence, WithSpan
-from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, PageSize, known_parameters
+from memsvc.api.parameters import (
+    AsOfParameter,
+    CursorParameter,
+    KnownAtParameter,
+    OnceParameter,
+    PageSize,
+    known_parameters,
+)
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.graph import history, read
 from memsvc.graph.describe import ShownName, ShownNode, describe_node, list_names
 from memsvc.graph.edit import correct_node
 from memsvc.graph.history import Change
+from memsvc.graph.once import Once
 from memsvc.graph.operations import Alias, Close, Operation, Retract, Thread
 from memsvc.graph.read import Event
 from memsvc.graph.search import MatchedNode, search_nodes
@@ -181,17 +189,21 @@ class NodesController(Controller):
         summary="Make a node",
         description="A node with its properties and names. With a node_id of your own the request can be sent again.",
         response_description="The change; results[0].node_id is the node.",
-        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
     )
     async def add(
-        self, data: Annotated[NodeIn, BodyKwarg(examples=[Example(value=NODE)])], writer: NamedDependency[Caller]
+        self,
+        data: Annotated[NodeIn, BodyKwarg(examples=[Example(value=NODE)])],
+        writer: NamedDependency[Caller],
+        idempotency_key: OnceParameter = None,
     ) -> Change:
         """Make it."""
         span = data.span(writer.owner)
         operations: list[Operation] = [data.node(writer.owner, make=True)]
         operations += [Alias(node=0, alias=name, **span) for name in data.aliases]
-        return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by)
+        once = Once.of("addNode", idempotency_key, data)
+        return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by, once=once)
 
     @patch(
         "/{node_id:uuid}",
@@ -339,7 +351,9 @@ class AliasesController(Controller):
         self,
         *,
         reader: NamedDependency[Caller],
-        name: Annotated[str | None, QueryParameter(description="Only this name.")] = None,
+        name: Annotated[
+            str | None, QueryParameter(description="Only this name.", examples=[Example(value="Nessa")])
+        ] = None,
         node: Annotated[str | None, QueryParameter(description="Only of this node: an id, label or name.")] = None,
         as_of: AsOfParameter = None,
         known_at: KnownAtParameter = None,

@@ -12,10 +12,12 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.parameters import OnceParameter
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.graph.links import Link, LinkedNote, Relation, create_link, get_linked_notes, unlink
 from memsvc.graph.notes import Note, NoteKind, create_note, note, notes, update_note
+from memsvc.graph.once import Once
 from memsvc.graph.operations import Evidence
 
 PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]
@@ -101,7 +103,7 @@ class NotesController(Controller):
         summary="Write a note",
         description="Stores a note: a node of type Note, with the nodes that it is about and its evidence.",
         response_description="The note.",
-        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
         dependencies=WRITER,
     )
     async def create(
@@ -123,10 +125,12 @@ class NotesController(Controller):
             ),
         ],
         writer: NamedDependency[Caller],
+        idempotency_key: OnceParameter = None,
     ) -> Note:
         """Write it."""
         fields = {name: getattr(data, name) for name in NoteIn.__struct_fields__}
-        return await create_note(writer.db, writer.owner, **fields)
+        once = Once.of("createNote", idempotency_key, data)
+        return await create_note(writer.db, writer.owner, **fields, once=once)
 
     @get(
         operation_id="listNotes",

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from litestar import Controller, Request, Response, get
 from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
 from litestar.params import QueryParameter
 
 from memsvc.api.callers import READER, Caller
@@ -32,6 +33,7 @@ Starts = Annotated[
         max_items=MAX_STARTS,
         description="Where to begin: an id, a name or a label; may be given several times. What several nodes are "
         "called is refused (node_ambiguous): name the one that is meant by its id.",
+        examples=[Example(value="Ines Albrecht")],
     ),
 ]
 Types = Annotated[
@@ -216,8 +218,20 @@ class WalksController(Controller):
         *,
         request: Request[Any, Any, Any],
         reader: NamedDependency[Caller],
-        from_node: Annotated[str, QueryParameter(name="from", description="Id, name or label of the first node.")],
-        to_node: Annotated[str, QueryParameter(name="to", description="Id, name or label of the last node.")],
+        from_node: Annotated[
+            str,
+            QueryParameter(
+                name="from",
+                description="Id, name or label of the first node.",
+                examples=[Example(value="Ines Albrecht")],
+            ),
+        ],
+        to_node: Annotated[
+            str,
+            QueryParameter(
+                name="to", description="Id, name or label of the last node.", examples=[Example(value="Porto")]
+            ),
+        ],
         max_hops: Annotated[int, QueryParameter(ge=1, le=6, description="Longest way.")] = 4,
         types: Types = None,
         side: Along = "both",

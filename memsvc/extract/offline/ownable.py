@@ -48,8 +48,9 @@ GROWN = things.words("""
 TOOLS = things.words("""
     welder sander planer jigsaw bandsaw chisel chisels anvil vice workbench toolbox wheelbarrow ladder compressor
     sprayer strimmer hedge-trimmer rotavator shredder axe spade scythe cultivator plough baler harvester
-    excavator digger crane forklift winch trolley wagon cart sledge sleigh snowmobile jetski jet-ski outboard rucksack panniers saddle
-    harness bridle easel press letterpress typewriter darkroom enlarger spinning-wheel overlocker serger pottery-wheel
+    excavator digger crane forklift winch trolley wagon cart sledge sleigh snowmobile jetski jet-ski outboard
+    panniers saddle harness bridle easel press letterpress typewriter darkroom enlarger spinning-wheel
+    overlocker serger pottery-wheel
     metronome amplifier pedalboard stall safe heirloom brooch locket pendant rosary cufflinks medal medals quilt hearth
     fireplace woodburner solar-panels panels jukebox pinball dartboard chessboard sewing-table dresser cabinet rocker
 """)

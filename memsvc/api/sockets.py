@@ -1,0 +1,194 @@
+"""``/ws``: what happens to a user's memory, as it happens, over a WebSocket.
+
+A client comes with a key or token in the header Authorization, or with a ticket in the address. It is sent messages of
+``memsvc.graph.events``, each with a cursor; what it says itself is ignored. An error is sent as ``ERROR {code,
+message, hint}``, and then the socket is closed with 4000 and the error's HTTP status.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from litestar import WebSocket, websocket
+from litestar.exceptions import WebSocketDisconnect, WebSocketException
+
+from memsvc import observe
+from memsvc.access.keys import Principal
+from memsvc.access.tickets import use_ticket
+from memsvc.access.users import Owner
+from memsvc.api.callers import authenticate, service_of
+from memsvc.api.live import Hub, Subscription
+from memsvc.errors import (
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    MemsvcError,
+    OverloadedError,
+    RateLimitedError,
+    RestartingError,
+    SlowReaderError,
+    TicketInvalidError,
+)
+from memsvc.graph.events import NOW, Ready, end_of, place_of
+
+Socket = WebSocket[Any, Any, Any]
+PING = '{"type":"PING"}'
+QUIET_S = 20.0
+"""After so long without a message, a ping shows proxies that somebody is there."""
+SEND_S = 20.0
+"""A client that does not take one message in this time is slow."""
+CHECK_S = 60.0
+"""How often a key or token is looked at again."""
+MOST_HEARD = 100
+MOST_HEARD_CHARS = 10_000
+"""What a client may say in all: it has nothing to say."""
+CLOSE_BASE = 4_000
+NO_VERDICT = (RateLimitedError, OverloadedError, DatabaseUnavailableError)
+"""What says nothing about whether somebody may still listen."""
+PARAMETERS = {"ticket", "cursor"}
+
+
+class Error(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="ERROR"):
+    """The last message before the socket is closed, where something was wrong."""
+
+    code: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Somebody who may listen."""
+
+    owner: Owner
+    still: Callable[[], Awaitable[None]]
+    """Raises where that is not so any more."""
+
+
+async def _admit(socket: Socket) -> Admitted:
+    """Who comes.
+
+    Raises:
+        UnauthenticatedError, ForbiddenError, UserRequiredError, UserUnknownError: not with this key, token or ticket.
+        InvalidRequestError: the address has a parameter that there is not.
+    """
+    for given in socket.query_params:
+        if given not in PARAMETERS:
+            raise InvalidRequestError(f"There is no parameter {given[:60]!r} here.", field=given[:60])
+    service = service_of(socket)
+    ticket = socket.query_params.get("ticket")
+    if ticket is not None:
+        owner = await use_ticket(service.db, ticket)
+        over = time.monotonic() + service.settings.jwt_ttl_s
+
+        async def in_time() -> None:
+            if time.monotonic() >= over:
+                raise TicketInvalidError("What the ticket allowed is over.")
+
+        return Admitted(owner, in_time)
+
+    async def by_key() -> None:
+        await authenticate(socket, socket.route_handler)
+
+    await by_key()
+    principal: Principal = socket.scope["auth"]
+    return Admitted(principal.require_owner("read"), by_key)
+
+
+async def _send(socket: Socket, text: str) -> None:
+    try:
+        async with asyncio.timeout(SEND_S):
+            await socket.send_data(text, mode="text")
+    except TimeoutError as error:
+        raise SlowReaderError from error
+
+
+async def _talk(socket: Socket, hub: Hub, owner: Owner, subscription: Subscription) -> None:
+    """Send everything until nothing more comes."""
+    await _send(socket, msgspec.json.encode(Ready(cursor=subscription.place.cursor)).decode())
+    async for frame in hub.messages(owner.user_id, subscription, QUIET_S):
+        if frame is None:
+            await _send(socket, PING)
+        elif frame.text is not None:
+            await _send(socket, frame.text)
+            observe.LIVE_MESSAGES.inc()
+
+
+async def _hear(socket: Socket) -> None:
+    """Return when the client leaves."""
+    heard = 0
+    with suppress(WebSocketDisconnect):
+        while heard < MOST_HEARD:
+            said = await socket.receive_data(mode="text")
+            heard += 1
+            if len(said or "") > MOST_HEARD_CHARS:
+                break
+        raise InvalidRequestError("Nothing is to be said here.", hint="Only listen; to ask, use the REST API.")
+
+
+async def _watch(admitted: Admitted, subscription: Subscription) -> None:
+    """Raise when the client may not listen any more, or when its room was closed."""
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CHECK_S):
+                await subscription.ended.wait()
+        if subscription.error is not None:
+            raise subscription.error
+        with suppress(*NO_VERDICT):
+            await admitted.still()
+
+
+@asynccontextmanager
+async def _told(socket: Socket) -> AsyncIterator[None]:
+    """Tell the client what went wrong in the block, and close the socket."""
+    code = 1000
+    try:
+        yield
+    except MemsvcError as error:
+        message = Error(code=error.code, message=error.message, hint=error.advice)
+        code = CLOSE_BASE + error.status
+        with suppress(SlowReaderError, WebSocketException, RuntimeError):
+            if not isinstance(error, SlowReaderError):
+                await _send(socket, msgspec.json.encode(message).decode())
+    with suppress(WebSocketException, RuntimeError, TimeoutError):
+        async with asyncio.timeout(SEND_S):
+            await socket.close(code=code)
+
+
+@websocket("/ws")
+async def live_socket(socket: Socket) -> None:
+    """Serve one client, from its coming to its leaving."""
+    await socket.accept()
+    with suppress(RestartingError), socket.app.state["live"].present():
+        await _serve(socket)
+
+
+async def _serve(socket: Socket) -> None:
+    async with _told(socket):
+        admitted = await _admit(socket)
+        service, hub = service_of(socket), socket.app.state["live"]
+        end = await end_of(service.db)
+        cursor = socket.query_params.get("cursor", NOW)
+        place = await place_of(service.db, cursor, service.settings.keep_events_days) if cursor != NOW else end
+        with hub.listening(admitted.owner.user_id, place, end) as subscription:
+            tasks = [
+                asyncio.ensure_future(work)
+                for work in (
+                    _talk(socket, hub, admitted.owner, subscription),
+                    _hear(socket),
+                    _watch(admitted, subscription),
+                )
+            ]
+            try:
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+            for task in done:
+                task.result()

@@ -1,0 +1,42 @@
+-- Statements of live updates.
+
+-- name: live_end
+-- Where a reader begins who wants what comes from now on.
+SELECT CAST(CAST(memsvc.live_end() AS text) AS bigint) AS transaction_id;
+
+-- name: users_with_news
+-- Which of some users have events behind a place of theirs.
+SELECT n.user_id
+FROM memsvc.users_with_news(
+  CAST(:users AS uuid []), CAST(CAST(:transactions AS text []) AS xid8 []), CAST(:events AS uuid [])
+) AS n (user_id);
+
+-- name: live_events
+-- A user's events behind a place.
+SELECT
+  e.event_id, e.kind, e.subject_id, CAST(CAST(e.transaction_id AS text) AS bigint) AS transaction_id, e.recorded_at
+FROM memsvc.live_events(:user_id, CAST(CAST(:transaction AS text) AS xid8), :event, :limit) AS e;
+
+-- name: changes_shown
+-- What changes mean to somebody who draws the graph.
+SELECT
+  c.change_id, CAST(s.nodes AS text) AS nodes, CAST(s.edges AS text) AS edges, s.gone_nodes, s.gone_edges, s.complete
+FROM unnest(CAST(:changes AS uuid [])) AS c (change_id)
+CROSS JOIN LATERAL memsvc.change_shown(:user_id, c.change_id, :most) AS s;
+
+-- name: nodes_in_focus
+-- The nodes that recalls are about.
+SELECT r.recall_id, CAST(f.node AS text) AS node
+FROM unnest(CAST(:recalls AS uuid [])) AS r (recall_id)
+CROSS JOIN LATERAL memsvc.node_in_focus(:user_id, r.recall_id) AS f;
+
+-- name: use_ticket
+-- Notes that a ticket was used; no row: it was used before. Forgets tickets that would not work any more.
+WITH old AS (
+  DELETE FROM memsvc.used_tickets AS t
+  WHERE t.user_id = :user_id AND t.expires_at < clock_timestamp()
+)
+INSERT INTO memsvc.used_tickets (user_id, ticket_id, expires_at)
+VALUES (:user_id, :ticket_id, :expires_at)
+ON CONFLICT (user_id, ticket_id) DO NOTHING
+RETURNING ticket_id;

@@ -1,0 +1,129 @@
+"""What a key may use, and requests that are sent twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from uuid import UUID
+
+import httpx
+import psycopg
+import pytest
+from litestar import Litestar
+
+from memsvc.access import keys
+from memsvc.access.keys import Limits, create_key, limit_key
+from memsvc.access.users import Owner, app_id
+from memsvc.db.engine import Database
+from tests.api.conftest import client_of
+
+Limit = Callable[[Limits], Awaitable[tuple[httpx.AsyncClient, str]]]
+
+
+@pytest.fixture
+async def limited(api: Litestar, db: Database, app: UUID, owner: Owner) -> AsyncIterator[Limit]:
+    """Makes a key of Ada's with limits: a client that sends it, and the key's id."""
+    async with AsyncExitStack() as stack:
+
+        async def make(limits: Limits) -> tuple[httpx.AsyncClient, str]:
+            key = await create_key(db, app, user_id=owner.user_id, limits=limits)
+            client = await stack.enter_async_context(client_of(api, Authorization=f"Bearer {key}"))
+            return client, key.split(".", 1)[0]
+
+        yield make
+
+
+async def test_one_request_too_many_waits_for_the_next_minute(
+    limited: Limit, api: Litestar, db: Database, app: UUID, admin: psycopg.Connection
+) -> None:
+    client, key_id = await limited(Limits(requests_per_minute=3))
+    token = (await client.post("/v1/token")).json()["token"]
+    async with client_of(api, Authorization=f"Bearer {token}") as by_token:
+        answers = await asyncio.gather(*(one.get("/v1/me") for one in (client, by_token, client, by_token, client)))
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert len(refused) in {3, 2, 1}  # a minute may have begun between
+    if len(refused) == 3:
+        problem = refused[0].json()
+        assert (problem["code"], problem["limit"]) == ("rate_limited", 3)
+        assert 1 <= int(refused[0].headers["Retry-After"]) <= 60
+    admin.execute("UPDATE memsvc.api_keys SET minute = minute - interval '1 minute' WHERE key_id = %s", [key_id])
+    assert (await client.get("/v1/me")).status_code == 200
+    await limit_key(db, app, key_id, keys.UNLIMITED)
+    assert {(await client.get("/v1/me")).status_code for _ in range(5)} == {200}
+
+
+async def test_messages_beyond_the_days_quota_are_refused_as_a_whole(
+    limited: Limit, chief: httpx.AsyncClient, admin: psycopg.Connection
+) -> None:
+    client, key_id = await limited(Limits(messages_per_day=3))
+    batch = {"messages": [{"conversation": "a", "text": text} for text in ("one", "two")]}
+    assert (await client.post("/v1/messages", json=batch)).status_code == 202
+    refused = await client.post("/v1/messages", json=batch)
+    assert (refused.status_code, refused.json()["code"], refused.json()["limit"]) == (429, "quota_exceeded", 3)
+    assert 1 <= int(refused.headers["Retry-After"]) <= 86_400
+    assert (await client.post("/memory", json={"text": "three"})).status_code == 202
+    assert (await client.post("/memory", json={"text": "four"})).status_code == 429
+    stored = (await client.get("/v1/conversations/a/messages")).json()["items"]
+    assert [message["text"] for message in stored] == ["one", "two"]
+    [key] = [one for one in (await chief.get("/v1/keys")).json()["items"] if one["key_id"] == key_id]
+    assert (key["messages_per_day"], key["messages_today"], key["requests_per_minute"]) == (3, 3, None)
+    admin.execute("UPDATE memsvc.api_keys SET day = day - 1 WHERE key_id = %s", [key_id])
+    assert (await client.post("/v1/messages", json=batch)).status_code == 202
+
+
+async def test_a_key_without_limits_is_never_written_to(limited: Limit, admin: psycopg.Connection) -> None:
+    client, key_id = await limited(keys.UNLIMITED)
+    version = "SELECT xmin::text FROM memsvc.api_keys WHERE key_id = %s"
+    before = admin.execute(version, [key_id]).fetchone()
+    assert (await client.post("/memory", json={"text": "oak"})).status_code == 202
+    assert admin.execute(version, [key_id]).fetchone() == before
+
+
+async def test_an_administrator_limits_keys_of_the_own_app_alone(chief: httpx.AsyncClient, db: Database) -> None:
+    foreign = (await create_key(db, await app_id(db, "elsewhere"))).split(".")[0]
+    body = {"requests_per_minute": 5}
+    assert (await chief.put(f"/v1/keys/{foreign}/limits", json=body)).status_code == 404
+    for wrong in ({"requests_per_minute": 0}, {"messages_per_day": -1}, {"other": 1}):
+        assert (await chief.put(f"/v1/keys/{foreign}/limits", json=wrong)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/notes", {"title": "Oak"}),
+        ("/v1/nodes", {"type": "Person", "label": "Ines"}),
+        ("/v1/changes", {"operations": [{"op": "node", "type": "Person", "label": "Ines"}]}),
+    ],
+)
+async def test_what_is_sent_again_with_its_key_is_done_once(
+    path: str, body: dict[str, object], ada: httpx.AsyncClient, bob: httpx.AsyncClient
+) -> None:
+    again = {"Idempotency-Key": "the-very-same"}
+    answers = await asyncio.gather(*(ada.post(path, json=body, headers=again) for _ in range(3)))
+    assert [answer.status_code for answer in answers] == [201] * 3
+    assert len({answer.text for answer in answers}) == 1
+    changed = await ada.post(path, json={**body, "evidence": []} if path != "/v1/changes" else {
+        "operations": [{"op": "node", "type": "Person", "label": "Bea"}]
+    }, headers=again)  # fmt: skip
+    assert changed.status_code == (201 if path != "/v1/changes" else 409)
+    assert (await ada.post(path, json=body)).json() != answers[0].json()
+    assert (await bob.post(path, json=body, headers=again)).json() != answers[0].json()
+    assert len((await ada.get("/v1/changes")).json()["items"]) == 2
+    assert (await ada.post(path, json=body, headers={"Idempotency-Key": "x" * 201})).status_code == 400
+
+
+async def test_short_addresses_do_what_the_long_ones_do(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    stored = await ada.post("/memory", json={"text": "The worktop is made of oak.", "id": "1"})
+    assert [one["outcome"] for one in stored.json()["messages"]] == ["created"]
+    found = (await ada.get("/search", params={"q": "oak worktop"})).json()
+    assert [memory["text"] for memory in found["memories"]] == ["The worktop is made of oak."]
+    assert "made of oak" in (await ada.get("/context", params={"query": "oak worktop"})).json()["text"]
+    assert (await bob.get("/search", params={"q": "oak worktop"})).json()["memories"] == []
+    await ada.post("/v1/nodes", json={"type": "Person", "label": "Ines"})
+    first = (await ada.get("/graph")).json()
+    assert first == (await ada.get("/v1/graph")).json()
+    rest = (await ada.get("/graph", params={"cursor": first["next_cursor"]})).json()
+    assert "Ines" in {node["label"] for node in rest["nodes"]}
+    assert (await ada.get("/search")).status_code == 400
+    assert (await ada.get("/search", params={"q": "oak", "k": 1})).status_code == 400
