@@ -22,6 +22,7 @@ from memsvc.api.bodies import JsonRequest
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
 from memsvc.api.controllers.changes import ChangesController, DiffController
+from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
 from memsvc.api.controllers.duplicates import DuplicatesController
@@ -47,6 +48,7 @@ from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
 from memsvc.llm.embedders.residents import residents
+from memsvc.llm.upstream import Upstream
 from memsvc.recall.rerank import reranker_of
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings, settings
@@ -55,6 +57,7 @@ V1 = (
     MessagesController,
     RecallController,
     ContextController,
+    ChatController,
     MemoriesController,
     RecallsController,
     TopOfMindController,
@@ -163,10 +166,12 @@ def create_app(
     @asynccontextmanager
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
-        app.state["service"] = Service(opened, settings, embedder, reranker, extractors or Extractors(settings))
+        service = Service(opened, settings, embedder, reranker, extractors or Extractors(settings), Upstream(settings))
+        app.state["service"] = service
         try:
             yield
         finally:
+            await service.close()
             if reranker is not None:
                 reranker.close()
             if opened is not db:

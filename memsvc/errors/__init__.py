@@ -89,6 +89,9 @@ from memsvc.errors.service import (
     RerankerError,
     StorageFullError,
     TokenizerError,
+    UpstreamError,
+    UpstreamMissingError,
+    UpstreamTimeoutError,
 )
 
 __all__ = [
@@ -165,6 +168,9 @@ __all__ = [
     "TypeStateError",
     "TypeUnknownError",
     "UnauthenticatedError",
+    "UpstreamError",
+    "UpstreamMissingError",
+    "UpstreamTimeoutError",
     "UserNotEmptyError",
     "UserRequiredError",
     "UserUnknownError",

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, get_args
 from uuid import UUID
 
+import msgspec
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
@@ -67,6 +68,8 @@ class ContextOptions:
     """The one that goes on, by id or identifier: its last turns can be given."""
     recent_turns: int = 0
     """So many of them, 0 to 100, to the letter; they do not come again as memories."""
+    present: Sequence[str] = ()
+    """What the prompt holds of that conversation anyway: messages with these words are not given again."""
     core: bool = True
     """Instructions that are pinned, or of the category core."""
     instructions: Sequence[str] | None = None
@@ -174,6 +177,8 @@ async def build_context(
             weights=chosen.weights,
             filters=chosen.filters,
         )
+    if chosen.present and chosen.conversation is not None:
+        found = _without_present(found, chosen)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     asked = _Asked(db, owner, chosen, packer)
     minded = await asked.unasked(salient, seed) if salient is not None else []
@@ -234,6 +239,7 @@ class _Asked:
         options, owner = self.options, self.owner
         times = moments(self.packer.now, options.filters.known_at)
         notes = _notes(found)
+        present = frozenset(text.strip() for text in options.present)
         recent: list[Item] = []
         core: list[Item] = []
         others: list[Item] = []
@@ -244,12 +250,14 @@ class _Asked:
             if options.conversation is not None:
                 source_id = await _conversation(connection, owner, options.conversation)
                 if options.recent_turns:
-                    recent = await last_turns(connection, owner, source_id, options.recent_turns, times)
+                    last = await last_turns(connection, owner, source_id, options.recent_turns, times)
+                    recent = _without_words(last, present)
             categories = options.instructions
             if options.core or categories is None or categories:
                 core, others = await instructions(connection, owner, categories, core=options.core, times=times)
             if options.neighbours:
-                near = await neighbours(connection, owner, found.memories, options.filters, times)
+                around = await neighbours(connection, owner, found.memories, options.filters, times)
+                near = {memory: _without_words(items, present) for memory, items in around.items()}
         return Material(
             memories=found.memories,
             recent=recent,
@@ -261,6 +269,22 @@ class _Asked:
             notes=notes,
             asked=options.memories,
         )
+
+
+def _without_present(found: Recalled, options: ContextOptions) -> Recalled:
+    """Without messages of the conversation whose words, all or a part of them, the prompt holds anyway."""
+    kept = [
+        memory
+        for memory in found.memories
+        if memory.kind == "fact"
+        or options.conversation not in {memory.conversation, str(memory.conversation_id)}
+        or not any(memory.text.strip() in whole for whole in options.present)
+    ]
+    return msgspec.structs.replace(found, memories=kept)
+
+
+def _without_words(items: list[Item], words: frozenset[str]) -> list[Item]:
+    return [item for item in items if item.text.strip() not in words]
 
 
 async def _meeting(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> str:

@@ -151,7 +151,7 @@ async def test_every_documented_example_of_a_request_is_accepted(
 ) -> None:
     tried = 0
     for method, path, operation in operations(document):
-        if "requestBody" not in operation:
+        if "requestBody" not in operation or path == "/v1/chat/completions":  # tests/api/test_chat.py has its server
             continue
         examples = operation["requestBody"]["content"]["application/json"]["schema"]["examples"]
         assert examples, path
