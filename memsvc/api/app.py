@@ -21,6 +21,7 @@ from memsvc import observe
 from memsvc.api.bodies import JsonRequest
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
+from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
@@ -30,6 +31,7 @@ from memsvc.api.controllers.erasures import ErasuresController, ForgetController
 from memsvc.api.controllers.export import ExportController
 from memsvc.api.controllers.extraction import ExtractController, ExtractionsController
 from memsvc.api.controllers.facts import FactsController
+from memsvc.api.controllers.hooks import HooksController
 from memsvc.api.controllers.jobs import JobsController
 from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
@@ -58,6 +60,8 @@ V1 = (
     RecallController,
     ContextController,
     ChatController,
+    HooksController,
+    AnswerController,
     MemoriesController,
     RecallsController,
     TopOfMindController,

@@ -20,7 +20,9 @@ async def served(app: Litestar) -> AsyncIterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = Server(app, address="127.0.0.1", port=port, interface=Interfaces.ASGINL, log_enabled=False, websockets=False)
+    server = Server(
+        app, address="127.0.0.1", port=port, interface=Interfaces.ASGINL, log_enabled=False, websockets=False
+    )
     async with running(app):
         serving = asyncio.create_task(server.serve())
         try:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +27,7 @@ from tests.api.served import served
 from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving, stream
 
 SILENCE_S = 0.4
+CLIENT = Path(__file__).resolve().parents[2] / "examples" / "chat_client.py"
 Chat = Callable[..., Awaitable[httpx.Response]]
 
 
@@ -30,7 +35,12 @@ Chat = Callable[..., Awaitable[httpx.Response]]
 async def world(db: Database, settings: Settings) -> AsyncIterator[tuple[str, FakeUpstream]]:
     """The application over real HTTP, before a chat server of ours."""
     async with serving() as fake:
-        chosen = {"chat_url": fake.url, "chat_key": SecretStr("sk-up"), "chat_model": "m-1", "chat_timeout_s": SILENCE_S}
+        chosen = {
+            "chat_url": fake.url,
+            "chat_key": SecretStr("sk-up"),
+            "chat_model": "m-1",
+            "chat_timeout_s": SILENCE_S,
+        }
         async with served(create_app(settings.model_copy(update=chosen), db)) as address:
             yield address, fake
 
@@ -315,3 +325,23 @@ async def test_the_openai_package_works(
     assert [text for _, text in await stored(ada, "sdk")][:4] == [
         "My bike is green.", "Noted.", "Which colour has my bike?", "Itisgreen.",
     ]  # fmt: skip
+
+
+async def test_the_reference_client_talks(
+    world: tuple[str, FakeUpstream], ada: httpx.AsyncClient, upstream: FakeUpstream
+) -> None:
+    upstream.act = says("Noted indeed.")
+    key = ada.headers["Authorization"].removeprefix("Bearer ")
+    client = await asyncio.create_subprocess_exec(
+        sys.executable, CLIENT, "--url", world[0], env={**os.environ, "MEMSVC_KEY": key},
+        stdin=PIPE, stdout=PIPE, stderr=PIPE,
+    )  # fmt: skip
+    lines = "My dog is called Pixel.\nWhat is my dog called?\n/why\n/off\nBetween us.\n/forget\n\n"
+    said, complained = await asyncio.wait_for(client.communicate(lines.encode()), 20)
+    assert complained == b""
+    answers = said.decode().splitlines()
+    assert answers[:2] == ["Notedindeed.", "Notedindeed."]
+    assert answers[2].startswith("[memsvc context ")
+    assert "Memory is off." in answers
+    assert '"passages": 4' in answers[-1]
+    assert await stored(ada, "terminal") == []

@@ -54,7 +54,10 @@ def messages(question: str, block: str) -> list[Message]:
         question: of the person.
         block: packed memories in their fence.
     """
-    return [Message("system", RULES), Message("user", f"{block}\n\nQuestion: {json.dumps(question, ensure_ascii=False)}")]
+    return [
+        Message("system", RULES),
+        Message("user", f"{block}\n\nQuestion: {json.dumps(question, ensure_ascii=False)}"),
+    ]
 
 
 def schema() -> dict[str, Any]:

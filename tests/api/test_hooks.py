@@ -1,0 +1,89 @@
+"""Hooks for chat apps: a block before the model, the answer behind it, and forgetting in the end."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from memsvc.access.users import Owner
+from tests.api.conftest import Connect
+
+SAID = {"conversation": "petals", "text": "My sister Ines lives in Porto.", "message_id": "1"}
+
+
+async def test_a_message_is_enriched_and_stored_once(ada: httpx.AsyncClient) -> None:
+    first = (await ada.post("/v1/hooks/message", json=SAID)).json()
+    assert first["stored"]["outcome"] == "created"
+    assert "Porto" not in first["text"], "nobody is reminded of what he just says"
+    again = (await ada.post("/v1/hooks/message", json=SAID)).json()
+    assert again["stored"]["outcome"] == "existing"
+    asked = {"conversation": "other", "text": "Where does Ines live?", "store": False}
+    told = (await ada.post("/v1/hooks/message", json=asked)).json()
+    assert "My sister Ines lives in Porto." in told["text"]
+    assert (told["stored"], told["degraded"], told["relevant"]) == (None, [], True)
+    [opened] = [await ada.get(f"/v1/memories/{name}") for name in told["ids"][:1]]
+    assert opened.json()["text"] == SAID["text"]
+    assert [one["identifier"] for one in (await ada.get("/v1/conversations")).json()["items"]] == ["petals"]
+
+
+async def test_an_answer_is_taken_in(ada: httpx.AsyncClient) -> None:
+    await ada.post("/v1/hooks/message", json=SAID)
+    answered = {"conversation": "petals", "text": "Porto is lovely.", "message_id": "2", "speaker": "Petal"}
+    taken = await ada.post("/v1/hooks/response", json=answered)
+    assert (taken.status_code, taken.json()["outcome"]) == (202, "created")
+    assert taken.json()["job_id"]
+    told = await ada.post(
+        "/v1/hooks/message", json=SAID | {"text": "And?", "message_id": "3", "format": "messages", "recent_turns": 5}
+    )
+    assert [(one["role"], one["content"]) for one in told.json()["messages"][1:]] == [
+        ("user", SAID["text"]),
+        ("assistant", "Porto is lovely."),
+    ]
+
+
+async def test_a_message_is_stored_though_recall_fails(ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("memsvc.chat.enriching.build_context", fails)
+    told = (await ada.post("/v1/hooks/message", json=SAID)).json()
+    assert (told["text"], told["degraded"], told["stored"]["outcome"]) == ("", ["internal"], "created")
+
+
+async def test_what_cannot_be_stored_is_refused(ada: httpx.AsyncClient) -> None:
+    for body, code in (
+        (SAID | {"text": " "}, "empty_text"),
+        (SAID | {"text": "\0"}, "invalid_text"),
+        (SAID | {"said_at": "soon"}, "invalid_time"),
+        (SAID | {"budget_tokens": 1}, "invalid_request"),
+        (SAID | {"unknown": 1}, "invalid_request"),
+    ):
+        answer = await ada.post("/v1/hooks/message", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (400, code)
+    await ada.post("/v1/hooks/response", json=SAID)
+    other = await ada.post("/v1/hooks/response", json=SAID | {"text": "Something else."})
+    assert (other.status_code, other.json()["code"]) == (409, "message_conflict")
+
+
+async def test_two_users_at_once_share_nothing(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    asked = {"conversation": "petals", "text": "Where does sister Ines live?", "recent_turns": 5}
+    await asyncio.gather(ada.post("/v1/hooks/message", json=SAID), bob.post("/v1/hooks/message", json=asked))
+    his, hers = await asyncio.gather(*(one.post("/v1/hooks/message", json=asked) for one in (bob, ada)))
+    assert "Porto" in hers.json()["text"]
+    assert "Porto" not in his.text
+
+
+async def test_a_session_is_forgotten_when_it_ends(connect: Connect, owner: Owner, other: Owner) -> None:
+    ada, bob = [await connect("read", "write", "forget", user=user) for user in (owner, other)]
+    await ada.post("/v1/hooks/message", json=SAID)
+    end = {"conversation": "petals"}
+    stays = await ada.post("/v1/hooks/session-end", json=end)
+    assert (stays.status_code, stays.json()) == (200, {"forgotten": None})
+    foreign = await bob.post("/v1/hooks/session-end", json=end | {"forget": "session"})
+    assert (foreign.status_code, foreign.json()["code"]) == (404, "conversation_unknown")
+    gone = (await ada.post("/v1/hooks/session-end", json=end | {"forget": "session"})).json()["forgotten"]
+    assert (gone["state"], gone["verified"]) == ("done", True)
+    assert (await ada.post("/v1/recall", json={"query": "Ines Porto"})).json()["memories"] == []
+    assert (await ada.get("/v1/conversations")).json()["items"] == []
