@@ -180,7 +180,7 @@ async def build_context(
     if chosen.present and chosen.conversation is not None:
         found = _without_present(found, chosen)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
-    asked = _Asked(db, owner, chosen, packer)
+    asked = _Asked(db, owner, query, chosen, packer)
     minded = await asked.unasked(salient, seed) if salient is not None else []
     material = await asked.material(found, minded)
     packed = await asyncio.to_thread(packer.pack, material)  # a large block takes tenths of a second to count
@@ -209,6 +209,7 @@ class _Asked:
 
     db: Database
     owner: Owner
+    query: str
     options: ContextOptions
     packer: Packer
 
@@ -254,7 +255,9 @@ class _Asked:
                     recent = _without_words(last, present)
             categories = options.instructions
             if options.core or categories is None or categories:
-                core, others = await instructions(connection, owner, categories, core=options.core, times=times)
+                core, others = await instructions(
+                    connection, owner, categories, core=options.core, asked=self.query, times=times
+                )
             if options.neighbours:
                 around = await neighbours(connection, owner, found.memories, options.filters, times)
                 near = {memory: _without_words(items, present) for memory, items in around.items()}

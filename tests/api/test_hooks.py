@@ -87,3 +87,22 @@ async def test_a_session_is_forgotten_when_it_ends(connect: Connect, owner: Owne
     assert (gone["state"], gone["verified"]) == ("done", True)
     assert (await ada.post("/v1/recall", json={"query": "Ines Porto"})).json()["memories"] == []
     assert (await ada.get("/v1/conversations")).json()["items"] == []
+
+
+async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncClient) -> None:
+    for label, when in (
+        ("Name the grade of oak", {"keywords": ["oak"]}),
+        ("Ask how the night was", {"event": "begin"}),
+        ("Never shown", {"keyword": "misspelt"}),
+        ("Be kind", None),
+    ):
+        data = {"when": when, "pinned": True} if when is not None else {}
+        node = {"type": "Instruction", "label": label, "data": data}
+        assert (await ada.post("/v1/nodes", json=node)).status_code == 201
+    first = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which oak?"})).json()["text"]
+    assert "Name the grade of oak" in first
+    assert "why: says “oak”" in first
+    assert "Ask how the night was" in first
+    second = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which elm?", "message_id": "2"})).json()["text"]
+    for label, expected in (("grade", False), ("night", False), ("Never", False), ("Be kind", True)):
+        assert (label in second) is expected, label
