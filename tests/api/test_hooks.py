@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import httpx
+import psycopg
 import pytest
 
+from jobs.steps import all_steps
 from memsvc.access.users import Owner
+from memsvc.chat.forgetting import forgetting_steps
+from memsvc.db.engine import Database
+from memsvc.settings import Settings
 from tests.api.conftest import Connect
 
 SAID = {"conversation": "petals", "text": "My sister Ines lives in Porto.", "message_id": "1"}
@@ -106,3 +111,31 @@ async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncCl
     second = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which elm?", "message_id": "2"})).json()["text"]
     for label, expected in (("grade", False), ("night", False), ("Never", False), ("Be kind", True)):
         assert (label in second) is expected, label
+
+
+async def test_a_marked_conversation_goes_with_its_session_or_in_silence(
+    connect: Connect, owner: Owner, other: Owner, db: Database, admin: psycopg.Connection
+) -> None:
+    ada, bob = [await connect("read", "write", "forget", user=user) for user in (owner, other)]
+    meek = await connect("read", "write", user=owner)
+    marked = SAID | {"forget": "session", "idle_hours": 5}
+    refused = await meek.post("/v1/hooks/message", json=marked)
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    for client in (ada, bob):
+        for name in ("ended", "left", "fresh"):
+            assert (await client.post("/v1/hooks/response", json=marked | {"conversation": name})).status_code == 202
+    gone = (await ada.post("/v1/hooks/session-end", json={"conversation": "ended"})).json()["forgotten"]
+    assert (gone["state"], gone["verified"]) == ("done", True)
+    admin.execute(
+        "UPDATE memsvc.passages AS p SET recorded_at = p.recorded_at - interval '6 hours' FROM memsvc.sources AS s "
+        "WHERE s.user_id = p.user_id AND s.source_id = p.source_id AND s.identifier = 'left'"
+    )
+    [step] = forgetting_steps()["tidy"]
+    assert step in all_steps(Settings(), None)["tidy"]
+    assert not await step(db, owner.user_id, owner.user_id)
+
+    async def kept(client: httpx.AsyncClient) -> set[str]:
+        return {one["identifier"] for one in (await client.get("/v1/conversations")).json()["items"]}
+
+    assert await kept(ada) == {"fresh"}
+    assert await kept(bob) == {"ended", "left", "fresh"}

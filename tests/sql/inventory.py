@@ -31,7 +31,7 @@ UPDATED = {
     "source_links": {"recorded_to"},
     "node_versions": {"recorded_to"},
     "aliases": {"recorded_to"},
-    "sources": {"title", "status", "last_ingested_at", "metadata"},
+    "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
     "jobs": {"state", "requests", "attempts", "error_code", "error", "run_after", "started_at", "finished_at"},

@@ -15,7 +15,7 @@ from memsvc.access.erase import Receipt
 from memsvc.api.callers import FORGETTER, TALKER, WRITER, Caller, service_of
 from memsvc.api.problems import documented
 from memsvc.chat.enriching import Enrichment, enrich
-from memsvc.chat.forgetting import end_session
+from memsvc.chat.forgetting import end_session, forget_later
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Format
 from memsvc.sources.messages import MessageIn, Role, StoredMessage, append
@@ -37,6 +37,15 @@ class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     said_at: str | None = None
     """ISO 8601; without an offset on the user's clock; now when not given."""
     metadata: dict[str, Any] = {}
+    forget: Literal["session"] | None = None
+    """session: forget the conversation when its session ends, or after idle_hours of silence; needs that scope."""
+    idle_hours: Annotated[int, msgspec.Meta(ge=1, le=8_760)] = 24
+    """With forget: looked at each night."""
+
+    async def note(self, caller: Caller, stored: StoredMessage | None) -> None:
+        """Mark the conversation where it is to be forgotten."""
+        if self.forget is not None and stored is not None:
+            await forget_later(caller.db, caller.owner, stored.conversation_id, hours=self.idle_hours)
 
     def message(self, role: Role) -> MessageIn:
         """The same as a message."""
@@ -121,6 +130,8 @@ class HooksController(Controller):
         talker: NamedDependency[Caller],
     ) -> Enrichment:
         """Recall, and store."""
+        if data.forget is not None:
+            talker.principal.require("forget")
         options = ContextOptions(
             budget_tokens=data.budget_tokens,
             format=data.format,
@@ -129,7 +140,7 @@ class HooksController(Controller):
             salient=0,
             chance=False,
         )
-        return await enrich(
+        enriched = await enrich(
             talker.db,
             talker.owner,
             data.message("user"),
@@ -139,6 +150,8 @@ class HooksController(Controller):
             afterwards=service_of(request).afterwards,
             store=data.store,
         )
+        await data.note(talker, enriched.stored)
+        return enriched
 
     @post(
         "/response",
@@ -157,9 +170,12 @@ class HooksController(Controller):
         writer: NamedDependency[Caller],
     ) -> StoredMessage:
         """Store it."""
+        if data.forget is not None:
+            writer.principal.require("forget")
         with observe.INGEST_SECONDS.time():
             [stored] = await append(writer.db, writer.owner, [data.message("assistant")], writer.settings)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()
+        await data.note(writer, stored)
         return stored
 
     @post(
@@ -167,8 +183,8 @@ class HooksController(Controller):
         status_code=200,
         operation_id="hookSessionEnd",
         summary="End a session",
-        description="Erases the conversation for good, with all that only it supported, where that is asked for. "
-        "Needs the scope forget.",
+        description="Erases the conversation for good, with all that only it supported, where a message of it said "
+        "so (forget), or where that is asked for now; else it stays. Needs the scope forget.",
         response_description="The receipt, or that it stays.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=FORGETTER,
