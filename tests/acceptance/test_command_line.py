@@ -129,6 +129,11 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     assert "Altona station" in context["text"]
     best = next(item for item in context["sections"][0]["items"] if "Altona station" in item["text"])
     assert re.search(r"> 2025-11-01 16:20 .*\n .*Altona station", rig.ok("show", "--app", "sample", best["id"]))
+    told = json.loads(rig.ok("ask", "--app", "sample", QUESTION, "--json"))
+    assert (told["found"], told["by"]) == (True, "quotes")
+    assert any("Altona station" in claim["text"] for claim in told["claims"])
+    assert {name for claim in told["claims"] for name in claim["sources"]} == {one["id"] for one in told["sources"]}
+    assert rig.ok("ask", "--app", "sample", "Which frogs live in Borneo?") == "Not in memory.\n"
     last = ("--conversation", "Bike tour Porto to Santiago", "--recent-turns", "2", "--format", "messages")
     assert json.loads(rig.ok(*packing, "Rui", *last, **words))[0]["role"] == "system"
     refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere", **words)

@@ -281,6 +281,8 @@ async def test_bad_requests_are_told_in_both_forms(ada: httpx.AsyncClient, upstr
         answer = await ada.post("/v1/chat/completions", json=body)
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
         assert answer.json()["error"]["code"] == "invalid_request"
+    untyped = await ada.post("/v1/chat/completions", content=b"{}", headers={"Content-Type": "text/plain"})
+    assert (untyped.status_code, untyped.json()["error"]["code"]) == (415, "unsupported_media_type")
     nobody = await ada.post("/v1/chat/completions", json={"messages": []}, headers={"Authorization": "Bearer mk_x.y"})
     assert (nobody.status_code, nobody.json()["error"]["code"]) == (401, "unauthenticated")
     assert not upstream.asked

@@ -18,12 +18,12 @@ from litestar.response import Stream
 
 from memsvc.api.bodies import decode
 from memsvc.api.callers import READER, TALKER, Caller, service_of
-from memsvc.api.problems import answer_error, documented
+from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error, documented
 from memsvc.chat.hearing import Hearing
 from memsvc.chat.passing import passing
 from memsvc.chat.remembering import Remembering, Talk
 from memsvc.chat.request import ChatRequest, read_request
-from memsvc.errors import MemsvcError, UpstreamError
+from memsvc.errors import UpstreamError
 from memsvc.llm.upstream import Upstream, UpstreamAnswer
 
 DEFAULT_CONVERSATION = "chat"
@@ -121,7 +121,7 @@ class ChatController(Controller):
     """Chat completions."""
 
     tags = ("chat",)
-    exception_handlers = {MemsvcError: answer_openai_error, Exception: answer_openai_error}  # noqa: RUF012 - Litestar's
+    exception_handlers = dict.fromkeys(EXCEPTION_HANDLERS, answer_openai_error)
 
     @post(
         "/chat/completions",
