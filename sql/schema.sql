@@ -1135,7 +1135,7 @@ CREATE TABLE memsvc.erasures (
     verified_at timestamp with time zone,
     leftovers jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT erasures_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
-    CONSTRAINT erasures_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'passage'::text, 'source'::text, 'fact'::text, 'node'::text]))),
+    CONSTRAINT erasures_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'passage'::text, 'source'::text, 'fact'::text, 'node'::text, 'block'::text]))),
     CONSTRAINT erasures_leftovers_check CHECK ((jsonb_typeof(leftovers) = 'object'::text)),
     CONSTRAINT erasures_requested_by_check CHECK (((requested_by <> ''::text) AND (length(requested_by) <= 200))),
     CONSTRAINT erasures_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text])))
@@ -1151,9 +1151,9 @@ COMMENT ON COLUMN memsvc.erasures.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.erasures.erasure_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.erasures.kind IS 'message (all its parts), passage (one part), source, fact (an edge with all its versions) or node.';
+COMMENT ON COLUMN memsvc.erasures.kind IS 'message (all its parts), passage (one part), source, fact (an edge with all its versions), node, or block (of the profile, with all its versions).';
 
-COMMENT ON COLUMN memsvc.erasures.subject_id IS 'Id of what was erased: a passage, source, edge or node.';
+COMMENT ON COLUMN memsvc.erasures.subject_id IS 'Id of what was erased: a passage, source, edge, node or block.';
 
 COMMENT ON COLUMN memsvc.erasures.state IS 'pending: batches are left, which the job erase removes; done.';
 
@@ -1161,7 +1161,7 @@ COMMENT ON COLUMN memsvc.erasures.requested_by IS 'Who wanted it: user, app, or 
 
 COMMENT ON COLUMN memsvc.erasures.counts IS 'Rows removed, by table; evidence_reduced: versions that stayed with less evidence.';
 
-COMMENT ON COLUMN memsvc.erasures.ids IS 'Ids of the passages, sources, edges and nodes that went, for looking again.';
+COMMENT ON COLUMN memsvc.erasures.ids IS 'Ids of the passages, sources, edges, nodes and blocks that went, for looking again.';
 
 COMMENT ON COLUMN memsvc.erasures.created_at IS 'When the first batch was removed.';
 
@@ -1277,14 +1277,6 @@ ALTER FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) O
 
 COMMENT ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) IS 'Marks a user of an app for erasing, so that nobody acts for the user any more; the user''s id.';
 
-CREATE FUNCTION memsvc.name_tier(p_name text, p_wanted text) RETURNS integer
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN (strpos(p_name, p_wanted) = 0) THEN NULL::integer WHEN (p_name = p_wanted) THEN 0 WHEN starts_with(p_name, p_wanted) THEN 1 WHEN (strpos(p_name, (' '::text || p_wanted)) > 0) THEN 2 ELSE 3 END;
-
-ALTER FUNCTION memsvc.name_tier(p_name text, p_wanted text) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) IS 'How well a name fits what is looked for: 0 (the same) to 3.';
-
 CREATE TABLE memsvc.merges (
     user_id uuid NOT NULL,
     merge_id uuid DEFAULT uuidv7() NOT NULL,
@@ -1385,102 +1377,6 @@ END;
 ALTER FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'All nodes that are the same as the given ones, by the node that stands for them, as known at a time.';
-
-CREATE TABLE memsvc.aliases (
-    user_id uuid NOT NULL,
-    alias_id uuid DEFAULT uuidv7() NOT NULL,
-    node_id uuid NOT NULL,
-    alias text NOT NULL,
-    normal_form text NOT NULL,
-    confidence real DEFAULT 1 NOT NULL,
-    asserted_by text NOT NULL,
-    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    derived_from uuid,
-    CONSTRAINT aliases_alias_check CHECK (((alias <> ''::text) AND (length(alias) <= 200))),
-    CONSTRAINT aliases_check CHECK ((valid_to > valid_from)),
-    CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
-    CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
-    CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
-);
-ALTER TABLE ONLY memsvc.aliases ALTER COLUMN alias SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.aliases ALTER COLUMN normal_form SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.aliases ALTER COLUMN asserted_by SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.aliases FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.aliases OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
-
-COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';
-
-COMMENT ON COLUMN memsvc.aliases.alias IS 'The name as it was written.';
-
-COMMENT ON COLUMN memsvc.aliases.normal_form IS 'normal_form(alias): what look-ups compare.';
-
-COMMENT ON COLUMN memsvc.aliases.confidence IS 'Above 0, at most 1.';
-
-COMMENT ON COLUMN memsvc.aliases.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.aliases.valid_from IS 'From when it was called so.';
-
-COMMENT ON COLUMN memsvc.aliases.valid_to IS 'Until when.';
-
-COMMENT ON COLUMN memsvc.aliases.recorded_from IS 'When memsvc learnt it.';
-
-COMMENT ON COLUMN memsvc.aliases.recorded_to IS 'When memsvc learnt better.';
-
-COMMENT ON COLUMN memsvc.aliases.derived_from IS 'The alias row that this one is a remainder or a restoration of; its evidence was copied.';
-
-CREATE FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, alias_id uuid, alias text, normal_form text, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
-    LANGUAGE sql STABLE
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
-    BEGIN ATOMIC
- SELECT s.canonical_id,
-     v.node_id,
-     v.alias_id,
-     v.alias,
-     v.normal_form,
-     v.confidence,
-     v.asserted_by,
-     v.valid_from,
-     v.valid_to,
-     v.recorded_from,
-     v.recorded_to
-    FROM (memsvc.same_nodes(node_names.p_user_id, node_names.p_nodes, node_names.p_known_at) s(canonical_id, node_id)
-      CROSS JOIN LATERAL ( SELECT o.user_id,
-             o.alias_id,
-             o.node_id,
-             o.alias,
-             o.normal_form,
-             o.confidence,
-             o.asserted_by,
-             o.valid_from,
-             o.valid_to,
-             o.recorded_from,
-             o.recorded_to,
-             o.derived_from
-            FROM memsvc.aliases o
-           WHERE ((o.user_id = node_names.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(node_names.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > node_names.p_known_at)) AND ((node_names.p_as_of IS NULL) OR ((o.valid_from <= node_names.p_as_of) AND (o.valid_to > node_names.p_as_of))))
-           ORDER BY o.normal_form
-          OFFSET 0) v)
-   ORDER BY v.recorded_from, v.alias_id;
-END;
-
-ALTER FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Names of nodes and all that are the same, at a valid and a recorded time.';
 
 CREATE TABLE memsvc.node_versions (
     user_id uuid NOT NULL,
@@ -1615,6 +1511,151 @@ END;
 ALTER FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Properties of nodes and all that are the same, at a valid and a recorded time.';
+
+CREATE TABLE memsvc.profile_evidence (
+    user_id uuid NOT NULL,
+    version_id uuid NOT NULL,
+    passage_id uuid NOT NULL,
+    lines smallint[] NOT NULL,
+    CONSTRAINT profile_evidence_lines_check CHECK (((cardinality(lines) > 0) AND (array_ndims(lines) = 1) AND (array_position(lines, NULL::smallint) IS NULL) AND (0 < ALL (lines))))
+);
+
+ALTER TABLE ONLY memsvc.profile_evidence FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.profile_evidence OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.profile_evidence IS 'Which lines of a block rest on which passages: a line goes with the last of its passages that is erased.';
+
+COMMENT ON COLUMN memsvc.profile_evidence.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.profile_evidence.version_id IS 'The version of the block.';
+
+COMMENT ON COLUMN memsvc.profile_evidence.passage_id IS 'The passage that speaks for it.';
+
+COMMENT ON COLUMN memsvc.profile_evidence.lines IS 'For which of its lines, from 1.';
+
+CREATE FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid) RETURNS TABLE(node text, evidence jsonb)
+    LANGUAGE sql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT ( SELECT s.label
+            FROM memsvc.node_states(behind_block.p_user_id, ARRAY[behind_block.p_node_id], clock_timestamp()) s(canonical_id, node_id, version_id, type, label, description, data, importance, asserted_by, valid_from, valid_to, recorded_from, recorded_to)
+           WHERE (behind_block.p_node_id IS NOT NULL)
+          LIMIT 1) AS label,
+     COALESCE(( SELECT jsonb_agg(jsonb_build_object('passage_id', e.passage_id, 'lines', e.lines) ORDER BY e.passage_id) AS jsonb_agg
+            FROM memsvc.profile_evidence e
+           WHERE ((e.user_id = behind_block.p_user_id) AND (e.version_id = behind_block.p_version_id))), '[]'::jsonb) AS "coalesce";
+END;
+
+ALTER FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid) IS 'What a version of a block is about, and what its lines rest on.';
+
+CREATE FUNCTION memsvc.name_tier(p_name text, p_wanted text) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (strpos(p_name, p_wanted) = 0) THEN NULL::integer WHEN (p_name = p_wanted) THEN 0 WHEN starts_with(p_name, p_wanted) THEN 1 WHEN (strpos(p_name, (' '::text || p_wanted)) > 0) THEN 2 ELSE 3 END;
+
+ALTER FUNCTION memsvc.name_tier(p_name text, p_wanted text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) IS 'How well a name fits what is looked for: 0 (the same) to 3.';
+
+CREATE TABLE memsvc.aliases (
+    user_id uuid NOT NULL,
+    alias_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    alias text NOT NULL,
+    normal_form text NOT NULL,
+    confidence real DEFAULT 1 NOT NULL,
+    asserted_by text NOT NULL,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    derived_from uuid,
+    CONSTRAINT aliases_alias_check CHECK (((alias <> ''::text) AND (length(alias) <= 200))),
+    CONSTRAINT aliases_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
+    CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
+);
+ALTER TABLE ONLY memsvc.aliases ALTER COLUMN alias SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.aliases ALTER COLUMN normal_form SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.aliases ALTER COLUMN asserted_by SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.aliases FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.aliases OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.aliases IS 'What a node is called, by whom, and when. Two nodes may share a name: it is then ambiguous, not wrong.';
+
+COMMENT ON COLUMN memsvc.aliases.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.aliases.alias_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.aliases.node_id IS 'The node that is called so.';
+
+COMMENT ON COLUMN memsvc.aliases.alias IS 'The name as it was written.';
+
+COMMENT ON COLUMN memsvc.aliases.normal_form IS 'normal_form(alias): what look-ups compare.';
+
+COMMENT ON COLUMN memsvc.aliases.confidence IS 'Above 0, at most 1.';
+
+COMMENT ON COLUMN memsvc.aliases.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_from IS 'From when it was called so.';
+
+COMMENT ON COLUMN memsvc.aliases.valid_to IS 'Until when.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.aliases.recorded_to IS 'When memsvc learnt better.';
+
+COMMENT ON COLUMN memsvc.aliases.derived_from IS 'The alias row that this one is a remainder or a restoration of; its evidence was copied.';
+
+CREATE FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, alias_id uuid, alias text, normal_form text, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    BEGIN ATOMIC
+ SELECT s.canonical_id,
+     v.node_id,
+     v.alias_id,
+     v.alias,
+     v.normal_form,
+     v.confidence,
+     v.asserted_by,
+     v.valid_from,
+     v.valid_to,
+     v.recorded_from,
+     v.recorded_to
+    FROM (memsvc.same_nodes(node_names.p_user_id, node_names.p_nodes, node_names.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL ( SELECT o.user_id,
+             o.alias_id,
+             o.node_id,
+             o.alias,
+             o.normal_form,
+             o.confidence,
+             o.asserted_by,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to,
+             o.derived_from
+            FROM memsvc.aliases o
+           WHERE ((o.user_id = node_names.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(node_names.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > node_names.p_known_at)) AND ((node_names.p_as_of IS NULL) OR ((o.valid_from <= node_names.p_as_of) AND (o.valid_to > node_names.p_as_of))))
+           ORDER BY o.normal_form
+          OFFSET 0) v)
+   ORDER BY v.recorded_from, v.alias_id;
+END;
+
+ALTER FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Names of nodes and all that are the same, at a valid and a recorded time.';
 
 CREATE FUNCTION memsvc.normal_form(p_name text) RETURNS text
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -3165,6 +3206,11 @@ DECLARE
   signals bigint := 0;
   reviews bigint := 0;
   pairs bigint := 0;
+  block CONSTANT uuid := (
+    SELECT e.subject_id FROM erasures AS e
+    WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.kind = 'block'
+  );
+  profile bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -3187,6 +3233,7 @@ BEGIN
 
   signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
   reviews := memsvc.forget_readings(proved, scope.passages);
+  profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -3233,14 +3280,15 @@ BEGIN
     state = CASE WHEN more THEN 'pending' ELSE 'done' END,
     finished_at = CASE WHEN NOT more THEN clock_timestamp() END,
     ids = e.ids || scope.passages || plan.edges || plan.nodes
-      || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END,
+      || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END
+      || CASE WHEN block IS NOT NULL THEN ARRAY[block] ELSE '{}' END,
     counts = memsvc.add_counts(e.counts, jsonb_build_object(
       'source_links', cardinality(plan.links), 'node_versions', cardinality(plan.node_versions),
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'duplicate_candidates', pairs, 'terms', terms, 'sources', whole
+      'duplicate_candidates', pairs, 'profile_versions', profile, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;
@@ -3466,6 +3514,9 @@ BEGIN
       LIMIT p_limit
     ), n.node_id
     FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
+  WHEN 'block' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, '{}'::uuid[], NULL::uuid
+    WHERE EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_subject_id);
   END CASE;
 END
 $$;
@@ -4005,6 +4056,77 @@ $$;
 ALTER FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) IS 'Adds a user''s recalls to memory_signals, so many events at most; how many.';
+
+CREATE FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  gone CONSTANT uuid[] := ARRAY(
+    SELECT v.version_id FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes)
+    UNION
+    SELECT v.version_id FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.source_id = p_source_id
+    UNION
+    SELECT v.version_id FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_block_id
+  );
+  touched uuid[];
+BEGIN
+  DELETE FROM profile_evidence AS d WHERE d.user_id = p_user_id AND d.version_id = ANY (gone);
+  DELETE FROM profile_versions AS d WHERE d.user_id = p_user_id AND d.version_id = ANY (gone);
+  touched := ARRAY(
+    SELECT DISTINCT e.version_id FROM profile_evidence AS e
+    WHERE e.user_id = p_user_id AND e.passage_id = ANY (p_passages)
+  );
+  IF touched = '{}' THEN
+    RETURN cardinality(gone);
+  END IF;
+  WITH supported AS MATERIALIZED (
+    SELECT e.version_id, l.place, bool_or(e.passage_id NOT IN (SELECT unnest(p_passages))) AS by_others
+    FROM profile_evidence AS e CROSS JOIN LATERAL unnest(e.lines) AS l (place)
+    WHERE e.user_id = p_user_id AND e.version_id = ANY (touched)
+    GROUP BY e.version_id, l.place
+  ),
+  kept AS MATERIALIZED (
+    SELECT v.version_id, t.line, t.place, row_number() OVER (PARTITION BY v.version_id ORDER BY t.place) AS new_place
+    FROM profile_versions AS v
+    CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, place)
+    LEFT JOIN supported AS s ON s.version_id = v.version_id AND s.place = t.place
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (touched) AND coalesce(s.by_others, true)
+  ),
+  renumbered AS (
+    UPDATE profile_evidence AS e
+    SET lines = coalesce(nullif(ARRAY( -- an import may have named lines that there are not
+      SELECT k.new_place::smallint FROM kept AS k
+      WHERE k.version_id = e.version_id AND k.place = ANY (e.lines) ORDER BY k.place
+    ), '{}'), e.lines)
+    WHERE e.user_id = p_user_id AND e.version_id = ANY (touched) AND e.passage_id NOT IN (SELECT unnest(p_passages))
+  ),
+  dropped AS (
+    DELETE FROM profile_evidence AS d WHERE d.user_id = p_user_id AND d.passage_id = ANY (p_passages)
+  ),
+  said AS (
+    SELECT v.version_id, coalesce(string_agg(k.line, E'\n' ORDER BY k.place), '') AS text
+    FROM profile_versions AS v LEFT JOIN kept AS k ON k.version_id = v.version_id
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (touched)
+    GROUP BY v.version_id
+  )
+  UPDATE profile_versions AS v
+  SET text = s.text, version = CASE WHEN v.recorded_to < 'infinity' THEN v.version ELSE (
+    SELECT max(m.version) + 1 FROM profile_versions AS m WHERE m.user_id = p_user_id AND m.block_id = v.block_id
+  ) END
+  FROM said AS s
+  WHERE v.user_id = p_user_id AND v.version_id = s.version_id AND v.text <> s.text;
+  DELETE FROM profile_versions AS d
+  WHERE d.user_id = p_user_id AND d.version_id = ANY (touched) AND btrim(d.text, E' \n') = '';
+  RETURN cardinality(gone) + cardinality(touched);
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) IS 'Takes out of the profile what an erasure takes away; how many versions went or were cut.';
 
 CREATE FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -8856,6 +8978,72 @@ COMMENT ON COLUMN memsvc.memory_signals.sentiment IS 'From -1 (bad) to 1 (good);
 
 COMMENT ON COLUMN memsvc.memory_signals.pinned IS 'Always salient, because somebody wants it so.';
 
+CREATE TABLE memsvc.profile_versions (
+    user_id uuid NOT NULL,
+    version_id uuid DEFAULT uuidv7() NOT NULL,
+    block_id uuid DEFAULT uuidv7() NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL,
+    kind text NOT NULL,
+    text text NOT NULL,
+    tokens integer NOT NULL,
+    token_limit integer NOT NULL,
+    node_id uuid,
+    source_id uuid,
+    expires_at timestamp with time zone,
+    asserted_by text NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT profile_versions_asserted_by_check CHECK (((asserted_by <> ''::text) AND (length(asserted_by) <= 200))),
+    CONSTRAINT profile_versions_fit CHECK ((tokens <= token_limit)),
+    CONSTRAINT profile_versions_kind_check CHECK ((kind = ANY (ARRAY['core'::text, 'working'::text, 'archival'::text]))),
+    CONSTRAINT profile_versions_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,59}$'::text)),
+    CONSTRAINT profile_versions_recorded CHECK ((recorded_from <= recorded_to)),
+    CONSTRAINT profile_versions_text_check CHECK ((length(text) <= 8000)),
+    CONSTRAINT profile_versions_token_limit_check CHECK (((token_limit >= 1) AND (token_limit <= 2000))),
+    CONSTRAINT profile_versions_tokens_check CHECK ((tokens >= 0)),
+    CONSTRAINT profile_versions_version_check CHECK ((version > 0)),
+    CONSTRAINT profile_versions_working CHECK ((((kind = 'working'::text) = (source_id IS NOT NULL)) AND ((kind = 'working'::text) = (expires_at IS NOT NULL)) AND (num_nonnulls(node_id, source_id) < 2)))
+);
+ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN text SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.profile_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.profile_versions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.profile_versions IS 'What a block of the profile said, version by version: the user''s, about a node, or of a conversation.';
+
+COMMENT ON COLUMN memsvc.profile_versions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.profile_versions.version_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.profile_versions.block_id IS 'The block, whatever it says and wherever it stands.';
+
+COMMENT ON COLUMN memsvc.profile_versions.version IS 'Counts the versions of the block; who changes it can name the one that was read.';
+
+COMMENT ON COLUMN memsvc.profile_versions.name IS 'What it is called; fixed_traits, preferences and current_state are the sections of the profile.';
+
+COMMENT ON COLUMN memsvc.profile_versions.kind IS 'core: in every context; working: in those of one conversation, for a while; archival: in none, kept to be read.';
+
+COMMENT ON COLUMN memsvc.profile_versions.text IS 'What it says, in lines.';
+
+COMMENT ON COLUMN memsvc.profile_versions.tokens IS 'How long it was when it was written, as memsvc estimates.';
+
+COMMENT ON COLUMN memsvc.profile_versions.token_limit IS 'How long it may be.';
+
+COMMENT ON COLUMN memsvc.profile_versions.node_id IS 'The person, project or other node that it describes; null: none.';
+
+COMMENT ON COLUMN memsvc.profile_versions.source_id IS 'Of working memory: the conversation.';
+
+COMMENT ON COLUMN memsvc.profile_versions.expires_at IS 'Of working memory: from then on it is not read any more.';
+
+COMMENT ON COLUMN memsvc.profile_versions.asserted_by IS 'Who wrote it: user, app, or the name of a program.';
+
+COMMENT ON COLUMN memsvc.profile_versions.recorded_from IS 'Since when it says this.';
+
+COMMENT ON COLUMN memsvc.profile_versions.recorded_to IS 'Until when it did; infinity: it does.';
+
 CREATE TABLE memsvc.terms (
     user_id uuid NOT NULL,
     kind text NOT NULL,
@@ -8897,7 +9085,11 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                     FROM memsvc.fact_reviews r
                    WHERE ((r.user_id = preview_erasure.p_user_id) AND (r.passage_id = ANY (s.passages)))), 'duplicate_candidates', ( SELECT count(*) AS count
                     FROM memsvc.duplicate_candidates d
-                   WHERE ((d.user_id = preview_erasure.p_user_id) AND ((d.node_a = ANY (p.nodes)) OR (d.node_b = ANY (p.nodes))))), 'terms', ( SELECT count(*) AS count
+                   WHERE ((d.user_id = preview_erasure.p_user_id) AND ((d.node_a = ANY (p.nodes)) OR (d.node_b = ANY (p.nodes))))), 'profile_versions', ( SELECT count(*) AS count
+                    FROM memsvc.profile_versions v
+                   WHERE ((v.user_id = preview_erasure.p_user_id) AND ((v.node_id = ANY (p.nodes)) OR (v.source_id = s.source_id) OR ((preview_erasure.p_kind = 'block'::text) AND (v.block_id = preview_erasure.p_subject_id)) OR (EXISTS ( SELECT
+                            FROM memsvc.profile_evidence e
+                           WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.version_id = v.version_id) AND (e.passage_id = ANY (s.passages)))))))), 'terms', ( SELECT count(*) AS count
                     FROM (memsvc.terms_of(preview_erasure.p_user_id, s.passages) t(kind, form, term, passages)
                       LEFT JOIN ( SELECT k.kind,
                              k.form,
@@ -12472,6 +12664,18 @@ ALTER TABLE ONLY memsvc.passages
 ALTER TABLE ONLY memsvc.passages
     ADD CONSTRAINT passages_user_id_source_id_session_ordinal_part_key UNIQUE (user_id, source_id, session, ordinal, part);
 
+ALTER TABLE ONLY memsvc.profile_evidence
+    ADD CONSTRAINT profile_evidence_pkey PRIMARY KEY (user_id, version_id, passage_id);
+
+ALTER TABLE ONLY memsvc.profile_versions
+    ADD CONSTRAINT profile_versions_one_at_a_time EXCLUDE USING gist (user_id WITH =, block_id WITH =, tstzrange(recorded_from, recorded_to) WITH &&);
+
+ALTER TABLE ONLY memsvc.profile_versions
+    ADD CONSTRAINT profile_versions_pkey PRIMARY KEY (user_id, version_id);
+
+ALTER TABLE ONLY memsvc.profile_versions
+    ADD CONSTRAINT profile_versions_user_id_block_id_version_key UNIQUE (user_id, block_id, version);
+
 ALTER TABLE ONLY memsvc.recall_events
     ADD CONSTRAINT recall_events_pkey PRIMARY KEY (user_id, recall_id);
 
@@ -12644,6 +12848,16 @@ CREATE INDEX passages_said ON memsvc.passages USING btree (user_id, said_at);
 
 CREATE INDEX passages_words ON memsvc.passages USING gin (user_id, tsv, tsv_simple) WITH (fastupdate=off);
 
+CREATE INDEX profile_evidence_of_passage ON memsvc.profile_evidence USING btree (user_id, passage_id);
+
+CREATE INDEX profile_versions_called ON memsvc.profile_versions USING btree (user_id, name, recorded_to);
+
+CREATE INDEX profile_versions_of_node ON memsvc.profile_versions USING btree (user_id, node_id) WHERE (node_id IS NOT NULL);
+
+CREATE INDEX profile_versions_of_source ON memsvc.profile_versions USING btree (user_id, source_id) WHERE (source_id IS NOT NULL);
+
+CREATE UNIQUE INDEX profile_versions_open ON memsvc.profile_versions USING btree (user_id, name, node_id, source_id) NULLS NOT DISTINCT WHERE (recorded_to = 'infinity'::timestamp with time zone);
+
 CREATE INDEX recall_events_unfolded ON memsvc.recall_events USING btree (user_id, recall_id) WHERE (folded_at IS NULL);
 
 CREATE INDEX schedules_due ON memsvc.schedules USING btree (next_at) WHERE enabled;
@@ -12807,6 +13021,21 @@ ALTER TABLE ONLY memsvc.outbox
 
 ALTER TABLE ONLY memsvc.passages
     ADD CONSTRAINT passages_user_id_source_id_fkey FOREIGN KEY (user_id, source_id) REFERENCES memsvc.sources(user_id, source_id);
+
+ALTER TABLE ONLY memsvc.profile_evidence
+    ADD CONSTRAINT profile_evidence_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
+
+ALTER TABLE ONLY memsvc.profile_evidence
+    ADD CONSTRAINT profile_evidence_user_id_version_id_fkey FOREIGN KEY (user_id, version_id) REFERENCES memsvc.profile_versions(user_id, version_id);
+
+ALTER TABLE ONLY memsvc.profile_versions
+    ADD CONSTRAINT profile_versions_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.profile_versions
+    ADD CONSTRAINT profile_versions_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
+
+ALTER TABLE ONLY memsvc.profile_versions
+    ADD CONSTRAINT profile_versions_user_id_source_id_fkey FOREIGN KEY (user_id, source_id) REFERENCES memsvc.sources(user_id, source_id);
 
 ALTER TABLE ONLY memsvc.recall_events
     ADD CONSTRAINT recall_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
@@ -13020,6 +13249,10 @@ CREATE POLICY own_rows ON memsvc.outbox TO memsvc_eraser, memsvc_app, memsvc_rea
 
 CREATE POLICY own_rows ON memsvc.passages TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
+CREATE POLICY own_rows ON memsvc.profile_evidence TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.profile_versions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
 CREATE POLICY own_rows ON memsvc.recall_events TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.schedules TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
@@ -13041,6 +13274,10 @@ CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_eraser, memsvc_app, memsvc
 CREATE POLICY own_rows ON memsvc.users TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 ALTER TABLE memsvc.passages ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.profile_evidence ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.profile_versions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY queue_rows ON memsvc.dramatiq_queue TO memsvc_owner, memsvc_app USING (true) WITH CHECK (true);
 
@@ -13224,11 +13461,6 @@ GRANT ALL ON FUNCTION memsvc.begin_reading(p_user_id uuid, p_source_id uuid, p_e
 REVOKE ALL ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_recall;
-
 GRANT SELECT,INSERT ON TABLE memsvc.merges TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.merges TO memsvc_reader;
 GRANT SELECT,DELETE ON TABLE memsvc.merges TO memsvc_eraser;
@@ -13245,18 +13477,6 @@ GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
-GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
-GRANT SELECT ON TABLE memsvc.aliases TO memsvc_recall;
-GRANT SELECT,DELETE ON TABLE memsvc.aliases TO memsvc_eraser;
-
-GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
-
-REVOKE ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
 GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_recall;
@@ -13268,6 +13488,34 @@ REVOKE ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_o
 GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.profile_evidence TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.profile_evidence TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.profile_evidence TO memsvc_eraser;
+
+GRANT UPDATE(lines) ON TABLE memsvc.profile_evidence TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.behind_block(p_user_id uuid, p_version_id uuid, p_node_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.name_tier(p_name text, p_wanted text) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.aliases TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.aliases TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.aliases TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.aliases TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_eraser;
@@ -13553,6 +13801,8 @@ GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 
@@ -13970,6 +14220,16 @@ GRANT UPDATE(importance) ON TABLE memsvc.memory_signals TO memsvc_app;
 GRANT UPDATE(sentiment) ON TABLE memsvc.memory_signals TO memsvc_app;
 
 GRANT UPDATE(pinned) ON TABLE memsvc.memory_signals TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.profile_versions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.profile_versions TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(version) ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(text) ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.profile_versions TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.terms TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.terms TO memsvc_reader;

@@ -1,6 +1,6 @@
 """Conversations that are to be forgotten when they have been silent for a while.
 
-Revision: 0028, after 0024.
+Revision: 0028, after 0025.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from alembic import op
 from memsvc.db.locks import lock
 
 revision = "0028"
-down_revision = "0024"
+down_revision = "0025"
 branch_labels = None
 depends_on = None
 

@@ -21,6 +21,7 @@ from memsvc.access.users import Owner, valid_name
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import (
+    BlockUnknownError,
     FactUnknownError,
     InvalidRequestError,
     MemsvcError,
@@ -31,9 +32,10 @@ from memsvc.errors import (
 from memsvc.queue.jobs import MAX_PAGE, announce_jobs
 from memsvc.queue.run import SLICE_S, Steps
 
-Kind = Literal["message", "passage", "source", "fact", "node"]
+Kind = Literal["message", "passage", "source", "fact", "node", "block"]
 """message: a passage's message, all its parts; passage: this part alone; source: a conversation; fact: an edge, all its
-versions; node: a node with its names and edges, not those that are merged with it."""
+versions; node: a node with its names and edges, not those that are merged with it; block: a block of the profile, all
+its versions."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BATCH = 2_000
 """Most passages, or edges of a node, that one transaction erases."""
@@ -43,6 +45,7 @@ UNKNOWN: dict[Kind, tuple[type[MemsvcError], str]] = {
     "source": (NotFoundError, "There is no source with this id."),
     "fact": (FactUnknownError, "There is no edge with this id."),
     "node": (NodeUnknownError, "There is no node with this id."),
+    "block": (BlockUnknownError, "There is no block with this id."),
 }
 ERASE = text("SELECT * FROM memsvc.erase(:user_id, :kind, :subject_id, :requested_by, :limit)")
 CONTINUE = text("SELECT * FROM memsvc.continue_erasure(:user_id, :erasure_id, :limit, :in_job)")
@@ -57,10 +60,11 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     erasure_id: UUID
     kind: str
     subject_id: UUID
-    """The passage, source, edge or node that was named."""
+    """The passage, source, edge, node or block that was named."""
     state: Literal["pending", "done"]
     counts: dict[str, int]
-    """Rows removed, by table; ``evidence_reduced``: versions that others support too, which stayed."""
+    """Rows removed, by table; ``evidence_reduced``: versions that others support too, which stayed; among
+    ``profile_versions`` also those that only lost lines."""
     requested_by: str
     created_at: datetime
     finished_at: datetime | None
@@ -121,7 +125,7 @@ async def erase(
         db: the database.
         owner: whose.
         kind: what ``subject`` is.
-        subject: id of a passage (for message and passage), source, edge (for fact) or node.
+        subject: id of a passage (for message and passage), source, edge (for fact), node or block.
         requested_by: who wants it: user, app, or a name.
         whole: wait until all batches are done; False: do the first, the job ``erase`` does the others.
         on_progress: called after each batch with the passages (of a node: edges) that are gone, and how many there
@@ -131,7 +135,8 @@ async def erase(
         The receipt; where the erasure is done, leftovers were looked for.
 
     Raises:
-        PassageUnknownError, NotFoundError, FactUnknownError, NodeUnknownError: there is no such thing, or not any more.
+        PassageUnknownError, NotFoundError, FactUnknownError, NodeUnknownError, BlockUnknownError: there is no such
+            thing, or not any more.
         InvalidRequestError: an unknown kind, or requested_by is empty or too long.
     """
     known = _known(kind)

@@ -34,6 +34,8 @@ Small = Annotated[int, Meta(ge=-32_768, le=32_767)]
 Operations = Annotated[list[Short], Meta(max_length=100)]
 Weekdays = Annotated[list[Small], Meta(max_length=7)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+Ordinal = Annotated[int, Meta(ge=1, le=1_000_000)]
+Places = Annotated[list[Small], Meta(min_length=1, max_length=1_000)]
 Types = Annotated[list[Short], Meta(max_length=1_000)]
 Clock = Annotated[str, Meta(pattern=r"^\d\d:\d\d:\d\d$")]
 
@@ -200,6 +202,33 @@ class SourceLinkLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True
     recorded_to: str
 
 
+class ProfileVersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of profile_versions.jsonl."""
+
+    version_id: UUID
+    block_id: UUID
+    version: Ordinal
+    name: Short
+    kind: Short
+    text: Text
+    tokens: Count
+    token_limit: Count
+    node_id: UUID | None
+    source_id: UUID | None
+    expires_at: str | None
+    asserted_by: Short
+    recorded_from: str
+    recorded_to: str
+
+
+class ProfileEvidenceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of profile_evidence.jsonl."""
+
+    version_id: UUID
+    passage_id: UUID
+    lines: Places
+
+
 class MemorySignalsLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of memory_signals.jsonl."""
 
@@ -266,6 +295,8 @@ LINES: Mapping[str, type[Line]] = {
     "edge_versions": EdgeVersionLine,
     "merges": MergeLine,
     "source_links": SourceLinkLine,
+    "profile_versions": ProfileVersionLine,
+    "profile_evidence": ProfileEvidenceLine,
     "memory_signals": MemorySignalsLine,
     "duplicate_candidates": DuplicateCandidatesLine,
     "changes": ChangeLine,
@@ -330,6 +361,8 @@ class Checker:
         elif field in {"valid_from", "valid_to"}:
             if value != ("-infinity" if field == "valid_from" else "infinity"):
                 _moment(field, value)
+        elif field == "expires_at":
+            _moment(field, value)
         elif field == "said_at":
             if not EARLIEST <= _moment(field, value).year < LATEST:
                 _refuse(f"{field} lies outside the years {EARLIEST} to {LATEST}")

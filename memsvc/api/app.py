@@ -37,6 +37,7 @@ from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
 from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
+from memsvc.api.controllers.profile import ProfileController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController
 from memsvc.api.controllers.reviews import ReviewsController
@@ -69,6 +70,7 @@ V1 = (
     SourcesController,
     NotesController,
     LinksController,
+    ProfileController,
     OntologyController,
     WalksController,
     ForgetController,

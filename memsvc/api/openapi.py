@@ -52,6 +52,7 @@ CONFIG = OpenAPIConfig(
         Tag(name="extraction", description="Text becomes facts, and what a person decides about doubtful ones."),
         Tag(name="conversations", description="What is stored, as it came."),
         Tag(name="notes", description="What is written by hand, and how it hangs together."),
+        Tag(name="profile", description="What an assistant keeps in mind, and edits itself."),
         Tag(name="ontology", description="What nodes and edges can be."),
         Tag(name="graph", description="Facts that change: walking from node to node, and drawing it."),
         Tag(name="forgetting", description="What must not be kept; for good."),

@@ -21,6 +21,7 @@ from memsvc.cli import (
     models,
     notes,
     ontology,
+    profile,
     recalls,
     relay,
     reviews,
@@ -78,6 +79,7 @@ app.command("sql")(console.sql)
 app.command("psql", context_settings={"ignore_unknown_options": True})(console.psql)
 app.add_typer(notes.notes, name="note")
 app.add_typer(ontology.ontology, name="ontology")
+app.add_typer(profile.profile, name="profile")
 app.command("graph")(walks.graph)
 app.command("forget")(forget.forget)
 app.command("facts")(graph.facts)

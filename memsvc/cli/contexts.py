@@ -30,6 +30,7 @@ def context(
     traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
     group_by: str = typer.Option("conversation", "--group-by", help="conversation, or none: best first."),
     neighbours: bool = typer.Option(True, "--neighbours/--no-neighbours", help="The turns around a message."),
+    profile: bool = typer.Option(True, "--profile/--no-profile", help="Core memory, and that of the conversation."),
     core: bool = typer.Option(True, "--core/--no-core", help="Pinned instructions."),
     instructions: list[str] = typer.Option([], "--instructions", help="Only of this category; may be repeated."),
     salient: int = typer.Option(3, "--salient", min=0, max=3, help="Most items that are salient without matching."),
@@ -48,6 +49,7 @@ def context(
         "recent_turns": recent_turns,
         "group_by": group_by,
         "neighbours": neighbours,
+        "profile": profile,
         "core": core,
         "instructions": instructions or None,
         "salient": salient,
@@ -96,7 +98,7 @@ def context(
 
 
 def show(
-    memory: str = typer.Argument(help="Its id as a context or a recall shows it (m:…, f:…, n:…), or a whole id."),
+    memory: str = typer.Argument(help="Its id as a context or a recall shows it (m:…, f:…, n:…, b:…), or whole."),
     user: str | None = UserRef,
     around: int = typer.Option(2, "--around", min=0, max=100, help="Messages before and behind a message."),
     app: str = AppName,
@@ -118,6 +120,10 @@ def show(
         _show_message(opened)
     elif opened.fact is not None:
         _show_fact(opened)
+    elif opened.block is not None:
+        from memsvc.cli.profile import show_block
+
+        show_block(opened.block)
     else:
         _show_node(opened)
 

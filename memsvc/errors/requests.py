@@ -223,7 +223,7 @@ class MemoryUnknownError(NotFoundError):
     """There is no memory with this id."""
 
     code = "memory_unknown"
-    hint = "Give an id as a context or a recall shows it: m:…, f:… or n:…, or a whole id."
+    hint = "Give an id as a context or a recall shows it: m:…, f:…, n:… or b:…, or a whole id."
 
 
 class MemoryAmbiguousError(MemsvcError):
@@ -231,6 +231,27 @@ class MemoryAmbiguousError(MemsvcError):
 
     code, status, exit_code = "memory_ambiguous", 409, 3
     hint = "Give one of the whole ids."
+
+
+class BlockUnknownError(NotFoundError):
+    """The profile has no block of this name."""
+
+    code = "block_unknown"
+    hint = "'memsvc profile show' and GET /v1/profile list the blocks; those of a conversation or node need its name."
+
+
+class ProfileConflictError(MemsvcError):
+    """The block is not at the version that was expected."""
+
+    code, status, exit_code = "profile_conflict", 409, 3
+    hint = "Read the block again, and make the change to what it says now."
+
+
+class ProfileFullError(MemsvcError):
+    """The profile has no room for this."""
+
+    code, status, exit_code = "profile_full", 409, 3
+    hint = "Shorten a block, demote one to archival, or forget one."
 
 
 class RecallUnknownError(NotFoundError):

@@ -31,7 +31,7 @@ from memsvc.recall.phrases import age, day, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall
-from memsvc.recall.surroundings import instructions, last_spoken, last_turns, moments, neighbours
+from memsvc.recall.surroundings import instructions, last_spoken, last_turns, moments, neighbours, profile
 from memsvc.settings import Settings
 from memsvc.times.elapsed import last_spoke
 
@@ -65,11 +65,13 @@ class ContextOptions:
     neighbours: bool = True
     """The turns before and after a message, where the budget allows."""
     conversation: str | None = None
-    """The one that goes on, by id or identifier: its last turns can be given."""
+    """The one that goes on, by id or identifier: its last turns can be given, and its working memory is."""
     recent_turns: int = 0
     """So many of them, 0 to 100, to the letter; they do not come again as memories."""
     present: Sequence[str] = ()
     """What the prompt holds of that conversation anyway: messages with these words are not given again."""
+    profile: bool = True
+    """Core memory, and the working memory of the conversation: blocks that an assistant edits itself."""
     core: bool = True
     """Instructions that are pinned, or of the category core."""
     instructions: Sequence[str] | None = None
@@ -244,6 +246,8 @@ class _Asked:
         recent: list[Item] = []
         core: list[Item] = []
         others: list[Item] = []
+        blocks: list[Item] = []
+        source_id: UUID | None = None
         near: dict[UUID, list[Item]] = {}
         async with self.db.transaction(owner.user_id) as connection:
             if options.elapsed:
@@ -253,6 +257,9 @@ class _Asked:
                 if options.recent_turns:
                     last = await last_turns(connection, owner, source_id, options.recent_turns, times)
                     recent = _without_words(last, present)
+            if options.profile:
+                then = options.filters.known_at or options.filters.as_of
+                blocks = await profile(connection, owner, source_id, then)
             categories = options.instructions
             if options.core or categories is None or categories:
                 core, others = await instructions(
@@ -264,6 +271,7 @@ class _Asked:
         return Material(
             memories=found.memories,
             recent=recent,
+            profile=blocks,
             core=core,
             instructions=others,
             salient=minded,

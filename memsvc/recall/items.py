@@ -15,10 +15,11 @@ from memsvc.recall.phrases import validity
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
 
 Format = Literal["text", "markdown", "json", "messages"]
-SectionName = Literal["core", "instructions", "facts", "memories", "salient", "recent"]
-ItemKind = Literal["message", "trace", "fact", "node", "neighbour", "turn"]
-SECTIONS: tuple[SectionName, ...] = ("core", "instructions", "facts", "memories", "salient", "recent")
+SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]
+ItemKind = Literal["block", "message", "trace", "fact", "node", "neighbour", "turn"]
+SECTIONS: tuple[SectionName, ...] = ("profile", "core", "instructions", "facts", "memories", "salient", "recent")
 TITLES: dict[SectionName, str] = {
+    "profile": "Profile",
     "core": "Always",
     "instructions": "How to do things",
     "facts": "Facts",
@@ -29,16 +30,18 @@ TITLES: dict[SectionName, str] = {
 
 
 class Item(msgspec.Struct, kw_only=True, frozen=True):
-    """One memory, turn or instruction of a context."""
+    """One memory, turn, instruction or block of the profile in a context."""
 
     id: str
-    """m: and a message's, f: and a fact's, n: and a node's short id; GET /v1/memories/{id} opens it."""
+    """m: and a message's, f: and a fact's, n: and a node's, b: and a block's short id, which opens it."""
     kind: ItemKind
     memory_id: UUID
-    """The whole id: of the passage, the fact's version, or the node."""
+    """The whole id: of the passage, the fact's version, the node, or the block."""
     text: str
     why: str
     """The reason why it is here, in one line."""
+    name: str = ""
+    """Of a block: what it is called."""
     speaker: str = ""
     """Who said it, or the role where nobody has a name."""
     role: str = ""

@@ -1,9 +1,10 @@
 """Packs items into one block under a token budget; no database, no clock.
 
-The budget is spent in this order: the last turns (newest first, up to half of it), core items and instructions (up to a
-quarter), what is salient (up to 15 %), then all that is left for recalled memories, best first, and last for their
-neighbours. What does not fit is left out, and a shorter one behind it may still fit. In the end the whole block is
-counted, for a tokenizer may count the whole otherwise than its pieces; while that is too much, what came last goes.
+The budget is spent in this order: the last turns (newest first, up to half of it), the profile, core items and
+instructions (up to a quarter), what is salient (up to 15 %), then all that is left for recalled memories, best first,
+and last for their neighbours. What does not fit is left out, and a shorter one behind it may still fit. In the end the
+whole block is counted, for a tokenizer may count the whole otherwise than its pieces; while that is too much, what came
+last goes.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class Material:
     """Recalled, best first."""
     recent: Sequence[Item] = ()
     """Last turns, newest first."""
+    profile: Sequence[Item] = ()
     core: Sequence[Item] = ()
     instructions: Sequence[Item] = ()
     salient: Sequence[Item] = ()
@@ -148,12 +150,23 @@ class Packer:
                 break
             turns.add(_turn(turn))
         spent = block.used
+        self._profile(block, material, spent + CORE_SHARE * budget)
         for item in material.core:
             block.add("core", item, spent + CORE_SHARE * budget)
         for item in material.instructions:
             block.add("instructions", item, spent + CORE_SHARE * budget)
         self._unasked(block, material, turns)
         return self._recalled(block, material, turns)
+
+    @staticmethod
+    def _profile(block: _Block, material: Material, most: float) -> None:
+        """Whole blocks where they fit; of one that does not, as many of its first lines as do."""
+        for item in material.profile:
+            lines = item.text.split("\n")
+            for number in range(len(lines), 0, -1):
+                text = "\n".join(lines[:number]) + (" …" if number < len(lines) else "")
+                if block.add("profile", msgspec.structs.replace(item, text=text), most):
+                    break
 
     def _unasked(self, block: _Block, material: Material, turns: set[Turn]) -> None:
         most = block.used + SALIENT_SHARE * self.budget_tokens

@@ -34,11 +34,11 @@ class JsonRenderer:
         """One item."""
         del grouped
         fields: dict[str, object] = {"id": item.id, "kind": item.kind, "text": item.text, "why": item.why}
-        if item.said_at is not None and item.kind not in {"fact", "node"}:
+        if item.said_at is not None and item.kind not in {"block", "fact", "node"}:
             fields |= {"speaker": item.speaker, "said_at": item.said_at.isoformat(timespec="minutes")}
         if item.conversation:
             fields["source"] = f"{item.conversation}, session {item.session}" if item.session else item.conversation
-        for name in ("caption", "validity", "stale", "sources"):
+        for name in ("name", "caption", "validity", "stale", "sources"):
             if value := getattr(item, name):
                 fields[name] = value
         if item.tokens:

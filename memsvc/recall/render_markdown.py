@@ -34,12 +34,11 @@ class MarkdownRenderer(TextRenderer):
         """One item: what, by whom and when; then why."""
         if item.kind == "turn":
             return self._turn(item)
+        if item.kind == "block":
+            return self._block(item)
         picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
         said = f"- `{item.id}` {quoted(self._head(item, grouped=grouped))}: {quoted(item.text)}{picture}"
-        if item.kind == "neighbour":
-            return said
-        rests = f" (from {', '.join(f'`{source}`' for source in item.sources)})" if item.sources else ""
-        return f"{said}\n  - why: {quoted(item.why)}{rests}"
+        return said if item.kind == "neighbour" else f"{said}\n{self._why(item)}"
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """Remarks, then each section's heading and what stands below it; an empty line behind them all."""
@@ -48,6 +47,17 @@ class MarkdownRenderer(TextRenderer):
     def _turn(self, item: Item) -> str:
         moment = f"{item.said_at:%H:%M} " if item.said_at else ""
         picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
-        lines = [inline(STEERING.sub("", line)) for line in BREAKS.split(item.text)]
-        broken = "\\\n  | ".join(lines)
-        return f"- `{item.id}` {moment}{quoted(item.speaker)}: {broken}{picture}"
+        return self._lines(f"- `{item.id}` {moment}{quoted(item.speaker)}:", item.text) + picture
+
+    def _block(self, item: Item) -> str:
+        return f"{self._lines(f'- `{item.id}` {quoted(item.name)}:', item.text)}\n{self._why(item)}"
+
+    @staticmethod
+    def _lines(begin: str, text: str) -> str:
+        broken = "\\\n  | ".join(inline(STEERING.sub("", line)) for line in BREAKS.split(text))
+        return f"{begin} {broken}"
+
+    @staticmethod
+    def _why(item: Item) -> str:
+        rests = f" (from {', '.join(f'`{source}`' for source in item.sources)})" if item.sources else ""
+        return f"  - why: {quoted(item.why)}{rests}"

@@ -1,8 +1,8 @@
 """A context as plain text: each line begins with a mark of ours, so nothing that is quoted can look like one.
 
-Headings begin with ``#``, items with ``[``, reasons with ``why:``, further lines of a turn with ``|``, remarks with
-``*``. What people wrote stands behind such a mark, without its line breaks and without signs that steer a terminal or
-turn the direction of writing.
+Headings begin with ``#``, items with ``[``, reasons with ``why:``, further lines of a turn or block with ``|``, remarks
+with ``*``. What people wrote stands behind such a mark, without its line breaks and without signs that steer a terminal
+or turn the direction of writing.
 """
 
 from __future__ import annotations
@@ -52,13 +52,12 @@ class TextRenderer:
         """One item: what, by whom and when; then why."""
         if item.kind == "turn":
             return self._turn(item)
+        if item.kind == "block":
+            return self._block(item)
         head = self._head(item, grouped=grouped)
         picture = f" [picture: {item.caption}]" if item.caption else ""
         said = flat(f"[{item.id}] {head}: “{item.text.strip()}”{picture}")
-        if item.kind == "neighbour":
-            return said
-        rests = f" (from {', '.join(item.sources)})" if item.sources else ""
-        return f"{said}\n  {flat(f'why: {item.why}{rests}')}"
+        return said if item.kind == "neighbour" else f"{said}\n{self._why(item)}"
 
     def body(self, notes: Sequence[str], sections: Sequence[tuple[str, Sequence[str]]]) -> str:
         """Remarks, then each section's heading and what stands below it."""
@@ -77,10 +76,21 @@ class TextRenderer:
     def _turn(self, item: Item) -> str:
         moment = f"{item.said_at:%H:%M} " if item.said_at else ""
         picture = f" [picture: {item.caption}]" if item.caption else ""
-        first, *rest = BREAKS.split(item.text)
-        begin = flat(f"[{item.id}] {moment}{item.speaker}:")
-        lines = [f"{begin} {STEERING.sub('', first)}", *(f"  | {STEERING.sub('', line)}" for line in rest)]
-        return "\n".join(lines) + flat(picture)
+        return self._lines(f"[{item.id}] {moment}{item.speaker}:", item.text) + flat(picture)
+
+    def _block(self, item: Item) -> str:
+        return f"{self._lines(f'[{item.id}] {item.name}:', item.text)}\n{self._why(item)}"
+
+    @staticmethod
+    def _lines(begin: str, text: str) -> str:
+        first, *rest = BREAKS.split(text)
+        lines = [f"{flat(begin)} {STEERING.sub('', first)}", *(f"  | {STEERING.sub('', line)}" for line in rest)]
+        return "\n".join(lines)
+
+    @staticmethod
+    def _why(item: Item) -> str:
+        rests = f" (from {', '.join(item.sources)})" if item.sources else ""
+        return f"  {flat(f'why: {item.why}{rests}')}"
 
     def _day(self, moment: datetime) -> str:
         return f"{day(moment)} ({age(moment, self._now)})"

@@ -1,6 +1,7 @@
-"""Reads what stands around recalled memories in a context: last turns, neighbours, instructions, the last meeting.
+"""Reads what stands around recalled memories in a context: profile, last turns, neighbours, instructions, last meeting.
 
-Statements: ``sql/queries/context.sql``. Each is asked once for a context, whatever it holds.
+Statements: ``sql/queries/context.sql``; of the profile ``profiles.sql``. Each is asked once for a context, whatever it
+holds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from memsvc.access.users import Owner
 from memsvc.db.clock import on_clock
 from memsvc.db.files import query
 from memsvc.db.short_ids import short_id
+from memsvc.profiles.read import blocks_in
 from memsvc.recall.conditions import Occasion, holds, read_when, why
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
@@ -24,6 +26,7 @@ from memsvc.recall.phrases import SITTING, last_before
 from memsvc.recall.results import Memory
 
 MOST_INSTRUCTIONS = 100
+MOST_SOURCES = 5
 
 
 def moments(now: datetime, known_at: datetime | None) -> dict[str, Any]:
@@ -87,6 +90,29 @@ async def neighbours(
             )
         )
     return found
+
+
+async def profile(
+    connection: AsyncConnection, owner: Owner, source_id: UUID | None, known_at: datetime | None
+) -> list[Item]:
+    """Core memory, then the working memory of the conversation, as they were known at a time (None: now)."""
+    found = await blocks_in(
+        connection, owner, kinds=("core",) if source_id is None else ("core", "working"), source_id=source_id,
+        known_at=known_at,
+    )  # fmt: skip
+    return [
+        Item(
+            id=block.id,
+            kind="block",
+            memory_id=block.block_id,
+            name=f"{block.node}, {block.name}" if block.node else block.name,
+            text=block.text,
+            why="core: always here" if block.kind == "core" else "working: of this conversation",
+            sources=[f"m:{short_id(support.passage_id)}" for support in block.evidence[:MOST_SOURCES]],
+        )
+        for block in found
+        if block.text
+    ]
 
 
 async def instructions(

@@ -18,11 +18,13 @@ from memsvc.db.short_ids import id_range
 from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, MemoryAmbiguousError, MemoryUnknownError
 from memsvc.graph.describe import ShownEdge, ShownNode, describe_edge, describe_node
+from memsvc.profiles.blocks import Block
+from memsvc.profiles.read import last_version
 from memsvc.sources.read import Message, OpenedSource, open_source
 
 MAX_NEIGHBOURS = 100
-KINDS = {"m": "message", "f": "fact", "n": "node"}
-ASKED = re.compile(r"\[?(?:(?P<kind>[mfn]):)?(?P<id>[0-9a-zA-Z-]{1,40})\]?")
+KINDS = {"m": "message", "f": "fact", "n": "node", "b": "block"}
+ASKED = re.compile(r"\[?(?:(?P<kind>[mfnb]):)?(?P<id>[0-9a-zA-Z-]{1,40})\]?")
 
 
 class SupportedFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +40,11 @@ class SupportedFact(msgspec.Struct, frozen=True, kw_only=True):
 class OpenedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """What an id of a context stands for."""
 
-    kind: Literal["message", "fact", "node"]
+    kind: Literal["message", "fact", "node", "block"]
     memory_id: UUID
-    """The whole id: of the passage, the fact's version, or the node."""
+    """The whole id: of the passage, the fact's version, the node, or the block."""
     text: str
-    """What the passage says (a long message has several), the fact's sentence, or the node's label."""
+    """What the passage says (a long message has several), the fact's sentence, the node's label, the block's text."""
     message: Message | None = None
     """Of a message: all of it, however many passages it has."""
     source: OpenedSource | None = None
@@ -53,15 +55,17 @@ class OpenedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """Of a fact: all its versions with their evidence."""
     node: ShownNode | None = None
     """Of a node: everything about it."""
+    block: Block | None = None
+    """Of a block of the profile: what it says, or said last."""
 
 
 async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2, after: int = 2) -> OpenedMemory:
-    """What an id stands for: a message with its conversation, neighbours and facts; a fact with evidence; a node.
+    """What an id stands for: a message with conversation, neighbours and facts; a fact with evidence; a node; a block.
 
     Args:
         db: the database.
         owner: whose memory.
-        asked: a short or whole id, with or without ``m:``, ``f:`` or ``n:`` before it; also an edge's whole id.
+        asked: a short or whole id, with or without ``m:``, ``f:``, ``n:`` or ``b:`` before it; also an edge's whole id.
         before: messages before a message, 0 to 100.
         after: messages behind it, 0 to 100.
 
@@ -76,7 +80,7 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
     if form is None or span is None:
         raise InvalidRequestError(
             f"{asked[:60]!r} is no id of a memory.",
-            hint="Give one as a context shows it, m:…, f:… or n:….",
+            hint="Give one as a context shows it, m:…, f:…, n:… or b:….",
             field="id",
         )
     parameters = {"user_id": owner.user_id, "first": span[0], "last": span[1], "kind": KINDS.get(form["kind"] or "")}
@@ -104,6 +108,8 @@ async def open_memory(db: Database, owner: Owner, asked: str, *, before: int = 2
             rest = {"message": whole, "source": source, "supports": facts}
         case "fact":
             rest = {"fact": await describe_edge(db, owner, memory.belongs_to)}
+        case "block":
+            rest = {"block": await last_version(db, owner, memory.belongs_to)}
         case _:
             node = await describe_node(db, owner, str(memory.memory_id))
             return OpenedMemory(kind="node", memory_id=memory.memory_id, text=node.label or "", node=node)

@@ -38,6 +38,9 @@ BEGIN
       LIMIT p_limit
     ), n.node_id
     FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
+  WHEN 'block' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, '{}'::uuid[], NULL::uuid
+    WHERE EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_subject_id);
   END CASE;
 END
 $$;
@@ -238,6 +241,16 @@ BEGIN ATOMIC
       'duplicate_candidates', (
         SELECT count(*) FROM memsvc.duplicate_candidates AS d
         WHERE d.user_id = p_user_id AND (d.node_a = ANY (p.nodes) OR d.node_b = ANY (p.nodes))
+      ),
+      'profile_versions', (
+        SELECT count(*) FROM memsvc.profile_versions AS v
+        WHERE v.user_id = p_user_id AND (
+          v.node_id = ANY (p.nodes) OR v.source_id = s.source_id OR (p_kind = 'block' AND v.block_id = p_subject_id)
+          OR EXISTS (
+            SELECT FROM memsvc.profile_evidence AS e
+            WHERE e.user_id = p_user_id AND e.version_id = v.version_id AND e.passage_id = ANY (s.passages)
+          )
+        )
       ),
       'terms', (
         SELECT count(*)

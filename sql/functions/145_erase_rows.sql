@@ -150,6 +150,11 @@ DECLARE
   signals bigint := 0;
   reviews bigint := 0;
   pairs bigint := 0;
+  block CONSTANT uuid := (
+    SELECT e.subject_id FROM erasures AS e
+    WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.kind = 'block'
+  );
+  profile bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -172,6 +177,7 @@ BEGIN
 
   signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
   reviews := memsvc.forget_readings(proved, scope.passages);
+  profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -218,14 +224,15 @@ BEGIN
     state = CASE WHEN more THEN 'pending' ELSE 'done' END,
     finished_at = CASE WHEN NOT more THEN clock_timestamp() END,
     ids = e.ids || scope.passages || plan.edges || plan.nodes
-      || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END,
+      || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END
+      || CASE WHEN block IS NOT NULL THEN ARRAY[block] ELSE '{}' END,
     counts = memsvc.add_counts(e.counts, jsonb_build_object(
       'source_links', cardinality(plan.links), 'node_versions', cardinality(plan.node_versions),
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'duplicate_candidates', pairs, 'terms', terms, 'sources', whole
+      'duplicate_candidates', pairs, 'profile_versions', profile, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;

@@ -29,7 +29,7 @@ memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs
+memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -43,10 +43,11 @@ memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedu
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs
+memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
-memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links
+memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
+memsvc.profile_versions
 TO memsvc_app;
 -- To lock the row; the column can hold one value only.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
@@ -96,6 +97,8 @@ GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
 GRANT UPDATE (part) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
 GRANT UPDATE (upto) ON memsvc.extractions TO memsvc_eraser;
+GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
+GRANT UPDATE (lines) ON memsvc.profile_evidence TO memsvc_eraser;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_eraser;
 GRANT EXECUTE ON FUNCTION
@@ -176,6 +179,7 @@ memsvc.memories_shown(uuid, uuid[], timestamptz, timestamptz),
 memsvc.top_of_mind(uuid, integer, timestamptz, timestamptz, text[], boolean, interval),
 memsvc.seeded(bigint, text), memsvc.random_memory(uuid, bigint, timestamptz, timestamptz),
 memsvc.late_scores(uuid, smallint, bit[], uuid[]),
+memsvc.behind_block(uuid, uuid, uuid),
 memsvc.first_person_words(), memsvc.name_grams(text, text, boolean),
 memsvc.forms_called(uuid, text[], timestamptz, timestamptz),
 memsvc.names_in_query(uuid, text, timestamptz, timestamptz, text, boolean),

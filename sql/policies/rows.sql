@@ -21,7 +21,8 @@ BEGIN
     'nodes', 'node_versions', 'aliases', 'sources', 'passages', 'tombstones', 'corpora', 'terms', 'term_deltas', 'jobs',
     'outbox', 'users', 'embeddings', 'token_vectors', 'schedules', 'changes', 'edges', 'edge_versions', 'merges',
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
-    'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs'
+    'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs',
+    'profile_versions', 'profile_evidence'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(

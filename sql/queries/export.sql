@@ -128,6 +128,27 @@ FROM (
   ORDER BY l.link_id
 ) AS r;
 
+-- name: export_profile_versions
+-- By block and version, so that what a block said comes in its order.
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    v.version_id, v.block_id, v.version, v.name, v.kind, v.text, v.tokens, v.token_limit, v.node_id, v.source_id,
+    v.expires_at, v.asserted_by, v.recorded_from, v.recorded_to
+  FROM memsvc.profile_versions AS v
+  WHERE v.user_id = :user_id
+  ORDER BY v.block_id, v.version
+) AS r;
+
+-- name: export_profile_evidence
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT e.version_id, e.passage_id, e.lines
+  FROM memsvc.profile_evidence AS e
+  WHERE e.user_id = :user_id
+  ORDER BY e.version_id, e.passage_id
+) AS r;
+
 -- name: export_memory_signals
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (

@@ -25,6 +25,8 @@ SELECT
   WHERE e.user_id = :user_id)
   OR EXISTS (SELECT FROM memsvc.sources AS s
   WHERE s.user_id = :user_id)
+  OR EXISTS (SELECT FROM memsvc.profile_versions AS v
+  WHERE v.user_id = :user_id)
   OR EXISTS (SELECT FROM memsvc.changes AS c
   WHERE c.user_id = :user_id)
   OR EXISTS (SELECT FROM memsvc.tombstones AS t
@@ -191,6 +193,25 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   edge_version_id uuid, alias_id uuid, merge_id uuid, stance text, confidence real, asserted_by text,
   recorded_from timestamptz, recorded_to timestamptz
 );
+
+-- name: load_profile_versions
+INSERT INTO memsvc.profile_versions (
+  user_id, version_id, block_id, version, name, kind, text, tokens, token_limit, node_id, source_id, expires_at,
+  asserted_by, recorded_from, recorded_to
+)
+SELECT
+  :user_id, r.version_id, r.block_id, r.version, r.name, r.kind, r.text, r.tokens, r.token_limit, r.node_id,
+  r.source_id, r.expires_at, r.asserted_by, r.recorded_from, r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  version_id uuid, block_id uuid, version integer, name text, kind text, text text, tokens integer,
+  token_limit integer, node_id uuid, source_id uuid, expires_at timestamptz, asserted_by text,
+  recorded_from timestamptz, recorded_to timestamptz
+);
+
+-- name: load_profile_evidence
+INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines)
+SELECT :user_id, r.version_id, r.passage_id, r.lines
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (version_id uuid, passage_id uuid, lines smallint []);
 
 -- name: load_memory_signals
 INSERT INTO memsvc.memory_signals (

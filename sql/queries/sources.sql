@@ -79,8 +79,8 @@ INNER JOIN memsvc.sources AS s
 ORDER BY w.wanted, (CAST(s.source_id AS text) = w.wanted) DESC;
 
 -- name: memories_called
--- Messages, facts (by version, or by edge) and nodes whose id lies in a range, which a short id means: a few rows by
--- key. first_id: of a part of a message, its first part.
+-- Messages, facts (by version, or by edge), nodes and blocks of the profile whose id lies in a range, which a short id
+-- means: a few rows by key. first_id: of a part of a message, its first part.
 SELECT *
 FROM (
   (
@@ -123,6 +123,15 @@ FROM (
     FROM memsvc.nodes AS n
     WHERE n.user_id = :user_id AND n.node_id >= CAST(:first AS uuid) AND n.node_id <= CAST(:last AS uuid)
     ORDER BY n.node_id
+    LIMIT 20
+  )
+  UNION ALL
+  (
+    SELECT DISTINCT ON (v.block_id)
+      'block' AS kind, v.block_id AS memory_id, v.block_id AS belongs_to, v.text, NULL AS first_id
+    FROM memsvc.profile_versions AS v
+    WHERE v.user_id = :user_id AND v.block_id >= CAST(:first AS uuid) AND v.block_id <= CAST(:last AS uuid)
+    ORDER BY v.block_id DESC, v.version DESC
     LIMIT 20
   )
 ) AS m

@@ -20,6 +20,7 @@ COMMANDS = [
     ("note",), ("note", "add"), ("note", "list"), ("note", "show"), ("note", "link"), ("note", "unlink"),
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
+    ("profile",), *(("profile", does) for does in ("show", "set", "append", "replace", "history", "move", "forget")),
     ("graph",), ("forget",),
     ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),

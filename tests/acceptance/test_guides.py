@@ -1,4 +1,4 @@
-"""The examples of docs/notes.md and docs/ontology.md, run as they stand; ``…`` in an output stands for anything."""
+"""The examples of some pages of docs/, run as they stand; ``…`` in an output stands for anything."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def outputs(rig: Rig, script: str) -> list[str]:
     return done.stdout.split(MARK + "\n")
 
 
-@pytest.mark.parametrize("page", ["notes.md", "ontology.md"])
+@pytest.mark.parametrize("page", ["notes.md", "ontology.md", "profile.md"])
 def test_the_examples_do_what_the_page_says(page: str, prepared: Path) -> None:
     blocks = [(found["language"], found["body"]) for found in BLOCK.finditer((DOCS / page).read_text())]
     scripts = [body for language, body in blocks if language == "sh"]

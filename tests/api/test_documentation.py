@@ -173,7 +173,8 @@ async def test_every_documented_example_of_a_request_is_accepted(
             filled = {"from_node": world.ines, "to_node": world.porto, "into": world.ines}
             if not path.startswith(("/v1/notes", "/v1/links")):
                 example |= {name: there for name, there in filled.items() if name in example}
-            told = example_ids | {"{kind}": "tidy", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
+            told = {"/profile/{name}": "/profile/preferences"} | example_ids
+            told |= {"{kind}": "tidy", "{edge_id}": world.lyon_edge, "{node_id}": world.rui}
             if path.endswith("/split"):
                 told["{node_id}"] = told["{split}"]
             body, place = json.dumps(example), path

@@ -139,6 +139,12 @@ FROM memsvc.nodes WHERE user_id = '{USER}';
 INSERT INTO memsvc.sleep_runs (user_id, run_id, task, state, place, examined, finished_at)
 VALUES ('{USER}', '{THING}', 'duplicates', 'done', '{{"node": "{THING}"}}', 12, '2026-01-02Z');
 """,
+    "0025": f"""
+INSERT INTO memsvc.profile_versions (user_id, version_id, version, name, kind, text, tokens, token_limit, asserted_by)
+VALUES ('{USER}', '{THING}', 1, 'preferences', 'core', 'Likes herons.', 3, 500, 'user');
+INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines)
+SELECT '{USER}', '{THING}', min(passage_id::text)::uuid, '{{1}}' FROM memsvc.passages WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

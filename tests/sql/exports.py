@@ -131,6 +131,25 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         "'rejected', timestamptz '2026-03-01Z', 'user' FROM memsvc.nodes WHERE user_id = %s GROUP BY user_id",
         [owner.user_id],
     )
+    for name, kind, place, value_of_it in (
+        ("preferences", "core", "node_id", "NULL"),
+        ("about", "archival", "node_id", "(SELECT node_id FROM memsvc.nodes WHERE user_id = %(user)s LIMIT 1)"),
+        ("plan", "working", "source_id", "(SELECT source_id FROM memsvc.sources WHERE user_id = %(user)s LIMIT 1)"),
+    ):
+        expires = "'2126-03-01Z'" if kind == "working" else "NULL"
+        admin.execute(
+            "INSERT INTO memsvc.profile_versions "
+            f"(user_id, version, name, kind, text, tokens, token_limit, asserted_by, expires_at, {place}) VALUES "
+            f"(%(user)s, 1, '{name}', '{kind}', E'One.\\nTwo.', 4, 9, 'tests', {expires}, {value_of_it})".encode(),
+            {"user": owner.user_id},
+        )
+    admin.execute(
+        "INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines) "
+        "SELECT v.user_id, v.version_id, p.passage_id, '{1,2}' FROM memsvc.profile_versions AS v "
+        "CROSS JOIN LATERAL (SELECT min(k.passage_id::text)::uuid AS passage_id FROM memsvc.passages AS k "
+        "WHERE k.user_id = v.user_id) AS p WHERE v.user_id = %s",
+        [owner.user_id],
+    )
     admin.execute(
         "UPDATE memsvc.schedules SET at_local = '04:05', weekdays = '{1,5}', enabled = false WHERE user_id = %s",
         [owner.user_id],

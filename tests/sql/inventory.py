@@ -21,7 +21,7 @@ INSERTED = {
     "nodes", "node_versions", "aliases", "sources", "passages", "corpora", "terms", "term_deltas", "jobs", "outbox",
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
-    "duplicate_candidates", "sleep_runs", *ONTOLOGY,
+    "duplicate_candidates", "sleep_runs", "profile_versions", "profile_evidence", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -32,6 +32,7 @@ UPDATED = {
     "node_versions": {"recorded_to"},
     "aliases": {"recorded_to"},
     "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
+    "profile_versions": {"recorded_to"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
     "jobs": {"state", "requests", "attempts", "error_code", "error", "run_after", "started_at", "finished_at"},
@@ -72,6 +73,8 @@ ERASERS_UPDATES = {
     "passages": {"part"},
     "recall_events": {"memories"},
     "extractions": {"upto"},
+    "profile_versions": {"text", "version"},
+    "profile_evidence": {"lines"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
 }
@@ -166,6 +169,7 @@ INNER = {
     "forget_words",
     "forget_recalls",
     "forget_readings",
+    "forget_profile",
     "bury",
     "lock_memories",
     "add_counts",
@@ -187,6 +191,7 @@ READING = {
     "recency", "recall_strength", "familiarity", "usefulness", "staleness", "memories_shown", "top_of_mind", "seeded",
     "random_memory",
     "late_scores",
+    "behind_block",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
     "match_facts", "expand_names", "known_of", "match_mentions", "name_evidence",
 }  # fmt: skip
@@ -280,7 +285,7 @@ EXECUTE = {
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
         "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls",
-        "forget_readings", "bury",
+        "forget_readings", "forget_profile", "bury",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",
         "user_tables", "rows_of_user", "erase_user_rows",
     },

@@ -41,6 +41,10 @@ INSERTS = {
     "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
     "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
+    "profile_versions": "(user_id, version, name, kind, text, tokens, token_limit, node_id, asserted_by) "
+    "VALUES (%(user)s, 1, 'probe', 'archival', 'x', 1, 500, %(node)s, 'probe')",
+    "profile_evidence": "(user_id, version_id, passage_id, lines) VALUES (%(user)s, (SELECT v.version_id "
+    "FROM memsvc.profile_versions AS v WHERE v.user_id = %(user)s LIMIT 1), %(passage)s, '{1}')",
     "duplicate_candidates": "(user_id, node_a, node_b, score, found_by) VALUES (%(user)s, "
     "least(%(node)s::uuid, %(second)s), greatest(%(node)s::uuid, %(second)s), 0.5, 'probe')",
     "model_calls": "(user_id, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, tries) "
@@ -64,6 +68,7 @@ CHANGES = {
     "extractions": "UPDATE memsvc.extractions SET asked = true",
     "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
     "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
+    "profile_versions": "UPDATE memsvc.profile_versions SET recorded_to = clock_timestamp()",
     "duplicate_candidates": "UPDATE memsvc.duplicate_candidates SET score = 1",
 }
 # What the owner's definer functions could be talked into, if force or policies were missing.

@@ -309,6 +309,7 @@ def no_row_points_across_users(doors: Doors, world: World) -> None:
     across = ids(world.bob) | {"user": world.ada.user_id}
     for table in (
         "node_versions", "aliases", "passages", "embeddings", "edges", "edge_versions", "merges", "source_links",
+        "profile_versions", "profile_evidence",
     ):  # fmt: skip
         insert = f"INSERT INTO memsvc.{table} {INSERTS[table]}"
         refused(doors, APP, world.token(world.ada), insert, across, error=errors.ForeignKeyViolation)

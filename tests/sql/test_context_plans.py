@@ -33,6 +33,14 @@ SELECT n.user_id, n.node_id, uuidv7(), CASE WHEN row_number() OVER () <= 30 THEN
   'x', '', '{}', 5, 'test', '-infinity', now()
 FROM memsvc.nodes AS n WHERE n.user_id = %s
 """
+PROFILE = """
+INSERT INTO memsvc.profile_versions (user_id, block_id, version, name, kind, text, tokens, token_limit, asserted_by,
+  recorded_from, recorded_to)
+SELECT %(user)s, %(user)s, g, 'preferences', 'core', 'x', 1, 500, 'test',
+  timestamptz '2026-01-01Z' + g * interval '1 s',
+  CASE g WHEN 3000 THEN 'infinity' ELSE timestamptz '2026-01-01Z' + (g + 1) * interval '1 s' END
+FROM generate_series(1, 3000) AS g
+"""
 MOST_ROWS = 600
 """Read from any index; the tables hold six thousand."""
 
@@ -43,7 +51,7 @@ class Asked:
     def __init__(self, connection: psycopg.Connection, user: UUID) -> None:
         self.connection, self.user = connection, user
 
-    def plan(self, name: str, **values: Any) -> list[dict[str, Any]]:
+    def plan(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
         """The nodes of a statement's plan, with what they read."""
         statement = re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", str(query(name)).replace("%", "%%"))
         parameters = {"user_id": self.user, "known_at": None, "now": "2027-01-01Z", **values}
@@ -66,6 +74,7 @@ def asked(scratch: Scratch, settings: Settings) -> Iterator[Asked]:
             admin.execute(SESSIONS.encode(), [user])
             admin.execute("INSERT INTO memsvc.nodes (user_id) SELECT %s FROM generate_series(1, %s) AS g", [user, size])
             admin.execute(NODES.encode(), [user])
+            admin.execute(PROFILE.encode(), {"user": user})
         admin.execute("VACUUM ANALYZE")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET SESSION AUTHORIZATION memsvc_app")
@@ -90,6 +99,8 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
         ("context_neighbours", {**places, "kinds": ["message"]}),
         ("context_instructions", {"core": True, "categories": None, "limit": 100}),
         ("context_spoken", {}),
+        ("profile_blocks", {"kinds": ["core", "working"], "sections": [], "source_id": source, "node_id": None}),
+        ("profile_called", {"name": "preferences", "source_id": None, "node_id": None}),
         ("memories_called", {"first": span[0], "last": span[1], "kind": None}),
         ("facts_supported", {"passage_id": passage}),
     ):
@@ -103,4 +114,4 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
         }  # fmt: skip
         assert sum(read.values()) <= MOST_ROWS, (name, read)
         big = {node.get("Relation Name") for node in nodes if node["Node Type"] == "Seq Scan"}
-        assert not big & {"passages", "nodes", "node_versions"}, (name, big)
+        assert not big & {"passages", "nodes", "node_versions", "profile_versions"}, (name, big)

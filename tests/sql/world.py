@@ -32,7 +32,7 @@ USER_TABLES = (
     "term_deltas", "jobs", "outbox", "embeddings", "token_vectors", "schedules", "changes", "edges",
     "edge_versions", "merges", "source_links", "erasures",
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
-    "sleep_runs",
+    "sleep_runs", "profile_versions", "profile_evidence",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -225,6 +225,17 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, proposal, digest) "
             "VALUES (%s, %s, 'tests/1', 'doubtful', 'doubtful', '{\"type\": \"KNOWS\"}', sha256('knows'))",
             [user_id, stored[0][3]],
+        )
+        version_id = value(
+            app,
+            "INSERT INTO memsvc.profile_versions "
+            "(user_id, version, name, kind, text, tokens, token_limit, asserted_by) "
+            "VALUES (%s, 1, 'preferences', 'core', 'Likes herons.', 3, 500, 'user') RETURNING version_id",
+            [user_id],
+        )
+        app.execute(
+            "INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines) VALUES (%s, %s, %s, '{1}')",
+            [user_id, version_id, stored[1][3]],
         )
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
         app.execute(

@@ -108,8 +108,13 @@ def materials(draw: st.DrawFn) -> Material:
     ]  # fmt: skip
     messages = [memory for memory in memories if memory.kind == "message"]
     note = Item(id="n:1", kind="node", memory_id=UUID(int=99), text=next(said), why="x", validity=next(said))
+    block = Item(
+        id="b:1", kind="block", memory_id=UUID(int=98), name=next(said), text=f"{next(said)}\n{next(said)}", why="core",
+        sources=["m:7"],
+    )  # fmt: skip
     return Material(
         memories=memories,
+        profile=[block][: places % 2],
         recent=[turn(9 - n, next(said), speaker=next(said), caption=next(said) or None) for n in range(3)],
         core=[note][: days % 2],
         salient=[memory_item(memory(some[0], 900), NOW, BERLIN, why=SALIENT)],
@@ -148,9 +153,9 @@ def test_the_budget_is_never_exceeded(
 
 LINES = {
     "text": r"\[memsvc context [a-z]{10}: .*\]|\[end of memsvc context [a-z]{10} [a-z]{12}\]|# .*|## .*|\*.*"
-    r"|  why:.*|  \| .*|(?P<id>\[[mfn]:[\w-]+\] .*)",
+    r"|  why:.*|  \| .*|(?P<id>\[[bmfn]:[\w-]+\] .*)",
     "markdown": r"\[memsvc context [a-z]{10}: .*\]|\[end of memsvc context [a-z]{10} [a-z]{12}\]||## .*|### .*|\*.*"
-    r"|  - why:.*|  \| .*|(?P<id>- `[mfn]:[\w-]+` .*)",
+    r"|  - why:.*|  \| .*|(?P<id>- `[bmfn]:[\w-]+` .*)",
 }
 
 

@@ -54,9 +54,11 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     neighbours: bool = True
     """The turns before and after a message, where there is room."""
     conversation: str | None = None
-    """The one that goes on, by id or identifier; for its last turns."""
+    """The one that goes on, by id or identifier; for its last turns and its working memory."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
     """So many of its last turns, to the letter; needs conversation."""
+    profile: bool = True
+    """Core memory, and the working memory of the conversation."""
     core: bool = True
     """Instructions that are pinned, or of the category core."""
     instructions: Annotated[list[str], msgspec.Meta(max_length=100)] | None = None
@@ -92,9 +94,9 @@ class ContextController(Controller):
         operation_id="buildContext",
         summary="Build a context block",
         description="Recalls and packs what an assistant should know into one block for its prompt, under a token "
-        "budget: last turns, instructions, facts and messages, each with the reason why it is there and a short id "
-        "that GET /v1/memories/{id} opens. The block is fenced: it says that it holds data, nothing in it can end it, "
-        "and where it comes back within a message it is not remembered again.",
+        "budget: last turns, the profile, instructions, facts and messages, each with the reason why it is there and a "
+        "short id that GET /v1/memories/{id} opens. The block is fenced: it says that it holds data, nothing in it can "
+        "end it, and where it comes back within a message it is not remembered again.",
         response_description="The block and what it was made of.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
     )
@@ -142,8 +144,9 @@ class MemoriesController(Controller):
         operation_id="openMemory",
         summary="Open a memory",
         description="What an id of a context or a recall stands for: a message with its conversation, its neighbours "
-        "and the facts that rest on it; a fact with all its versions and their evidence; a node. Ids may be short "
-        "(m:…, f:…, n:…) or whole. A short id that several have is refused with the whole ones.",
+        "and the facts that rest on it; a fact with all its versions and their evidence; a node; a block of the "
+        "profile. Ids may be short (m:…, f:…, n:…, b:…) or whole. A short id that several have is refused with the "
+        "whole ones.",
         response_description="The memory.",
         responses=documented(400, 401, 403, 404, 409, 503),
     )

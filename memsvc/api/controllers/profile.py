@@ -1,0 +1,319 @@
+"""The profile: blocks of text that an assistant edits itself, in three tiers, with their versions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from litestar import Controller, delete, get, patch, post, put
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg, PathParameter, QueryParameter
+
+from memsvc.access.erase import Receipt
+from memsvc.api.callers import FORGETTER, READER, WRITER, Caller
+from memsvc.api.controllers.erasures import BY, Preview, Previewed
+from memsvc.api.parameters import KnownAtParameter, PageSize, known_parameters
+from memsvc.api.problems import documented
+from memsvc.db.paging import Page
+from memsvc.profiles.blocks import LIMIT_TOKENS, Block, Place, Profile, Tier
+from memsvc.profiles.changes import Append, Change, Replace, Set
+from memsvc.profiles.read import history, read_block, read_profile
+from memsvc.profiles.write import WORKING_HOURS, Wish, change_block, forget_block, move, preview_forgetting
+from memsvc.sources.moments import read_known_at
+
+Name = Annotated[str, PathParameter(description="What the block is called, for example preferences.")]
+Conversation = Annotated[
+    str | None, QueryParameter(description="Whose working memory it is in, by id or identifier; else it is in none.")
+]
+Node = Annotated[UUID | None, QueryParameter(description="The node that it describes; else it is the user's own.")]
+Version = Annotated[int, msgspec.Meta(ge=0, le=2_147_483_647)]
+Passages = Annotated[list[UUID], msgspec.Meta(max_length=20)]
+Hours = Annotated[float, msgspec.Meta(gt=0, le=8_760)]
+
+
+class PlaceIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which block of the name is meant, and which version of it was read."""
+
+    conversation: str | None = None
+    """Whose working memory it is in, by id or identifier; left out: in none."""
+    node: UUID | None = None
+    """The person, project or other node that it describes; left out: it is the user's own."""
+    expected_version: Version | None = None
+    """The version that was read; 0: there must be none yet; left out: whatever it says."""
+
+    def place(self, name: str) -> Place:
+        """The same for the profile."""
+        return Place(name, self.conversation, self.node)
+
+
+class BlockIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
+    """What a block shall say."""
+
+    text: str
+    """Up to 8,000 characters in 200 lines, and limit_tokens; may be empty."""
+    kind: Tier | None = None
+    """core, working (with a conversation) or archival; left out: as it is; of a new block: working with a
+    conversation, archival with a node, else core."""
+    evidence: Passages = []
+    """Passages that its new lines rest on."""
+    limit_tokens: Annotated[int, msgspec.Meta(ge=1, le=2_000)] | None = None
+    """How long it may be; left out: as it is, 500 of a new one."""
+    hours: Hours = WORKING_HOURS
+    """Of working memory: for so long it is read."""
+
+
+class ChangeIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
+    """A change of what a block says."""
+
+    change: Append | Replace | Set
+    """append adds lines, replace puts one text into the place of another that stands there once, set says it anew."""
+    evidence: Passages = []
+    """Passages that the new lines rest on."""
+    hours: Hours = WORKING_HOURS
+    """Of working memory: for so long it is read from now on."""
+
+
+class PromotionIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
+    """Which block goes into core memory."""
+
+
+class DemotionIn(PlaceIn, kw_only=True, forbid_unknown_fields=True):
+    """Which block goes, and where to; for working memory, conversation says into whose."""
+
+    kind: Literal["archival", "working"] = "archival"
+    """Where it goes."""
+    hours: Hours = WORKING_HOURS
+    """In working memory: for so long it is read."""
+
+
+class ProfileController(Controller):
+    """The profile."""
+
+    path = "/profile"
+    tags = ("profile",)
+    guards = (known_parameters,)
+
+    @get(
+        operation_id="readProfile",
+        summary="Read the profile",
+        description="All blocks by tier: core memory, which stands in every context; working memory of conversations; "
+        "archival memory. With a node: the blocks that describe it.",
+        response_description="The blocks.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def show(
+        self,
+        reader: NamedDependency[Caller],
+        conversation: Annotated[
+            str | None, QueryParameter(description="Of working memory only that of this conversation.")
+        ] = None,
+        node: Annotated[UUID | None, QueryParameter(description="Only blocks that describe this node.")] = None,
+        known_at: KnownAtParameter = None,
+    ) -> Profile:
+        """Read it."""
+        then = read_known_at(known_at, reader.owner)
+        return await read_profile(reader.db, reader.owner, conversation=conversation, node=node, known_at=then)
+
+    @get(
+        "/{name:str}",
+        operation_id="readBlock",
+        summary="Read a block",
+        description="What a block says now, with what its lines rest on, and the version to name when changing it.",
+        response_description="The block.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def read(
+        self, reader: NamedDependency[Caller], name: Name, conversation: Conversation = None, node: Node = None
+    ) -> Block:
+        """Read it."""
+        return await read_block(reader.db, reader.owner, name, conversation=conversation, node=node)
+
+    @put(
+        "/{name:str}",
+        operation_id="writeBlock",
+        summary="Write a block",
+        description="Lets a block say this and nothing else; it is made where there is none. What it said before stays "
+        "in its history. Where expected_version is not the present one, nothing is written: profile_conflict has it "
+        f"as version. A block has {LIMIT_TOKENS} tokens unless it is given another limit, all core blocks 2,000.",
+        response_description="The block.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def write(
+        self,
+        data: Annotated[
+            BlockIn,
+            BodyKwarg(
+                examples=[
+                    Example(summary="A section", value={"text": "Green tea, no sugar.", "expected_version": 0}),
+                    Example(summary="Kept to be read", value={"text": "Plans of the boat.", "kind": "archival"}),
+                ]
+            ),
+        ],
+        writer: NamedDependency[Caller],
+        name: Name,
+    ) -> Block:
+        """Write it."""
+        return await self._change(writer, name, data, Set(text=data.text), kind=data.kind, limit=data.limit_tokens)
+
+    @patch(
+        "/{name:str}",
+        operation_id="changeBlock",
+        summary="Change a block",
+        description="Appends to what a block says, replaces a part of it, or sets it anew. Lines that stay as they are "
+        "keep what they rest on; a reworded line without evidence rests on what the old one rested on.",
+        response_description="The block.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def change(
+        self,
+        data: Annotated[
+            ChangeIn,
+            BodyKwarg(
+                examples=[
+                    Example(summary="Append", value={"change": {"op": "append", "text": "Oat milk in coffee."}}),
+                    Example(summary="Set", value={"change": {"op": "set", "text": "In Porto until Friday."}}),
+                ]
+            ),
+        ],
+        writer: NamedDependency[Caller],
+        name: Name,
+    ) -> Block:
+        """Change it."""
+        return await self._change(writer, name, data, data.change)
+
+    @staticmethod
+    async def _change(
+        writer: Caller,
+        name: str,
+        data: BlockIn | ChangeIn,
+        change: Change,
+        *,
+        kind: Tier | None = None,
+        limit: int | None = None,
+    ) -> Block:
+        wish = Wish(
+            change=change,
+            kind=kind,
+            limit_tokens=limit,
+            expected_version=data.expected_version,
+            evidence=data.evidence,
+            hours=data.hours,
+            asserted_by=writer.asserted_by,
+        )
+        return await change_block(writer.db, writer.owner, data.place(name), wish)
+
+    @get(
+        "/{name:str}/history",
+        operation_id="blockHistory",
+        summary="Read what a block said",
+        description="All versions of a block, newest first; also of one that has expired or made room.",
+        response_description="One page of versions; next_cursor is the next page's before.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=READER,
+    )
+    async def history(
+        self,
+        *,
+        reader: NamedDependency[Caller],
+        name: Name,
+        conversation: Conversation = None,
+        node: Node = None,
+        before: Annotated[
+            int | None, QueryParameter(ge=1, le=2_147_483_647, description="Only versions below this one.")
+        ] = None,
+        limit: PageSize = 50,
+    ) -> Page[Block]:
+        """Read them."""
+        found = await history(
+            reader.db, reader.owner, name, conversation=conversation, node=node, before=before, limit=limit
+        )
+        more = len(found) == limit and found[-1].version > 1
+        return Page(items=found, next_cursor=str(found[-1].version) if more else None)
+
+    @post(
+        "/{name:str}/promote",
+        status_code=200,
+        operation_id="promoteBlock",
+        summary="Promote a block",
+        description="Puts a block into core memory, which stands in every context, from archival memory or, with a "
+        "conversation, from its working memory. It stays the same block, with its history.",
+        response_description="The block.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def promote(
+        self,
+        data: Annotated[PromotionIn, BodyKwarg(examples=[Example(value={"expected_version": None})])],
+        writer: NamedDependency[Caller],
+        name: Name,
+    ) -> Block:
+        """Promote it."""
+        return await self._move(writer, name, data, "core")
+
+    @post(
+        "/{name:str}/demote",
+        status_code=200,
+        operation_id="demoteBlock",
+        summary="Demote a block",
+        description="Takes a block out of core memory: into archival memory, where it is kept to be read, or into the "
+        "working memory of a conversation, where it is read for a while. Also takes one from working memory, where a "
+        "conversation is named, into archival memory.",
+        response_description="The block.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def demote(
+        self,
+        data: Annotated[DemotionIn, BodyKwarg(examples=[Example(value={"kind": "archival"})])],
+        writer: NamedDependency[Caller],
+        name: Name,
+    ) -> Block:
+        """Demote it."""
+        return await self._move(writer, name, data, data.kind, data.hours)
+
+    @staticmethod
+    async def _move(writer: Caller, name: str, data: PlaceIn, kind: Tier, hours: float = WORKING_HOURS) -> Block:
+        return await move(
+            writer.db,
+            writer.owner,
+            name,
+            kind,
+            conversation=data.conversation,
+            node=data.node,
+            expected_version=data.expected_version,
+            hours=hours,
+            asserted_by=writer.asserted_by,
+        )
+
+    @delete(
+        "/{name:str}",
+        status_code=200,
+        operation_id="forgetBlock",
+        summary="Forget a block",
+        description="Erases a block for good, with all that it ever said. Messages that it rests on stay. To take it "
+        "out of contexts and keep it, demote it. Needs the scope forget.",
+        response_description="It is gone: the receipt. With preview: what would be.",
+        responses=documented(400, 401, 403, 404, 503),
+        dependencies=FORGETTER,
+    )
+    async def forget(
+        self,
+        *,
+        forgetter: NamedDependency[Caller],
+        name: Name,
+        conversation: Conversation = None,
+        node: Node = None,
+        preview: Previewed = False,
+    ) -> Receipt | Preview:
+        """Forget it."""
+        db, owner = forgetter.db, forgetter.owner
+        if preview:
+            counts = await preview_forgetting(db, owner, name, conversation=conversation, node=node)
+            return Preview(kind="block", counts=counts)
+        return await forget_block(db, owner, name, conversation=conversation, node=node, requested_by=BY)

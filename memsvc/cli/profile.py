@@ -1,0 +1,257 @@
+"""``memsvc profile``: core, working and archival memory, as an assistant edits it itself."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
+
+if TYPE_CHECKING:
+    from memsvc.access.erase import Receipt
+    from memsvc.access.users import Owner
+    from memsvc.db.engine import Database
+    from memsvc.profiles.blocks import Block, Place, Profile
+    from memsvc.profiles.changes import Change
+
+profile = typer.Typer(
+    help="Core memory, which stands in every context, working memory of conversations, and archival memory.",
+    rich_markup_mode=None,
+)
+BY = "cli"
+NOT_DONE = 1
+Name = typer.Argument(help="The block: fixed_traits, preferences, current_state, or any name.", metavar="NAME")
+InConversation = typer.Option(None, "--conversation", help="Whose working memory it is in, by id or identifier.")
+OfNode = typer.Option(None, "--node", metavar="ID", help="The person, project or other node that it describes.")
+Expected = typer.Option(None, "--expect", min=0, help="Only where it is at this version; 0: where there is none.")
+Evidence = typer.Option([], "--evidence", metavar="ID", help="A passage that new lines rest on; may be repeated.")
+
+
+def show_block(block: Block) -> None:
+    """A block for people."""
+    about = f" of {block.node}" if block.node else ""
+    print(plain(f"{block.name}{about}  ({block.kind}, version {block.version}, {block.tokens} tokens)"))
+    for line in block.text.split("\n"):
+        print(f"    {plain(line)}")
+    print(f"{block.id} | since {block.recorded_from:%Y-%m-%d %H:%M} | by {plain(block.asserted_by)}")
+
+
+def _place(name: str, conversation: str | None, node: str | None) -> Place:
+    from memsvc.profiles.blocks import Place
+
+    return Place(name, conversation, as_uuid(node, "node") if node is not None else None)
+
+
+def _said(text: str) -> str:
+    return sys.stdin.read() if text == "-" else text
+
+
+@profile.command("show")
+def show(
+    name: str | None = typer.Argument(None, help="Only this block.", metavar="NAME"),
+    conversation: str | None = InConversation,
+    node: str | None = OfNode,
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Show the profile, or one block of it."""
+
+    async def act(db: Database, owner: Owner) -> Profile | Block:
+        from memsvc.profiles.read import read_block, read_profile
+
+        about = as_uuid(node, "node") if node is not None else None
+        if name is None:
+            return await read_profile(db, owner, conversation=conversation, node=about)
+        return await read_block(db, owner, name, conversation=conversation, node=about)
+
+    found: Any = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+    elif name is not None:
+        show_block(found)
+    else:
+        for block in found.blocks:
+            show_block(block)
+        if not found.blocks:
+            note('The profile is empty: memsvc profile append preferences "…" begins it.')
+
+
+@profile.command("set")
+def set_(
+    name: str = Name,
+    text: str = typer.Argument(help="What it shall say; - reads standard input."),
+    kind: str | None = typer.Option(None, "--kind", help="core, working or archival; as it is, or core."),
+    limit: int | None = typer.Option(None, "--limit", help="How many tokens it may have, 1 to 2,000."),
+    hours: float = typer.Option(24.0, "--hours", help="Of working memory: for so long it is read."),
+    expect: int | None = Expected,
+    evidence: list[str] = Evidence,
+    conversation: str | None = InConversation,
+    node: str | None = OfNode,
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Let a block say this and nothing else; it is made where there is none."""
+    from memsvc.profiles.changes import Set
+
+    more = {"kind": kind, "limit_tokens": limit, "hours": hours}
+    _change(
+        _place(name, conversation, node), Set(text=_said(text)), expect, evidence, user, app, as_json=as_json, **more
+    )
+
+
+@profile.command("append")
+def append(
+    name: str = Name,
+    text: str = typer.Argument(help="Lines to add; - reads standard input."),
+    expect: int | None = Expected,
+    evidence: list[str] = Evidence,
+    conversation: str | None = InConversation,
+    node: str | None = OfNode,
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Add lines to a block; it is made where there is none."""
+    from memsvc.profiles.changes import Append
+
+    _change(_place(name, conversation, node), Append(text=_said(text)), expect, evidence, user, app, as_json=as_json)
+
+
+@profile.command("replace")
+def replace(
+    name: str = Name,
+    old: str = typer.Argument(help="What stands there, exactly once."),
+    new: str = typer.Argument(help="What shall stand there; may be empty."),
+    expect: int | None = Expected,
+    evidence: list[str] = Evidence,
+    conversation: str | None = InConversation,
+    node: str | None = OfNode,
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Replace a part of what a block says."""
+    from memsvc.profiles.changes import Replace
+
+    _change(_place(name, conversation, node), Replace(old=old, new=new), expect, evidence, user, app, as_json=as_json)
+
+
+def _change(
+    place: Place,
+    change: Change,
+    expect: int | None,
+    evidence: list[str],
+    user: str | None,
+    app: str,
+    *,
+    as_json: bool,
+    **more: Any,
+) -> None:
+    passages = [as_uuid(passage, "passage") for passage in evidence]
+
+    async def act(db: Database, owner: Owner) -> Block:
+        from memsvc.profiles.write import Wish, change_block
+
+        wish = Wish(change=change, expected_version=expect, evidence=passages, **more)
+        return await change_block(db, owner, place, wish)
+
+    _print(for_owner(user, app, act), as_json=as_json)
+
+
+def _print(block: Block, *, as_json: bool) -> None:
+    if as_json:
+        print_json(block)
+    else:
+        show_block(block)
+
+
+@profile.command("history")
+def history(
+    name: str = Name,
+    limit: int = typer.Option(50, "--limit", "-k", min=1, max=1000, help="At most so many versions."),
+    conversation: str | None = InConversation,
+    node: str | None = OfNode,
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Show what a block has said, newest first."""
+    place = _place(name, conversation, node)
+
+    async def act(db: Database, owner: Owner) -> list[Block]:
+        from memsvc.profiles.read import history
+
+        return await history(db, owner, name, conversation=conversation, node=place.node, limit=limit)
+
+    found: list[Block] = for_owner(user, app, act)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(
+            ["version", "since", "kind", "by", "text"],
+            [[b.version, f"{b.recorded_from:%Y-%m-%d %H:%M}", b.kind, b.asserted_by, b.text] for b in found],
+        )
+
+
+@profile.command("move")
+def move(
+    name: str = Name,
+    kind: str = typer.Argument(help="Where it goes: core, working or archival."),
+    expect: int | None = Expected,
+    hours: float = typer.Option(24.0, "--hours", help="In working memory: for so long it is read."),
+    conversation: str | None = typer.Option(None, "--conversation", help="Whose working memory it leaves, or enters."),
+    node: str | None = OfNode,
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Promote or demote a block; it stays the same block, with its history."""
+    place = _place(name, None, node)
+
+    async def act(db: Database, owner: Owner) -> Block:
+        from memsvc.profiles.write import move
+
+        tier: Any = kind
+        return await move(
+            db, owner, name, tier, conversation=conversation, node=place.node, expected_version=expect, hours=hours
+        )
+
+    _print(for_owner(user, app, act), as_json=as_json)
+
+
+@profile.command("forget")
+def forget(
+    name: str = Name,
+    yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask."),
+    conversation: str | None = InConversation,
+    node: str | None = OfNode,
+    user: str | None = UserRef,
+    app: str = AppName,
+    as_json: bool = AsJson,
+) -> None:
+    """Erase a block for good, with all that it ever said, and print the receipt."""
+    from memsvc.errors import InvalidRequestError
+
+    place = _place(name, conversation, node)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InvalidRequestError("Nobody is here to be asked.", hint="Say --yes to erase.")
+        if not typer.confirm(f"Erase {name} with all its versions, for good?", err=True):
+            note("Nothing was erased.")
+            raise typer.Exit(NOT_DONE)
+
+    async def act(db: Database, owner: Owner) -> Receipt:
+        from memsvc.profiles.write import forget_block
+
+        return await forget_block(db, owner, name, conversation=conversation, node=place.node, requested_by=BY)
+
+    receipt: Receipt = for_owner(user, app, act)
+    if as_json:
+        print_json(receipt)
+    else:
+        versions = receipt.counts.get("profile_versions", 0)
+        print(f"{name}: {versions} versions erased, receipt {receipt.erasure_id}.")

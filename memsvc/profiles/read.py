@@ -1,0 +1,186 @@
+"""Reads the profile: what its blocks say now, or said at some time. Statements: ``sql/queries/profiles.sql``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import check_page
+from memsvc.db.storable import check_storable
+from memsvc.errors import BlockUnknownError, ConversationUnknownError
+from memsvc.graph import read as graph
+from memsvc.profiles.blocks import CORE_TOKENS, SECTIONS, TIERS, Block, Place, Profile, Tier, as_block
+
+
+async def read_profile(
+    db: Database,
+    owner: Owner,
+    *,
+    conversation: str | None = None,
+    node: UUID | None = None,
+    known_at: datetime | None = None,
+) -> Profile:
+    """All blocks of the user, with those about nodes that are core; or all blocks about one node.
+
+    Args:
+        db: the database.
+        owner: whose profile.
+        conversation: of working memory only that of this conversation, by id or identifier; None: of all.
+        node: a node, or one that is merged into it; None: the user's own profile.
+        known_at: as it was recorded then; None: now.
+
+    Raises:
+        ConversationUnknownError, NodeUnknownError: the user has none such.
+    """
+    canonical = (await graph.resolve(db, owner, [node]))[node] if node is not None else None
+    async with db.transaction(owner.user_id) as connection:
+        source_id = await conversation_id(connection, owner, conversation)
+        found = await blocks_in(connection, owner, source_id=source_id, node_id=canonical, known_at=known_at)
+    tiers: dict[Tier, list[Block]] = {tier: [block for block in found if block.kind == tier] for tier in TIERS}
+    return Profile(
+        core=tiers["core"],
+        working=tiers["working"],
+        archival=tiers["archival"],
+        core_tokens=sum(block.tokens for block in tiers["core"]),
+        core_limit_tokens=CORE_TOKENS,
+    )
+
+
+async def read_block(
+    db: Database, owner: Owner, name: str, *, conversation: str | None = None, node: UUID | None = None
+) -> Block:
+    """What a block says now.
+
+    Args:
+        db: the database.
+        owner: whose profile.
+        name: what it is called.
+        conversation: whose working memory it is in, by id or identifier; None: it is not in working memory.
+        node: what it describes; None: it is the user's own.
+
+    Raises:
+        BlockUnknownError: there is none of this name, or it has expired.
+        ConversationUnknownError, NodeUnknownError: the user has none such.
+        InvalidRequestError: it cannot be a name.
+    """
+    row = await _row(db, owner, Place(name, conversation, node))
+    if not row.live:
+        raise BlockUnknownError(f"The profile has no block {name!r} now.")
+    return as_block(row)
+
+
+async def history(
+    db: Database,
+    owner: Owner,
+    name: str,
+    *,
+    conversation: str | None = None,
+    node: UUID | None = None,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[Block]:
+    """What a block has said, newest first; also one that has expired or made room.
+
+    Args:
+        db: the database.
+        owner: whose profile.
+        name: what it is called.
+        conversation: as ``read_block``.
+        node: as ``read_block``.
+        before: only versions below this one.
+        limit: most versions, 1 to 1,000.
+
+    Raises:
+        BlockUnknownError: there never was one. Others: as ``read_block``.
+    """
+    check_page(limit)
+    row = await _row(db, owner, Place(name, conversation, node))
+    parameters = {"user_id": owner.user_id, "block_id": row.block_id, "before": before, "limit": limit}
+    async with db.transaction(owner.user_id) as connection:
+        return [as_block(found) for found in await connection.execute(query("profile_history"), parameters)]
+
+
+async def last_version(db: Database, owner: Owner, block_id: UUID) -> Block:
+    """What a block says, or said last, by its id.
+
+    Raises:
+        BlockUnknownError: there is none, or not any more.
+    """
+    parameters = {"user_id": owner.user_id, "block_id": block_id, "before": None, "limit": 1}
+    async with db.transaction(owner.user_id) as connection:
+        row = (await connection.execute(query("profile_history"), parameters)).one_or_none()
+    if row is None:
+        raise BlockUnknownError("There is no block with this id.")
+    return as_block(row)
+
+
+async def _row(db: Database, owner: Owner, place: Place) -> Row[Any]:
+    node_id = await canonical_of(db, owner, place)
+    async with db.transaction(owner.user_id) as connection:
+        row = await called(connection, owner, place, node_id)
+    if row is None:
+        raise BlockUnknownError(f"The profile has no block {place.name!r}.")
+    return row
+
+
+async def canonical_of(db: Database, owner: Owner, place: Place) -> UUID | None:
+    """The node that stands for the one that a place names.
+
+    Raises:
+        NodeUnknownError: there is no such node.
+    """
+    return None if place.node is None else (await graph.resolve(db, owner, [place.node]))[place.node]
+
+
+async def called(connection: AsyncConnection, owner: Owner, place: Place, node_id: UUID | None) -> Row[Any] | None:
+    """The row of a block: what it says (``live``), or said last; None: there never was one.
+
+    Raises:
+        ConversationUnknownError: there is no such conversation.
+    """
+    source_id = await conversation_id(connection, owner, place.conversation)
+    parameters = {"user_id": owner.user_id, "name": place.name, "source_id": source_id, "node_id": node_id}
+    return (await connection.execute(query("profile_called"), parameters)).one_or_none()
+
+
+async def conversation_id(connection: AsyncConnection, owner: Owner, name: str | None) -> UUID | None:
+    """The id of a conversation, by id or identifier; None of None.
+
+    Raises:
+        ConversationUnknownError: there is no such conversation.
+        InvalidTextError: the name cannot be stored, so nothing is called so.
+    """
+    if name is None:
+        return None
+    check_storable(name, "conversation")
+    rows = await connection.execute(query("conversation_ids"), {"user_id": owner.user_id, "wanted": [name]})
+    row = rows.one_or_none()
+    if row is None:
+        raise ConversationUnknownError(f"There is no conversation {name[:100]!r}.", conversation=name[:100])
+    found: UUID = row.source_id
+    return found
+
+
+async def blocks_in(
+    connection: AsyncConnection,
+    owner: Owner,
+    *,
+    kinds: Sequence[Tier] = TIERS,
+    source_id: UUID | None = None,
+    node_id: UUID | None = None,
+    known_at: datetime | None = None,
+) -> list[Block]:
+    """Blocks of these tiers, in their order; see ``read_profile``, which asks for all."""
+    parameters = {
+        "user_id": owner.user_id, "kinds": list(kinds), "sections": list(SECTIONS), "source_id": source_id,
+        "node_id": node_id, "known_at": known_at,
+    }  # fmt: skip
+    return [as_block(row) for row in await connection.execute(query("profile_blocks"), parameters)]

@@ -1,0 +1,154 @@
+-- Statements of memsvc.profiles and of what reads blocks elsewhere. A row of profile_versions is what a block says from
+-- recorded_from to recorded_to; the one that is open is the present one, unless it was working memory that has expired.
+
+-- name: profile_blocks
+-- Blocks as they were known at a time (null: now): of a node and all that are the same (node_id), or the user's own and
+-- with them what is core about nodes; of working memory that of one conversation (source_id), or of all. Sections come
+-- first, as :sections lists them, then names; of working memory the newest.
+SELECT
+  v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
+  v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, b.node, b.evidence
+FROM (
+  SELECT o.* FROM memsvc.profile_versions AS o
+  WHERE o.user_id = :user_id AND o.recorded_to = 'infinity'
+  UNION ALL
+  SELECT c.* FROM memsvc.profile_versions AS c
+  WHERE
+    CAST(:known_at AS timestamptz) IS NOT NULL AND c.user_id = :user_id AND c.recorded_to < 'infinity'
+    AND c.recorded_to > CAST(:known_at AS timestamptz)
+) AS v
+CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
+WHERE
+  v.kind = any(CAST(:kinds AS text []))
+  AND v.recorded_from <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
+  AND (v.expires_at IS NULL OR v.expires_at > coalesce(CAST(:known_at AS timestamptz), clock_timestamp()))
+  AND (CAST(:source_id AS uuid) IS NULL OR v.source_id IS NULL OR v.source_id = CAST(:source_id AS uuid))
+  AND CASE
+    WHEN CAST(:node_id AS uuid) IS NULL THEN v.node_id IS NULL OR v.kind = 'core'
+    ELSE v.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
+  END
+ORDER BY
+  array_position(CAST(:kinds AS text []), v.kind) ASC, v.node_id ASC NULLS FIRST,
+  array_position(CAST(:sections AS text []), v.name) ASC NULLS LAST,
+  CASE WHEN v.kind = 'working' THEN v.recorded_from END DESC, v.name ASC;
+
+-- name: profile_hold
+-- Until the commit nobody erases memories of the user, and nobody else changes the profile.
+SELECT
+  memsvc.keep_memories(:user_id),
+  pg_advisory_xact_lock(hashtextextended('memsvc profile of ' || CAST(:user_id AS text), 0));
+
+-- name: profile_called
+-- The block of a name at its place: what it says, or said last, unless it went on elsewhere. live: it says so now.
+WITH open_one AS MATERIALIZED (
+  SELECT o.*
+  FROM memsvc.profile_versions AS o
+  WHERE
+    o.user_id = :user_id AND o.name = :name AND o.recorded_to = 'infinity'
+    AND o.source_id IS NOT DISTINCT FROM CAST(:source_id AS uuid)
+    AND CASE
+      WHEN CAST(:node_id AS uuid) IS NULL THEN o.node_id IS NULL
+      ELSE o.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
+    END
+  ORDER BY (o.node_id = CAST(:node_id AS uuid)) DESC
+  LIMIT 1
+),
+last_one AS (
+  SELECT c.*
+  FROM memsvc.profile_versions AS c
+  WHERE
+    NOT EXISTS (SELECT FROM open_one)
+    AND c.user_id = :user_id AND c.name = :name AND c.source_id IS NOT DISTINCT FROM CAST(:source_id AS uuid)
+    AND CASE
+      WHEN CAST(:node_id AS uuid) IS NULL THEN c.node_id IS NULL
+      ELSE c.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
+    END
+    AND NOT EXISTS (
+      SELECT FROM memsvc.profile_versions AS e
+      WHERE e.user_id = :user_id AND e.block_id = c.block_id AND e.recorded_to = 'infinity'
+    )
+  ORDER BY c.recorded_to DESC
+  LIMIT 1
+)
+SELECT
+  v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
+  v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, b.node, b.evidence,
+  v.recorded_to = 'infinity' AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp()) AS live
+FROM (
+  SELECT * FROM open_one
+  UNION ALL
+  SELECT * FROM last_one
+) AS v
+CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b;
+
+-- name: profile_history
+-- All versions of a block, newest first.
+SELECT
+  v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
+  v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, b.node, b.evidence
+FROM memsvc.profile_versions AS v
+CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
+WHERE
+  v.user_id = :user_id AND v.block_id = :block_id
+  AND (CAST(:before AS integer) IS NULL OR v.version < CAST(:before AS integer))
+ORDER BY v.version DESC
+LIMIT :limit;
+
+-- name: profile_room
+-- How many blocks there are beside this one that share its room, and how long core ones are together.
+SELECT
+  count(*) FILTER (
+    WHERE CASE
+      WHEN CAST(:node_id AS uuid) IS NOT NULL THEN v.node_id = CAST(:node_id AS uuid)
+      ELSE v.node_id IS NULL AND v.kind = :kind AND v.source_id IS NOT DISTINCT FROM CAST(:source_id AS uuid)
+    END
+  ) AS blocks,
+  coalesce(sum(v.tokens) FILTER (WHERE v.kind = 'core'), 0) AS core_tokens
+FROM memsvc.profile_versions AS v
+WHERE
+  v.user_id = :user_id AND v.recorded_to = 'infinity' AND v.block_id IS DISTINCT FROM CAST(:block_id AS uuid)
+  AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp());
+
+-- name: profile_close
+-- The block says something else from now on: since when.
+UPDATE memsvc.profile_versions AS v
+SET recorded_to = greatest(clock_timestamp(), v.recorded_from)
+WHERE v.user_id = :user_id AND v.block_id = :block_id AND v.recorded_to = 'infinity'
+RETURNING v.recorded_to;
+
+-- name: profile_insert
+-- The next version of a block; since: when the one before was closed.
+INSERT INTO memsvc.profile_versions (
+  user_id, block_id, version, name, kind, text, tokens, token_limit, node_id, source_id, expires_at, asserted_by,
+  recorded_from
+)
+SELECT
+  :user_id, coalesce(CAST(:block_id AS uuid), uuidv7()), coalesce(max(v.version), 0) + 1, :block, :kind, :text,
+  :tokens, :token_limit, CAST(:node_id AS uuid), CAST(:source_id AS uuid),
+  CASE WHEN :kind = 'working' THEN clock_timestamp() + CAST(:lasts AS interval) END, :asserted_by,
+  coalesce(CAST(:since AS timestamptz), greatest(clock_timestamp(), max(v.recorded_to)))
+FROM memsvc.profile_versions AS v
+WHERE v.user_id = :user_id AND v.block_id = CAST(:block_id AS uuid)
+RETURNING version_id;
+
+-- name: profile_rest
+-- What the lines of a version rest on; how many of the passages there are.
+INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines)
+SELECT :user_id, :version_id, p.passage_id, r.lines
+FROM jsonb_to_recordset(CAST(:evidence AS jsonb)) AS r (passage_id uuid, lines smallint [])
+INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = r.passage_id;
+
+-- name: profile_evict
+-- Ends the oldest blocks of a conversation's working memory, so that at most so many are left, and all that expired.
+UPDATE memsvc.profile_versions AS d
+SET recorded_to = greatest(clock_timestamp(), d.recorded_from)
+WHERE d.user_id = :user_id AND d.recorded_to = 'infinity' AND d.version_id IN (
+  SELECT v.version_id
+  FROM (
+    SELECT
+      o.version_id, o.expires_at, row_number() OVER (ORDER BY o.recorded_from DESC, o.version_id DESC) AS place
+    FROM memsvc.profile_versions AS o
+    WHERE o.user_id = :user_id AND o.recorded_to = 'infinity' AND o.source_id = :source_id
+  ) AS v
+  WHERE v.place > :most OR v.expires_at <= clock_timestamp()
+);
