@@ -107,6 +107,16 @@ async def test_a_turn_is_stored_recalled_and_told(ada: httpx.AsyncClient, upstre
     assert [role for role, _ in await stored(ada, "another day")] == ["user", "assistant"]
 
 
+async def test_the_profile_and_instructions_are_told(ada: httpx.AsyncClient, upstream: FakeUpstream) -> None:
+    block = {"text": "Answers in two sentences at most.", "kind": "core"}
+    assert (await ada.put("/v1/profile/preferences", json=block)).status_code < 300
+    node = {"type": "Instruction", "label": "Name sources", "data": {"pinned": True}}
+    assert (await ada.post("/v1/nodes", json=node)).status_code == 201
+    await say(ada, "Something new.")
+    assert "Answers in two sentences at most." in upstream.memory
+    assert "Name sources" in upstream.memory
+
+
 async def test_the_request_goes_on_as_it_is_with_one_message_more(
     ada: httpx.AsyncClient, upstream: FakeUpstream
 ) -> None:
