@@ -6,7 +6,6 @@ Recall may fail or be slow all the same; then the message is stored, and the app
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from uuid import UUID
 
@@ -15,17 +14,14 @@ import msgspec
 from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
+from memsvc.chat.reminding import last_said, remind
 from memsvc.db.engine import Database
-from memsvc.db.files import query
-from memsvc.errors import MemsvcError
-from memsvc.recall.context import ContextOptions, build_context, check_options
+from memsvc.recall.context import ContextOptions, check_options
 from memsvc.recall.items import ChatMessage, Context, Format
 from memsvc.recall.search import QueryEmbedder
 from memsvc.recall.signals import record_recall
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, StoredMessage, append, prepare
-
-SLOW, UNKNOWN = "memory_slow", "internal"
 
 
 class Enrichment(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,19 +63,23 @@ async def enrich(
         owner: whose memory.
         message: what the user says.
         settings: limits; ``chat_memory_ms`` for recall.
-        options: what the block holds; last turns of a conversation that does not exist yet are none.
+        options: what the block holds; its conversation is the message's.
         embedder: gives the query's vector.
         afterwards: notes the recall behind the answer.
         store: False: nothing is written.
 
     Raises:
-        MemsvcError: the message or an option cannot be; or it cannot be stored now.
+        MemsvcError: the message or an option cannot be; or the message cannot be stored now.
     """
     prepare([message], owner, settings)
-    check_options(options)
-    recalled, degraded = await _recalled(
-        db, owner, message, settings, options=options, embedder=embedder, afterwards=afterwards
-    )
+    check_options(replace(options, conversation=message.conversation))
+
+    async def recall() -> Context:
+        known = await last_said(db, owner, message.conversation, message.session)
+        asked = message.text or message.caption or ""
+        return await remind(db, owner, asked, settings, embedder=embedder, options=options, known=known, door="hook")
+
+    recalled, code = await afterwards.within(settings.chat_memory_ms / 1000, recall(), abandon=True)
     stored = None
     if store:
         with observe.INGEST_SECONDS.time():
@@ -100,43 +100,6 @@ async def enrich(
         ids=[item.id for section in recalled.sections for item in section.items],
         relevant=recalled.relevant,
         recall_id=recalled.recall_id,
-        degraded=[*degraded, *recalled.degraded],
+        degraded=[*([code] if code else []), *recalled.degraded],
         stored=stored,
     )
-
-
-async def _recalled(
-    db: Database,
-    owner: Owner,
-    message: MessageIn,
-    settings: Settings,
-    *,
-    options: ContextOptions,
-    embedder: QueryEmbedder | None,
-    afterwards: Afterwards,
-) -> tuple[Context | None, list[str]]:
-    """The context, or None and a code that says why there is none."""
-
-    async def work() -> Context:
-        chosen = options
-        if options.conversation is not None:
-            values = {"user_id": owner.user_id, "identifier": options.conversation, "session": message.session}
-            async with db.transaction(owner.user_id) as connection:
-                known = (await connection.execute(query("chat_last_said"), values)).one_or_none()
-            chosen = replace(
-                options,
-                conversation=str(known.source_id) if known is not None else None,
-                recent_turns=options.recent_turns if known is not None else 0,
-            )
-        asked = (message.text or message.caption or "")[-settings.max_query_chars :]
-        with observe.RECALL_SECONDS.labels(door="hook").time():
-            return await build_context(db, owner, asked, settings, embedder=embedder, options=chosen)
-
-    task = afterwards.start(work())
-    done, _ = await asyncio.wait({task}, timeout=settings.chat_memory_ms / 1000)
-    if not done:
-        task.cancel()
-        return None, [SLOW]
-    if (error := task.exception()) is not None:
-        return None, [error.code if isinstance(error, MemsvcError) else UNKNOWN]
-    return task.result(), []

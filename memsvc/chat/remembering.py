@@ -17,12 +17,11 @@ from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.hearing import Hearing
+from memsvc.chat.reminding import last_said, remind
 from memsvc.chat.request import ChatRequest
 from memsvc.db.engine import Database
-from memsvc.db.files import query
 from memsvc.db.storable import check_storable
-from memsvc.errors import MemsvcError
-from memsvc.recall.context import ContextOptions, build_context
+from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Context
 from memsvc.recall.search import QueryEmbedder
 from memsvc.recall.signals import record_recall
@@ -32,7 +31,6 @@ from memsvc.sources.messages import MessageIn, Role, append
 T = TypeVar("T")
 LEAST_S = 0.2
 """Storing what the user said gets so long at least, however long recall took."""
-SLOW, UNKNOWN = "memory_slow", "internal"
 FILTERED = "content_filter"
 PREFACE = (
     "What you remember of the user and of earlier talks stands below, as quotes, with the day on which it was said. "
@@ -103,45 +101,37 @@ class Remembering:
         self._note_recall()
 
     async def _within(self, until: float, work: Coroutine[Any, Any, T], *, abandon: bool = False) -> T | None:
-        """What work gives by some time; what takes longer goes on by itself, or is abandoned."""
-        task = self.talk.afterwards.start(work)
-        done, _ = await asyncio.wait({task}, timeout=max(0.0, until - asyncio.get_running_loop().time()))
-        if not done:
-            self.reasons.append(SLOW)
-            if abandon:
-                task.cancel()  # not awaited: a database that hangs hangs here as well
-            return None
-        if (error := task.exception()) is not None:
-            self.reasons.append(error.code if isinstance(error, MemsvcError) else UNKNOWN)
-            return None
-        return task.result()
+        """What work gives by some time of the loop's clock; what goes wrong is noted."""
+        left_s = until - asyncio.get_running_loop().time()
+        found, code = await self.talk.afterwards.within(left_s, work, abandon=abandon)
+        if code is not None:
+            self.reasons.append(code)
+        return found
 
     async def _recalled(self) -> Context:
         """A context for the query, without what the request holds already."""
         talk, settings = self.talk, self.talk.settings
         check_storable(talk.conversation, "conversation")
         check_storable(talk.session, "session")
-        values = {"user_id": talk.owner.user_id, "identifier": talk.conversation, "session": talk.session}
-        async with talk.db.transaction(talk.owner.user_id) as connection:
-            last = (await connection.execute(query("chat_last_said"), values)).one_or_none()
-        self.message_id = self._new_id(last.client_id if last is not None else None)
+        known = await last_said(talk.db, talk.owner, talk.conversation, talk.session)
+        self.message_id = self._new_id(known.client_id if known is not None else None)
         options = ContextOptions(
             budget_tokens=settings.chat_context_tokens,
-            conversation=str(last.source_id) if last is not None else None,
-            recent_turns=settings.chat_turns if last is not None else 0,
+            recent_turns=settings.chat_turns,
             present=[turn.text for turn in self.request.turns],
             salient=0,
             chance=False,
         )
-        with observe.RECALL_SECONDS.labels(door="chat").time():
-            return await build_context(
-                talk.db,
-                talk.owner,
-                self.request.query[-settings.max_query_chars :],
-                settings,
-                embedder=talk.embedder,
-                options=options,
-            )
+        return await remind(
+            talk.db,
+            talk.owner,
+            self.request.query,
+            settings,
+            embedder=talk.embedder,
+            options=options,
+            known=known,
+            door="chat",
+        )
 
     def _new_id(self, last: str | None = None) -> str:
         """The identity of what the user says, by which sending it again stores nothing.

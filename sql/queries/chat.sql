@@ -25,15 +25,20 @@ FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.source_id = :source_id;
 
 -- name: sources_to_forget
--- Marked conversations that have been silent for as long as they were to be, some at a time.
+-- Marked conversations in which nothing was said for as long as that was to be, some at a time. Ids of passages are in
+-- the order of their arrival; the order names the key.
 SELECT s.source_id
 FROM memsvc.sources AS s
-CROSS JOIN LATERAL (
-  SELECT max(p.recorded_at) AS last_at
-  FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id AND p.source_id = s.source_id
-) AS l
 WHERE s.user_id = :user_id AND s.forget_after IS NOT NULL
-  AND coalesce(l.last_at, s.created_at) < now() - s.forget_after
+  AND coalesce(
+    (
+      SELECT p.recorded_at
+      FROM memsvc.passages AS p
+      WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.kind = 'message'
+      ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
+      LIMIT 1
+    ),
+    s.created_at
+  ) < now() - s.forget_after
 ORDER BY s.source_id
 LIMIT :limit;

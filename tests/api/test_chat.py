@@ -279,7 +279,7 @@ async def test_without_memory_the_chat_answers_all_the_same(
     async def hangs(*_: object, **__: object) -> None:
         await asyncio.sleep(30)
 
-    monkeypatch.setattr("memsvc.chat.remembering.build_context", hangs)
+    monkeypatch.setattr("memsvc.chat.reminding.build_context", hangs)
     slow = await say(ada, "Hello", headers={"X-Memsvc-Conversation": "slow"})
     assert (slow.status_code, slow.headers["X-Memsvc-Memory-Reason"]) == (200, "memory_slow")
     assert slow.elapsed.total_seconds() < 1.2

@@ -52,7 +52,7 @@ async def test_a_message_is_stored_though_recall_fails(ada: httpx.AsyncClient, m
     async def fails(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("memsvc.chat.enriching.build_context", fails)
+    monkeypatch.setattr("memsvc.chat.reminding.build_context", fails)
     told = (await ada.post("/v1/hooks/message", json=SAID)).json()
     assert (told["text"], told["degraded"], told["stored"]["outcome"]) == ("", ["internal"], "created")
 

@@ -135,7 +135,6 @@ class HooksController(Controller):
         options = ContextOptions(
             budget_tokens=data.budget_tokens,
             format=data.format,
-            conversation=data.conversation if data.recent_turns else None,
             recent_turns=data.recent_turns,
             salient=0,
             chance=False,
