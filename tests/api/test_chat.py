@@ -21,6 +21,7 @@ from pydantic import SecretStr
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner
 from memsvc.api.app import create_app
+from memsvc.api.controllers.chat import SIMPLE, STREAMED
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
 from tests.api.served import served
@@ -296,6 +297,15 @@ async def test_bad_requests_are_told_in_both_forms(ada: httpx.AsyncClient, upstr
     nobody = await ada.post("/v1/chat/completions", json={"messages": []}, headers={"Authorization": "Bearer mk_x.y"})
     assert (nobody.status_code, nobody.json()["error"]["code"]) == (401, "unauthenticated")
     assert not upstream.asked
+
+
+@pytest.mark.parametrize("example", [SIMPLE, STREAMED], ids=["whole", "stream"])
+async def test_the_documented_examples_are_accepted(
+    ada: httpx.AsyncClient, upstream: FakeUpstream, example: dict[str, Any]
+) -> None:
+    answer = await ada.post("/v1/chat/completions", json=example)
+    assert (answer.status_code, answer.headers["X-Memsvc-Memory"]) == (200, "ok")
+    assert upstream.asked[0].body["messages"][-1] == example["messages"][-1]
 
 
 async def test_what_a_memory_says_stays_a_quote(ada: httpx.AsyncClient, upstream: FakeUpstream) -> None:

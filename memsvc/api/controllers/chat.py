@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Controller, Request, Response, get, post
+from litestar.background_tasks import BackgroundTask
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
@@ -189,7 +190,8 @@ class ChatController(Controller):
         pieces = passing(answer, remembering, service_of(request).afterwards)
         headers = {**_told(remembering), **answer.headers, "cache-control": "no-cache"}
         kind = headers.pop("content-type")
-        return Stream(pieces, status_code=answer.status, headers=headers, media_type=kind)
+        closing = BackgroundTask(answer.close)  # for a client that went before the first piece
+        return Stream(pieces, status_code=answer.status, headers=headers, media_type=kind, background=closing)
 
     async def _whole(self, answer: UpstreamAnswer, remembering: Remembering | None) -> Response[Any]:
         try:
