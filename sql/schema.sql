@@ -12545,6 +12545,8 @@ CREATE TABLE memsvc.sources (
     last_ingested_at timestamp with time zone,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    forget_after interval,
+    CONSTRAINT sources_forget_after_check CHECK (((forget_after >= '01:00:00'::interval) AND (forget_after <= '8760:00:00'::interval))),
     CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
     CONSTRAINT sources_kind_check CHECK ((kind = 'conversation'::text)),
     CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
@@ -12577,6 +12579,8 @@ COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last 
 COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
 
 COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
+
+COMMENT ON COLUMN memsvc.sources.forget_after IS 'It is erased when its session ends, or when nothing came for so long; null: it stays.';
 
 CREATE VIEW memsvc.sources_status WITH (security_invoker='true') AS
  SELECT s.user_id,
@@ -13207,6 +13211,8 @@ CREATE INDEX source_links_of_node_version ON memsvc.source_links USING btree (us
 CREATE INDEX source_links_of_passage ON memsvc.source_links USING btree (user_id, passage_id);
 
 CREATE INDEX source_links_recorded ON memsvc.source_links USING btree (user_id, recorded_from);
+
+CREATE INDEX sources_to_forget ON memsvc.sources USING btree (user_id, source_id) WHERE (forget_after IS NOT NULL);
 
 CREATE INDEX users_erasing ON memsvc.users USING btree (erasing_since) WHERE (erasing_since IS NOT NULL);
 
@@ -14962,6 +14968,8 @@ GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
 GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(forget_after) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_reader;

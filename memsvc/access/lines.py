@@ -80,6 +80,8 @@ class SourceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title: Text
     metadata: Raw
     created_at: str
+    forget_after: str | None = None
+    """Older exports have none."""
 
 
 class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -101,6 +101,9 @@ from memsvc.errors.service import (
     RestartingError,
     StorageFullError,
     TokenizerError,
+    UpstreamError,
+    UpstreamMissingError,
+    UpstreamTimeoutError,
 )
 
 __all__ = [
@@ -189,6 +192,9 @@ __all__ = [
     "TypeStateError",
     "TypeUnknownError",
     "UnauthenticatedError",
+    "UpstreamError",
+    "UpstreamMissingError",
+    "UpstreamTimeoutError",
     "UserNotEmptyError",
     "UserRequiredError",
     "UserUnknownError",
