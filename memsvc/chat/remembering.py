@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from memsvc import observe
+from memsvc.access.keys import Principal, spend_messages
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.hearing import Hearing
@@ -43,6 +44,7 @@ class Talk:
     """Whose chat it is, and what remembering it needs."""
 
     db: Database
+    principal: Principal
     owner: Owner
     settings: Settings
     embedder: QueryEmbedder | None
@@ -165,6 +167,7 @@ class Remembering:
             id=name,
             metadata=metadata,
         )
+        await spend_messages(talk.db, talk.principal, 1)
         with observe.INGEST_SECONDS.time():
             [stored] = await append(talk.db, talk.owner, [message], talk.settings)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()

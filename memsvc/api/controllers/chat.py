@@ -164,6 +164,7 @@ class ChatController(Controller):
         if memory == "on":
             talk = Talk(
                 db=talker.db,
+                principal=talker.principal,
                 owner=talker.owner,
                 settings=talker.settings,
                 embedder=talker.embedder,

@@ -132,6 +132,8 @@ class HooksController(Controller):
         """Recall, and store."""
         if data.forget is not None:
             talker.principal.require("forget")
+        if data.store:
+            await talker.spend_messages(1)
         options = ContextOptions(
             budget_tokens=data.budget_tokens,
             format=data.format,
@@ -171,6 +173,7 @@ class HooksController(Controller):
         """Store it."""
         if data.forget is not None:
             writer.principal.require("forget")
+        await writer.spend_messages(1)
         with observe.INGEST_SECONDS.time():
             [stored] = await append(writer.db, writer.owner, [data.message("assistant")], writer.settings)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()

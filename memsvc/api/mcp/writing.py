@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from memsvc import observe
 from memsvc.access.erase import Kind, erase, preview
+from memsvc.access.keys import spend_messages
 from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import DOOR, Asker
 from memsvc.api.mcp.tool import Answer, Content, Tool
@@ -98,6 +99,7 @@ async def remember(asker: Asker, owner: Owner, given: RememberArguments) -> Answ
     message = MessageIn(
         conversation=given.conversation, text=given.text, role=given.said_by, said_at=given.said_at, id=given.id
     )
+    await spend_messages(asker.db, asker.principal, 1)
     with observe.INGEST_SECONDS.time():
         [stored] = await append(asker.db, owner, [message], asker.settings)
     observe.MESSAGES.labels(outcome=stored.outcome).inc()
