@@ -121,23 +121,27 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
+OPEN_ROUTES = frozenset({"/health", "/ready", "/metrics"})
+"""They ask for no key."""
+
+
 async def ask(client: httpx.AsyncClient, method: str, path: str, **more: Any) -> httpx.Response:
     """Send a request that is well formed for its route."""
     return await client.request(method, path, json=BODIES.get(path) if method in {"POST", "PUT"} else None, **more)
 
 
 def test_the_table_of_routes_is_complete(api: Litestar) -> None:
-    listed = {(method, path.split("?")[0].split("/")[2]) for method, path, _ in EVERY_ROUTE}
-    served = {
-        (method.upper(), path.split("/")[2])
+    def place(path: str) -> str:
+        return path.partition("?")[0].removeprefix("/v1").split("/")[1]
+
+    listed = sorted((method, place(path)) for method, path, _ in EVERY_ROUTE)
+    served = [
+        (method.upper(), place(path))
         for path, item in api.openapi_schema.to_schema()["paths"].items()
         for method in item
-        if path.startswith("/v1/")
-    }
-    assert listed == served
-    assert len(EVERY_ROUTE) == sum(
-        len(item) for path, item in api.openapi_schema.to_schema()["paths"].items() if path.startswith("/v1/")
-    )
+        if path not in OPEN_ROUTES
+    ]
+    assert listed == sorted(served)
 
 
 @pytest.mark.parametrize(("method", "path", "scope"), EVERY_ROUTE)

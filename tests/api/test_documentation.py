@@ -203,6 +203,8 @@ async def test_every_question_is_answered_with_its_examples(
 ) -> None:
     world = await homes(ada)
     for _, path, operation in ((m, p, o) for m, p, o in operations(document) if m == "get" and "{" not in p):
+        if path == "/v1/models":  # asks the chat server: tests/api/test_chat.py has one
+            continue
         asked = {}
         for parameter in operation.get("parameters", []):
             examples = list((parameter.get("examples") or {}).values())
