@@ -30,6 +30,7 @@ INTERJECTION = re.compile(
     r"|whe+e*|hu+h|hurra[yh]|hoora[yh]|yippee|voila|ta-?da+|lo+l|xo+|no+pe*|mhm+|ew+|eek|argh+|phew+|\w*(\w)\1\1\w*)$"
 )
 """Cries, and words that are drawn out: "Awww", "Woohoo", "sooo"."""
+ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 PLAIN = words("""
     new day week part year see long short love happy good great nice fine big small little old young best right true
     sound grand point level type first second third one two three four five six seven eight nine ten earth night
@@ -49,9 +50,17 @@ def capital_runs(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
             at += 1
             continue
         end = run_from(doc, at, taken)
-        if not is_class(doc, at, end):
+        if is_numbered(doc, at):
+            yield at - 1, end
+        elif not is_class(doc, at, end):
             yield at, end
         at = end
+
+
+def is_numbered(doc: Doc, at: int) -> bool:
+    """Whether an ordinal belongs to the street, or the like, behind it: "7th Street"."""
+    before = before_of(doc[at])
+    return doc[at].lower_ in places.PLACE_ENDS and before is not None and ORDINAL.match(before.lower_) is not None
 
 
 def run_from(doc: Doc, at: int, taken: list[bool]) -> int:
@@ -85,7 +94,8 @@ def two_inner(doc: Doc, at: int) -> int:
         and doc[at + 1].lower_ in {"der", "den", "la", "los"}
     ):
         return 3 if is_capital(doc[at + 2]) else 0
-    return 0
+    of_the = at and at + 2 < len(doc) and doc[at].lower_ == "of" and doc[at + 1].lower_ == "the"
+    return 3 if of_the and doc[at - 1].lower_ in lexicon.HEADS and is_capital(doc[at + 2]) else 0
 
 
 def is_house(doc: Doc, start: int, end: int) -> bool:
@@ -157,7 +167,8 @@ def bridges(doc: Doc, start: int, at: int) -> bool:
     if word == "-":
         return not doc[at - 1].whitespace_ and not doc[at].whitespace_
     if word == "'s":
-        return after.lower_ in lexicon.ORGANIZATION_ENDS | places.PLACE_ENDS | lexicon.EVENT_ENDS
+        saint = doc[start].lower_.rstrip(".") in {"st", "saint"}
+        return saint or after.lower_ in lexicon.ORGANIZATION_ENDS | places.PLACE_ENDS | lexicon.EVENT_ENDS
     if word == "and":
         return after.lower_ in lexicon.ORGANIZATION_ENDS and doc[start].lower_ not in given.GIVEN
     return word not in {"in", "at", "for"}

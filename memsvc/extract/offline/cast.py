@@ -124,12 +124,15 @@ class Cast:
         return entry
 
     def longer(self, normed: str) -> list[int]:
-        """What is no person and has this name with more words: "Brightwater" is "Brightwater Press"."""
+        """What is no person and has this name with more words: "Brightwater Press", "St Ann's Villa"."""
         if normed in PLACES:
             return []
         found = {
             self.find(key) for other, key in self.by_name.items()
-            if other.startswith(f"{normed} ") and self[key].named and self[key].kind in FIRMS
+            if self[key].named and (
+                (other.startswith(f"{normed} ") and self[key].kind in FIRMS)
+                or (other.endswith(f"'s {normed}") and self[key].kind != "Person")
+            )
         }  # fmt: skip
         return sorted(found)
 
