@@ -65,7 +65,8 @@ def is_numbered(doc: Doc, at: int) -> bool:
 
 def run_from(doc: Doc, at: int, taken: list[bool]) -> int:
     """Where the name that begins at a token ends."""
-    end = at + max(1, known_phrase(doc[at]))
+    whole = doc[at : at + 3].text.lower()
+    end = at + max(3 if whole in lexicon.ORGANIZATION_ENDS else 1, known_phrase(doc[at]))  # "Co-op"
     while end < len(doc) and not taken[end]:
         if continues(doc[end]):
             end += 1
@@ -113,11 +114,11 @@ def is_class(doc: Doc, start: int, end: int) -> bool:
     """Whether capitals name a kind rather than one: "a Newfoundland", "a Ken doll", "the Latinas", "Merhaba."."""
     first, last = doc[start], doc[end - 1]
     phrase = doc[start:end].text.lower()
-    if phrase in KNOWN and not (end < len(doc) and doc[end].pos_ == "NOUN" and last.dep_ == "compound"):
+    place = article_before(first) and phrase in places.PLACES  # "it's a Newfoundland"
+    if phrase in KNOWN and not place and not (end < len(doc) and doc[end].pos_ == "NOUN" and last.dep_ == "compound"):
         return False
-    before = before_of(first)
     after = doc[end] if end < len(doc) else None
-    article = before is not None and before.lower_ in {"a", "an"}
+    article = article_before(first)
     if article and end - start == 1 and (after is None or after.pos_ not in {"NOUN", "PROPN"}):
         return first.lower_ not in given.GIVEN
     if article and after is not None and after.pos_ == "NOUN" and last.dep_ in {"compound", "amod", "nmod"}:
@@ -127,6 +128,12 @@ def is_class(doc: Doc, start: int, end: int) -> bool:
     if first.text.isupper() and len(first) > 1 and is_common_noun(first, after):
         return True
     return is_people(last) or is_greeting(first)
+
+
+def article_before(token: Token) -> bool:
+    """Whether "a" stands before a word."""
+    before = before_of(token)
+    return before is not None and before.lower_ in {"a", "an"}
 
 
 def is_common_noun(acronym: Token, after: Token | None) -> bool:

@@ -80,6 +80,8 @@ def by_name(reading: TurnReading, name: Name) -> None:
     title = doc[name.start].lower_
     whose = reading.speaker
     if title in kin.BARE and name.end - name.start == 1 and title not in GIVEN:
+        if reading.partner is not None and is_asked(doc[name.head]):
+            return  # "nan ok?" asks for the other's
         relation = title
     elif title in kin.FAMILY and name.end - name.start > 1 and not (title in kin.ORDERS and doc[name.start].is_title):
         possessive = next((child for child in doc[name.head].children if child.dep_ == "poss"), None)

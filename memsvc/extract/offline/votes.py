@@ -42,6 +42,8 @@ FRAGMENT = 3
 """Tokens of a sentence before a name in it that only says what the one before spoke of."""
 USED = frozenset({"new", "old", "used", "secondhand", "broken", "rusty"})
 """What is said of things that somebody has."""
+AGED = frozenset({"old", "young", "big", "little", "wee"})
+"""Before a given name, with a capital: "Old Tom"."""
 AWAY_WITH = frozenset({"to", "with", "out", "along", "home", "in", "on"})
 """Whom somebody takes along is no medicine."""
 OF = frozenset({"of", "de", "do", "del", "van", "der", "di", "da", "für"})
@@ -138,7 +140,8 @@ def of_ends(span: Span, words: list[str], votes: Votes) -> None:
     votes["Person"] += CERTAIN if first in lexicon.TITLES and " ".join(words) not in KNOWN else 0
     votes["Project"] += CERTAIN if first == "project" else 0
     votes["Place"] += STRONG if words[0] in places.PLACE_BEGINS else 0
-    votes["Organization"] += FAIR if "&" in words else 0
+    votes["Organization"] += 0 if "&" not in words else FAIR if last in given.GIVEN else STRONG + FAIR
+    votes["Person"] += STRONG if first in AGED and words[1] in given.GIVEN else 0
     votes["Object"] += STRONG if first in brands.PRODUCTS else 0
     for ends, kind in (
         (lexicon.ORGANIZATION_ENDS, "Organization"), (places.PLACE_ENDS, "Place"), (lexicon.VENUES, "Place"),
@@ -176,6 +179,10 @@ def of_role(span: Span, votes: Votes) -> None:
                                                 for child in head.children)  # fmt: skip
         votes["Object"] += FAIR + WEAK if taken and span[0].lower_ not in given.GIVEN else 0
         votes["Place"] += FAIR + HINT if verb in cues.REACHING else 0
+    owner = next((child for child in root.children if child.dep_ == "poss" and child.i < span.start), None)
+    if owner is not None and owner.lower_ not in {"my", "our"} and span[0].lower_ not in given.GIVEN:
+        votes["Person"] -= WEAK
+        votes["Object"] += WEAK  # "Ana's Corsa"
     article = next(
         (child.lower_ for child in root.children if child.dep_ in {"det", "poss"} and child.i < span.start), ""
     )
