@@ -60,6 +60,7 @@ COMPANY = words("""
 """What people do with those whom they know."""
 SHARED = words("""
     work class school church uni college course team office gym choir firm job building street training club practice
+    unit ward flats gym hospital clinic pub estate block floor next upstairs downstairs crew squad section
     department lab shift band playgroup nursery reception accounts hr it sales
 """)
 """Where people are known from: "Oksana from my maths class"."""
