@@ -202,7 +202,8 @@ def starts_name(token: Token) -> bool:
         return low in given.GIVEN
     if explains_capital(token):
         return opens_sentence(token)
-    return token.pos_ in {"NOUN", "PROPN", "X", "ADJ", "VERB"} or token.ent_type_ in LABELS
+    given_one = low in given.GIVEN and low not in given.ALSO_WORDS
+    return given_one or token.pos_ in {"NOUN", "PROPN", "X", "ADJ", "VERB"} or token.ent_type_ in LABELS
 
 
 def opens_sentence(token: Token) -> bool:
