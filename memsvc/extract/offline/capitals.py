@@ -218,7 +218,8 @@ def opens_sentence(token: Token) -> bool:
     if token.tag_ == "NNP" and not token.is_stop and after is not None:
         if after.lower_ in given.GIVEN and is_word(low):
             return False  # "Bet Max will come"
-        return after.tag_ == "POS" or (is_capital(after) and not after.is_sent_start)
+        firm = after.lower_ in {"and", "&"} and after.i + 1 < len(token.doc) and bridges(token.doc, token.i, after.i)
+        return firm or after.tag_ == "POS" or (is_capital(after) and not after.is_sent_start)
     return False
 
 
