@@ -24,6 +24,17 @@ NODES = frozenset(
     {"Person", "Organization", "Place", "Event", "Object", "Concept", "Project", "Document", "Task", "Emotion", "Media"}
 )
 SAID = """
+uncle rob is out on the boat | Rob/P | I=Rob
+Callum is Brigid's boy | Callum/P Brigid/P | Callum=Brigid
+me and my cousin Brenna share Comet | Brenna/P | I=Brenna
+My girls are Maeve and Molly | Maeve/P Molly/P | I=Maeve I=Molly
+there's a lad, Abdi, from the flats | Abdi/P | I~Abdi
+I have one patient, Mr. Dawes, a retired miner | Mr. Dawes/P | I~Mr. Dawes
+She takes Zyrtec for now | Zyrtec/X |
+I work at St. Brendan's Villa in Leeds | St. Brendan's Villa/O Leeds/L |
+I live on 9th Street in Calgary | 9th Street/L Calgary/L |
+he watches the Mariners | Mariners/O |
+we entered Battle of the Bakers | Battle of the Bakers/E |
 my sister Jolene got the flat in Leeds | Jolene/P Leeds/L | I=Jolene
 My brother, Anselm, is a plumber | Anselm/P | I=Anselm
 my mum's name is Bernadette | Bernadette/P | I=Bernadette
@@ -128,6 +139,10 @@ Anneke van der Weij called | Anneke van der Weij/P |
 Old Tom Rudd sold me the boat | Tom Rudd/P | I~Tom Rudd |
 """
 NEAR_MISSES = """
+he left me the old man's ute | |
+my niece said grandpa just talk to it | | I=niece
+it's a Newfoundland | |
+Sister Agnes works days at the hospice | Sister Agnes/P | I~Sister Agnes
 Is Marek your brother? | Marek/P |
 do you have a sister called Ana? | Ana/P |
 I don't have a brother | |

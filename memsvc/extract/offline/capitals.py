@@ -30,6 +30,7 @@ INTERJECTION = re.compile(
     r"|whe+e*|hu+h|hurra[yh]|hoora[yh]|yippee|voila|ta-?da+|lo+l|xo+|no+pe*|mhm+|ew+|eek|argh+|phew+|\w*(\w)\1\1\w*)$"
 )
 """Cries, and words that are drawn out: "Awww", "Woohoo", "sooo"."""
+ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 PLAIN = words("""
     new day week part year see long short love happy good great nice fine big small little old young best right true
     sound grand point level type first second third one two three four five six seven eight nine ten earth night
@@ -49,14 +50,23 @@ def capital_runs(doc: Doc, taken: list[bool]) -> Iterator[tuple[int, int]]:
             at += 1
             continue
         end = run_from(doc, at, taken)
-        if not is_class(doc, at, end):
+        if is_numbered(doc, at):
+            yield at - 1, end
+        elif not is_class(doc, at, end):
             yield at, end
         at = end
 
 
+def is_numbered(doc: Doc, at: int) -> bool:
+    """Whether an ordinal belongs to the street, or the like, behind it: "7th Street"."""
+    before = before_of(doc[at])
+    return doc[at].lower_ in places.PLACE_ENDS and before is not None and ORDINAL.match(before.lower_) is not None
+
+
 def run_from(doc: Doc, at: int, taken: list[bool]) -> int:
     """Where the name that begins at a token ends."""
-    end = at + max(1, known_phrase(doc[at]))
+    whole = doc[at : at + 3].text.lower()
+    end = at + max(3 if whole in lexicon.ORGANIZATION_ENDS else 1, known_phrase(doc[at]))  # "Co-op"
     while end < len(doc) and not taken[end]:
         if continues(doc[end]):
             end += 1
@@ -85,7 +95,8 @@ def two_inner(doc: Doc, at: int) -> int:
         and doc[at + 1].lower_ in {"der", "den", "la", "los"}
     ):
         return 3 if is_capital(doc[at + 2]) else 0
-    return 0
+    of_the = at and at + 2 < len(doc) and doc[at].lower_ == "of" and doc[at + 1].lower_ == "the"
+    return 3 if of_the and doc[at - 1].lower_ in lexicon.HEADS and is_capital(doc[at + 2]) else 0
 
 
 def is_house(doc: Doc, start: int, end: int) -> bool:
@@ -103,11 +114,11 @@ def is_class(doc: Doc, start: int, end: int) -> bool:
     """Whether capitals name a kind rather than one: "a Newfoundland", "a Ken doll", "the Latinas", "Merhaba."."""
     first, last = doc[start], doc[end - 1]
     phrase = doc[start:end].text.lower()
-    if phrase in KNOWN and not (end < len(doc) and doc[end].pos_ == "NOUN" and last.dep_ == "compound"):
+    place = article_before(first) and phrase in places.PLACES  # "it's a Newfoundland"
+    if phrase in KNOWN and not place and not (end < len(doc) and doc[end].pos_ == "NOUN" and last.dep_ == "compound"):
         return False
-    before = before_of(first)
     after = doc[end] if end < len(doc) else None
-    article = before is not None and before.lower_ in {"a", "an"}
+    article = article_before(first)
     if article and end - start == 1 and (after is None or after.pos_ not in {"NOUN", "PROPN"}):
         return first.lower_ not in given.GIVEN
     if article and after is not None and after.pos_ == "NOUN" and last.dep_ in {"compound", "amod", "nmod"}:
@@ -117,6 +128,12 @@ def is_class(doc: Doc, start: int, end: int) -> bool:
     if first.text.isupper() and len(first) > 1 and is_common_noun(first, after):
         return True
     return is_people(last) or is_greeting(first)
+
+
+def article_before(token: Token) -> bool:
+    """Whether "a" stands before a word."""
+    before = before_of(token)
+    return before is not None and before.lower_ in {"a", "an"}
 
 
 def is_common_noun(acronym: Token, after: Token | None) -> bool:
@@ -157,7 +174,8 @@ def bridges(doc: Doc, start: int, at: int) -> bool:
     if word == "-":
         return not doc[at - 1].whitespace_ and not doc[at].whitespace_
     if word == "'s":
-        return after.lower_ in lexicon.ORGANIZATION_ENDS | places.PLACE_ENDS | lexicon.EVENT_ENDS
+        saint = doc[start].lower_.rstrip(".") in {"st", "saint"}
+        return saint or after.lower_ in lexicon.ORGANIZATION_ENDS | places.PLACE_ENDS | lexicon.EVENT_ENDS
     if word == "and":
         return after.lower_ in lexicon.ORGANIZATION_ENDS and doc[start].lower_ not in given.GIVEN
     return word not in {"in", "at", "for"}
@@ -184,7 +202,8 @@ def starts_name(token: Token) -> bool:
         return low in given.GIVEN
     if explains_capital(token):
         return opens_sentence(token)
-    return token.pos_ in {"NOUN", "PROPN", "X", "ADJ", "VERB"} or token.ent_type_ in LABELS
+    given_one = low in given.GIVEN and low not in given.ALSO_WORDS
+    return given_one or token.pos_ in {"NOUN", "PROPN", "X", "ADJ", "VERB"} or token.ent_type_ in LABELS
 
 
 def opens_sentence(token: Token) -> bool:
@@ -199,7 +218,8 @@ def opens_sentence(token: Token) -> bool:
     if token.tag_ == "NNP" and not token.is_stop and after is not None:
         if after.lower_ in given.GIVEN and is_word(low):
             return False  # "Bet Max will come"
-        return after.tag_ == "POS" or (is_capital(after) and not after.is_sent_start)
+        firm = after.lower_ in {"and", "&"} and after.i + 1 < len(token.doc) and bridges(token.doc, token.i, after.i)
+        return firm or after.tag_ == "POS" or (is_capital(after) and not after.is_sent_start)
     return False
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from memsvc.extract.extraction import Entity
 from memsvc.extract.offline.lexicon_given import HE, SHE
+from memsvc.extract.offline.lexicon_names import TITLES, VENUES
 from memsvc.extract.offline.lexicon_places import PLACES
 from memsvc.extract.window import Candidate, Window
 
@@ -124,12 +125,18 @@ class Cast:
         return entry
 
     def longer(self, normed: str) -> list[int]:
-        """What is no person and has this name with more words: "Brightwater" is "Brightwater Press"."""
+        """What is no person and has this name with more words: "Brightwater Press", "St Ann's Villa"."""
         if normed in PLACES:
             return []
         found = {
             self.find(key) for other, key in self.by_name.items()
-            if other.startswith(f"{normed} ") and self[key].named and self[key].kind in FIRMS
+            if self[key].named and (
+                (other.startswith(f"{normed} ") and self[key].kind in FIRMS)
+                or (
+                    (other.endswith(f"'s {normed}") or (other.endswith(f" {normed}") and other.split()[0] in VENUES))
+                    and self[key].kind != "Person"
+                )
+            )
         }  # fmt: skip
         return sorted(found)
 
@@ -253,9 +260,17 @@ class Cast:
         )
 
 
+def untitled(one: str, other: str) -> tuple[str, str]:
+    """Two names, in normal form, without the title that both have: "mr. schuler" and "mr. lorne schuler"."""
+    first, _, rest = one.partition(" ")
+    begin, _, behind = other.partition(" ")
+    same = first.rstrip(".") == begin.rstrip(".") and first.rstrip(".") in TITLES
+    return (rest, behind) if same and rest and behind else (one, other)
+
+
 def part_of(one: str, other: str) -> bool:
     """Whether one of two names, in normal form, is the first name or surname of the other, or its short form."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted(untitled(one, other), key=len)
     if long.startswith(f"{short} ") or (" " not in short and long.endswith(f" {short}")):
         return True
     if " " in short or len(short) < LEAST_SHORT or len(long) < len(short) + LEAST_LONGER:

@@ -80,8 +80,10 @@ def by_name(reading: TurnReading, name: Name) -> None:
     title = doc[name.start].lower_
     whose = reading.speaker
     if title in kin.BARE and name.end - name.start == 1 and title not in GIVEN:
+        if reading.partner is not None and is_asked(doc[name.head]):
+            return  # "nan ok?" asks for the other's
         relation = title
-    elif title in kin.FAMILY and name.end - name.start > 1:
+    elif title in kin.FAMILY and name.end - name.start > 1 and not (title in kin.ORDERS and doc[name.start].is_title):
         possessive = next((child for child in doc[name.head].children if child.dep_ == "poss"), None)
         if possessive is not None:
             whose = reading.person(possessive)
@@ -121,11 +123,17 @@ def relation_of(token: Token) -> str:
             return whole
     if low in kin.PLURALS:
         return kin.PLURALS[low]
-    if low in kin.CHILDREN and any(child.lower_ in {"my", "our"} for child in token.lefts):
+    if low in kin.CHILDREN and any(child.lower_ in {"my", "our"} or is_parent(child) for child in token.lefts):
         return kin.CHILDREN[low]
     found = next((word for word in (low, lemma) if word in kin.KIN or word in kin.ANIMALS), "")
     found = found or (kin.TWO_WORDS.get((doc[at - 1].lower_, low), "") if at else "")
     return found or (lemma if lemma in ROLES and token.tag_ == "NN" else "")
+
+
+def is_parent(word: Token) -> bool:
+    """Whether somebody is said to be a child of who is named: "Callum is Deirdre's boy"."""
+    said = word.head.dep_ == "attr" and word.head.head.lemma_ == "be"
+    return said and word.dep_ == "poss" and word.pos_ == "PROPN"
 
 
 def described(reading: TurnReading, token: Token) -> int | None:
@@ -260,12 +268,22 @@ def is_own(reading: TurnReading, token: Token, relation: str) -> bool:
         return False
     if token.dep_ in {"dobj", "oprd", "ccomp"} and token.head.lemma_ in SPOKEN:
         return False
+    if before is not None and before.lemma_ == "say" and token.i + 1 not in reading.named:
+        return False  # "she said grandpa come here"
     alone = not any(child.dep_ in {"det", "amod", "compound", "nmod", "nummod"} for child in token.children)
     if relation in kin.KIN and relation not in kin.ANIMALS and token.i + 1 in reading.named:
         return alone or token.dep_ in {"compound", "nmod"}  # "cousin Fergus", "nonno Pasquale"
-    if is_addressed(token) or (reading.partner is not None and token.sent.text.rstrip().endswith("?")):
+    if is_addressed(token) or (reading.partner is not None and is_asked(token)):
         return False
     return alone and (token.lower_ in kin.BARE or is_clipped(token, relation))
+
+
+def is_asked(token: Token) -> bool:
+    """Whether a question mark ends the sentence, or the one that goes on in lower case: "anyway. nan ok?"."""
+    doc, at = token.doc, token.sent.end
+    while at < len(doc) and doc[at - 1].text not in {".", "!", "?"} and doc[at].text[0].islower():
+        at = doc[at].sent.end
+    return doc[:at].text.rstrip().endswith("?")
 
 
 def is_sought(token: Token) -> bool:

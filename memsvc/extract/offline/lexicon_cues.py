@@ -31,6 +31,14 @@ READING = words("read watch rewatch stream finish reread binge listen see hear")
 USING = words("""
     use install download try open run drive buy sell ride play wear charge fix repair learn code write
 """)
+TAKING = words("take swallow prescribe")
+"""What is done to medicines."""
+REACHING = words("land reach")
+"""What is done to places."""
+EMPLOYED = words("work volunteer play drive sell freelance consult intern code")
+"""Before "for", they make what follows an organisation."""
+FOLLOWING = words("watch support follow beat play see")
+"""What is done to teams."""
 MOVING = words("""
     live move go travel fly drive be come return relocate head stay visit arrive land bear grow settle trip flight
     journey train holiday weekend way transfer commute ride excursion
@@ -52,6 +60,7 @@ COMPANY = words("""
 """What people do with those whom they know."""
 SHARED = words("""
     work class school church uni college course team office gym choir firm job building street training club practice
+    unit ward flats gym hospital clinic pub estate block floor next upstairs downstairs crew squad section
     department lab shift band playgroup nursery reception accounts hr it sales
 """)
 """Where people are known from: "Oksana from my maths class"."""
@@ -73,7 +82,8 @@ FIRMS = words("""
 """)
 TOOLS = words("""
     app tool software program phone language framework editor brand website site boat ship car model it gadget
-    console plant sourdough starter
+    console plant sourdough starter pill tablet medicine medication drug antihistamine painkiller thinner inhaler
+    ointment antibiotic statin antidepressant vaccine
 """)
 PROJECTS = words("project startup")
 """Nouns that say what a name is: "a town called Poole", "the app Anki"."""

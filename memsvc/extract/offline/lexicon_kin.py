@@ -64,6 +64,10 @@ NOT_BARE = _words("""
 """As a subject without article these may be anybody's, or are only an address."""
 ARTICLED = _words("wife husband missus hubby boss kid kids girls boys parents in-laws folks mrs")
 """The speaker's own with "the": "the wife", "the girls"."""
+ORDERS = _words("sister brother father mother")
+"""With a capital before a name, these are what nuns, nurses, monks and priests are called."""
+TITLED = _words("uncle aunt auntie aunty cousin tío tía tito tita tante")
+"""Before a name in lower case: "uncle rob"."""
 FORMER = _words("ex former late old previous ex- first deceased dead")
 """Before a relation: "my old boss" (for a friend "old" means long, see ``NOT_OVER``)."""
 NOT_OVER = _words("""

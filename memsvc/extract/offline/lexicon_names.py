@@ -52,13 +52,15 @@ ORGANIZATION_ENDS = names("""
     Motors Industries Services Ministry Department Committee Sons Joinery Bros Brothers Roofing Plumbing Electrical
     Construction Builders Interiors Architects Media Energy Health Care Vets Regional Infirmary Rovers Wanderers
     Rangers Athletic City_Council Yoga Fitness Gym Crossfit Books Bookshop Stores Supermarket Mosque Synagogue
-    Temple Polytechnic Conservatory Faculty Uni Elementary Primary Secondary High Grammar Töpferei Estates
+    Temple Polytechnic
+    Division Collective Quartet Trio Ensemble Philharmonic Daughters Conservatory
+    Faculty Uni Elementary Primary Secondary High Grammar Töpferei Estates
 """)
 EVENT_ENDS = names("""
     Festival Marathon Half-Marathon Conference Cup Open Fair Summit Games Parade Regatta Championship Championships
     Tournament Race Run Carnival Biennale Expo Con Fest Concert Gala Ball Derby Olympics Prix Rally Ride Walk
     Wedding Retreat Camp Workshop Course Hackathon Meetup Bootcamp Convention Symposium Day Week Weekend Eve Swim
-    Triathlon Party Reunion Show Fayre Feis Fleadh Challenge Tour Fundraiser Fête Fete
+    Battle Triathlon Party Reunion Show Fayre Feis Fleadh Challenge Tour Fundraiser Fête Fete
 """)
 MEDIA_ENDS = names("Magazine Times Gazette Podcast Album Symphony Chronicles Trilogy Herald Weekly")
 VENUES = names("""
@@ -67,6 +69,10 @@ VENUES = names("""
     Farm Garden Gardens Zoo
 """)
 """Places and organisations at once; where somebody works at one, it is the latter."""
+HEADS = names(
+    "Battle University College Lord Lords Guild Church Feast Isle Festival Museum Society House War Queen King"
+)
+"""Before "of the", these begin a name: "Battle of the Bands"."""
 ORGANIZATION_SUFFIXES = (
     "corp",
     "soft",

@@ -92,6 +92,8 @@ def is_name(token: Token) -> bool:
         return stands_as_name(token)
     if hyphenated(token):
         return False
+    if owned(token):
+        return False
     if not is_word(low) and any(low in known for known in (given.GIVEN, places.PLACES, brands.ORGANIZATIONS)):
         return token.pos_ not in {"ADP", "DET", "PRON", "AUX", "CCONJ", "SCONJ"}
     if token.pos_ not in {"PROPN", "NOUN", "X", "ADJ", "VERB"}:
@@ -112,9 +114,22 @@ def hyphenated(token: Token) -> bool:
     )
 
 
+def owned(token: Token) -> bool:
+    """Whether a word is what somebody named by a noun has: "the old man's ute"."""
+    owner = next((child for child in token.children if child.dep_ == "poss"), None)
+    return (
+        owner is not None
+        and owner.pos_ == "NOUN"
+        and owner.i + 1 < token.i + 1
+        and token.doc[owner.i + 1].tag_ == "POS"
+    )
+
+
 def stands_as_name(token: Token) -> bool:
     """Whether a word that is a name too is one where it stands: "moved to cork", "work at boots", "my aunt rose"."""
     before = before_of(token)
+    if before is not None and before.lower_ in kin.TITLED and token.lower_ in given.GIVEN:
+        return True
     if before is None or token.tag_ in {"VBG", "VBD"} or any(child.i < token.i for child in token.children):
         return False
     after = token.doc[token.i + 1] if token.i + 1 < len(token.doc) else None

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 
 from memsvc.extract.offline import lexicon_brands as brands
 from memsvc.extract.offline import lexicon_names as lexicon
-from memsvc.extract.offline.capitals import capital_runs, continues, starts_name, two_inner
+from memsvc.extract.offline.capitals import bridges, capital_runs, continues, starts_name, two_inner
 from memsvc.extract.offline.lowercase import is_meant, lower_names
 from memsvc.extract.offline.votes import (
     CERTAIN,
@@ -152,7 +152,8 @@ def is_part(doc: Doc, start: int, end: int) -> bool:
         return False
     before = doc[start - 1] if start else None
     joins = before is not None and before.text[0].isupper() and starts_name(before) and not before.is_sent_start
-    return joins or (end < len(doc) and continues(doc[end]))
+    firm = end + 1 < len(doc) and doc[end].lower_ in {"and", "&"} and bridges(doc, start, end)
+    return joins or firm or (end < len(doc) and continues(doc[end]))
 
 
 def with_surname(doc: Doc, end: int, kind: str) -> int:

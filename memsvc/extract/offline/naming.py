@@ -51,6 +51,8 @@ def beside(reading: TurnReading, noun: Token) -> Iterator[int]:
 def neighbours(reading: TurnReading, noun: Token) -> Iterator[Token]:
     """Words that may be a noun's name by where they stand."""
     doc, named = noun.doc, reading.named
+    if noun.i + 1 in named and doc[noun.i + 1].pos_ == "PROPN":
+        yield doc[noun.i + 1]
     yield from (child for child in noun.children if child.dep_ == "appos")
     yield from called(noun)
     if noun.dep_ in {"compound", "nmod", "appos"}:
@@ -199,6 +201,8 @@ def name_and_bearer(reading: TurnReading, token: Token) -> tuple[Token, Token] |
 def animal_before(reading: TurnReading, pronoun: Token) -> int | None:
     """The animal without a name that the sentence before spoke of: "a cat who sleeps in it. His name is …"."""
     for place in (reading, *reading.earlier[:1]):
+        if place.speaker not in {None, reading.speaker} and not place.doc.text.rstrip().endswith("?"):
+            break  # what the other of two people keeps is not spoken of
         stop = pronoun.i if place is reading else len(place.doc)
         for token in reversed(place.doc[max(0, stop - NEAR) : stop]):
             if token.pos_ in {"NOUN", "PROPN"} and token.lemma_.lower() in kin.ANIMALS and token.i not in place.named:

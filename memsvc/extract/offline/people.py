@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 WITH = ("with", "to", "by", "from", "into", "alongside")
 PARTNERS = frozenset({"marry", "engage", "divorce", "date", "separate", "see"})
 COUPLED = frozenset({"married", "engaged", "together", "dating", "divorced", "separated"})
+ACQUAINTED = kin.PERSONS | kin.ACQUAINTANCE | frozenset({"resident", "patient", "someone", "somebody", "volunteer"})
+"""Before a name in apposition: "there's a boy, Abdi", "I have one resident, Mr Dyck"."""
 FROM = 6
 """Tokens behind a name among which it is said where somebody is known from."""
 ME = frozenset({"me", "us", "i", "we"})
@@ -115,6 +117,11 @@ def introduced(clause: Clause) -> Iterator[Finding]:
             key = clause.reading.person(noun)
             if key is not None and key != speaker and not acquainted(clause, speaker, key):
                 yield Finding(speaker, "KNOWS", key, clause, LIKELY)
+        if speaker is not None and (clause.lemma == "be" or clause.mine) and noun.lower_ in ACQUAINTED:
+            for child in noun.children:
+                key = clause.reading.person(child) if child.dep_ == "appos" and child.pos_ == "PROPN" else None
+                if key is not None and key != speaker and not acquainted(clause, speaker, key):
+                    yield Finding(speaker, "KNOWS", key, clause, LIKELY)
 
 
 def together(clause: Clause) -> Iterator[Finding]:

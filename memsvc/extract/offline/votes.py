@@ -40,6 +40,12 @@ OTHER_ENDS = lexicon.ORGANIZATION_ENDS | lexicon.EVENT_ENDS | places.PLACE_ENDS 
 STATES = frozenset({"acomp", "advmod"})
 FRAGMENT = 3
 """Tokens of a sentence before a name in it that only says what the one before spoke of."""
+USED = frozenset({"new", "old", "used", "secondhand", "broken", "rusty"})
+"""What is said of things that somebody has."""
+AGED = frozenset({"old", "young", "big", "little", "wee"})
+"""Before a given name, with a capital: "Old Tom"."""
+AWAY_WITH = frozenset({"to", "with", "out", "along", "home", "in", "on"})
+"""Whom somebody takes along is no medicine."""
 OF = frozenset({"of", "de", "do", "del", "van", "der", "di", "da", "für"})
 PEOPLES = ("an", "ans", "ish", "ese", "ic", "ch", "ian", "ians", "as", "os")
 """Endings of names of peoples, which are nobody's own."""
@@ -80,16 +86,7 @@ def of_words(span: Span, words: list[str], votes: Votes) -> None:
     """What a name's own words say: known ones, titles, and what names of a kind end with."""
     phrase, first, last = " ".join(words), words[0].rstrip("."), words[-1]
     of_lists(phrase, votes)
-    if first in given.GIVEN and "&" not in words and phrase not in places.PLACES_FIRST:
-        votes["Person"] += STRONG if len(words) == 1 or last not in OTHER_ENDS else WEAK
-    elif len(words) == 2 and not is_word(first) and first.isalpha() and last not in OTHER_ENDS:  # noqa: PLR2004
-        votes["Person"] += WEAK * (personal(first) > LIKE)  # a first name and a surname
-    elif len(words) == 1 and phrase not in KNOWN and last.isalpha():
-        if span[0].text.isupper() and len(last) > 1:
-            votes["Person"] -= STRONG
-            votes["Organization"] += HINT
-        elif not is_word(last):
-            of_spelling(last, votes)
+    of_person(span, words, votes)
     if last in things.VEHICLES | things.INSTRUMENTS or first in things.VEHICLES:
         votes["Object"] += STRONG
     if any(word.isdigit() for word in words):
@@ -99,6 +96,23 @@ def of_words(span: Span, words: list[str], votes: Votes) -> None:
     elif not is_word(last):
         votes["Place"] += FAIR if last.endswith(places.PLACE_SUFFIXES) else 0
         votes["Organization"] += STRONG if last.endswith(lexicon.ORGANIZATION_SUFFIXES) else 0
+
+
+def of_person(span: Span, words: list[str], votes: Votes) -> None:
+    """Whether a name's words are those of somebody: a given name, one with a surname, or the letters of one."""
+    phrase, first, last = " ".join(words), words[0].rstrip("."), words[-1]
+    if first in given.GIVEN and "&" not in words and phrase not in places.PLACES_FIRST:
+        votes["Person"] += STRONG if len(words) == 1 or last not in OTHER_ENDS else WEAK
+    elif len(words) == 2 and is_word(first) and is_word(last) and first not in lexicon.TITLES:  # noqa: PLR2004
+        votes["Person"] -= FAIR  # "Paper Lanterns"
+    elif len(words) == 2 and not is_word(first) and first.isalpha() and last not in OTHER_ENDS:  # noqa: PLR2004
+        votes["Person"] += WEAK * (personal(first) > LIKE)  # a first name and a surname
+    elif len(words) == 1 and phrase not in KNOWN and last.isalpha():
+        if span[0].text.isupper() and len(last) > 1:
+            votes["Person"] -= STRONG
+            votes["Organization"] += HINT
+        elif not is_word(last):
+            of_spelling(last, votes)
 
 
 def of_lists(phrase: str, votes: Votes) -> None:
@@ -126,7 +140,8 @@ def of_ends(span: Span, words: list[str], votes: Votes) -> None:
     votes["Person"] += CERTAIN if first in lexicon.TITLES and " ".join(words) not in KNOWN else 0
     votes["Project"] += CERTAIN if first == "project" else 0
     votes["Place"] += STRONG if words[0] in places.PLACE_BEGINS else 0
-    votes["Organization"] += FAIR if "&" in words else 0
+    votes["Organization"] += 0 if "&" not in words else FAIR if last in given.GIVEN else STRONG + FAIR
+    votes["Person"] += STRONG if first in AGED and words[1] in given.GIVEN else 0
     votes["Object"] += STRONG if first in brands.PRODUCTS else 0
     for ends, kind in (
         (lexicon.ORGANIZATION_ENDS, "Organization"), (places.PLACE_ENDS, "Place"), (lexicon.VENUES, "Place"),
@@ -160,6 +175,14 @@ def of_role(span: Span, votes: Votes) -> None:
             (cues.JOINING, "Organization"), (cues.READING, "Media"), (cues.USING, "Object"),
         ):  # fmt: skip
             votes[kind] += FAIR if verb in verbs else 0
+        taken = verb in cues.TAKING and not any(child.dep_ in {"prep", "prt"} and child.lower_ in AWAY_WITH
+                                                for child in head.children)  # fmt: skip
+        votes["Object"] += FAIR + WEAK if taken and span[0].lower_ not in given.GIVEN else 0
+        votes["Place"] += FAIR + HINT if verb in cues.REACHING else 0
+    owner = next((child for child in root.children if child.dep_ == "poss" and child.i < span.start), None)
+    if owner is not None and owner.lower_ not in {"my", "our"} and span[0].lower_ not in given.GIVEN:
+        votes["Person"] -= WEAK
+        votes["Object"] += WEAK  # "Ana's Corsa"
     article = next(
         (child.lower_ for child in root.children if child.dep_ in {"det", "poss"} and child.i < span.start), ""
     )
@@ -169,7 +192,9 @@ def of_role(span: Span, votes: Votes) -> None:
     elif article in {"the", "my", "our", "this"} and root.dep_ != "appos" and not kin_before(span.doc[span.start - 1]):
         full = len(span) > 1 and article == "the"
         votes["Person"] -= STRONG + FAIR if full and span[0].lower_.rstrip(".") in given.GIVEN else FAIR
-        votes["Object"] += HINT
+        votes["Object"] += FAIR if any(child.lower_ in USED for child in root.lefts) else HINT
+        if article == "the" and len(span) == 1 and root.tag_ in {"NNPS", "NNS"} and verb in cues.FOLLOWING:
+            votes["Organization"] += STRONG
 
 
 def of_title(span: Span, votes: Votes) -> None:
@@ -200,7 +225,8 @@ def of_preposition(span: Span, votes: Votes) -> None:
     elif word == "with" and governed:
         votes["Organization" if mover in cues.DEALING else "Person"] += FAIR
     elif word in {"for", "than", "by"} and governed:
-        works = word == "for" and mover in {"work", "volunteer", "play"}
+        verb = root.head.head.head if root.head.head.dep_ == "dobj" else root.head.head  # "I drove trucks for X"
+        works = word == "for" and verb.lemma_.lower() in cues.EMPLOYED and span[0].lower_ not in given.GIVEN
         votes["Organization" if works else "Person"] += FAIR if works else WEAK
     elif word in {"on", "along", "off", "opposite"} and governed:
         votes["Place"] += WEAK
@@ -319,7 +345,7 @@ def described_by(root: Token, span: Span) -> Iterator[Token]:
             yield child
     yield from right_before(span)
     head = root.head
-    if root.dep_ in {"appos", "compound"} and head.pos_ in {"NOUN", "PROPN"}:
+    if root.dep_ in {"appos", "compound"} and head.pos_ in {"NOUN", "PROPN"} and not bears_other(head, span):
         yield head
     if root.dep_ == "oprd" and head.lemma_ in cues.CALLING:
         if head.dep_ == "acl":
@@ -330,6 +356,12 @@ def described_by(root: Token, span: Span) -> Iterator[Token]:
         )  # fmt: skip
     if root.dep_ in {"nsubj", "attr"} and head.lemma_ == "be":
         yield from said_to_be(root)
+
+
+def bears_other(noun: Token, span: Span) -> bool:
+    """Whether another name stands right behind a noun, and nearer: "my cousin Ana share Comet"."""
+    at = noun.i + 1
+    return at < span.start and noun.doc[at].pos_ == "PROPN" and kind_of_noun(noun) == "Person"
 
 
 def said_to_be(root: Token) -> Iterator[Token]:
@@ -376,6 +408,8 @@ def kind_of_noun(noun: Token) -> str:
     return kind_of_word(noun.lemma_.lower()) or kind_of_word(noun.lower_)
 
 
+BREEDS = ("hund", "hound", "doodle", "terrier", "spaniel", "sheepdog")
+"""Endings of dogs."""
 KINDS = (
     (kin.KIN | kin.SHE | kin.HE | things.ROLES | cues.PERSONS | frozenset(kin.PLURALS), "Person"),
     (kin.ANIMALS | things.PETS | things.OWNED_STRONG | cues.TOOLS, "Object"),
@@ -390,4 +424,5 @@ KINDS = (
 
 def kind_of_word(word: str) -> str:
     """The node type of what a noun means; empty: no guess."""
-    return next((kind for nouns, kind in KINDS if word in nouns), "")
+    found = next((kind for nouns, kind in KINDS if word in nouns), "")
+    return found or ("Object" if word.endswith(BREEDS) else "")
