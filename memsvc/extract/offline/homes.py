@@ -37,6 +37,10 @@ HOME_WORDS = things.DWELLINGS | things.words("place neighbourhood neighborhood s
 COMING = verbs.lemmas("""
     come, come down, come up, come over, fly in, fly over, drive down, drive up, drive over, travel, visit, fly, arrive
 """)
+COMING_HOME = verbs.lemmas("come, move, return, come home, move home")
+STARTING = verbs.lemmas("start, begin, do, get, take up")
+STUDIES = things.words("masters phd postdoc degree erasmus doctorate apprenticeship traineeship residency")
+DAYS = things.words("monday tuesday wednesday thursday friday saturday sunday today tonight yesterday tomorrow weekend")
 HOME_NOUNS = things.words("home hometown birthplace address base")
 ORIGINS = things.words("hometown birthplace")
 MEET = verbs.lemmas("meet, know, hire, befriend")
@@ -58,6 +62,7 @@ def read(clause: Clause) -> Iterator[Finding]:
     yield from lives(clause)
     yield from comes_from(clause)
     yield from visits_from(clause)
+    yield from comes_home(clause)
     yield from moves(clause)
     yield from homes(clause)
     yield from is_home(clause)
@@ -145,6 +150,31 @@ def visits_from(clause: Clause) -> Iterator[Finding]:
         return
     for key in towns(clause, clause.on_verb("from")):
         yield from told(clause.people, "LIVES_IN", key, clause, MAYBE)
+
+
+def comes_home(clause: Clause) -> Iterator[Finding]:
+    """We came home to Split in May; it's freezing here in Malmö; I started my masters in Lund."""
+    words = {token.lower_ for token in clause.own}
+    if words & PASSING:
+        return
+    for oblique in clause.obliques:
+        holder, homely = oblique.holder, False
+        if oblique.noun.ent_type_ not in REGIONS:
+            continue
+        if oblique.prep == "to" and clause.means(COMING_HOME) and not dated_closely(clause):
+            homely = "home" in {child.lower_ for child in clause.verb.children}
+        elif oblique.prep == "in" and listed(holder, STUDIES) and holder in clause.objects:
+            homely = clause.means(STARTING)
+        people = [*clause.people]
+        if oblique.prep == "in" and holder.lower_ == "here":
+            homely, people = True, [key for key in (clause.reading.speaker,) if key is not None]
+        for key in towns(clause, [oblique.noun]) if homely else ():
+            yield from told(people, "LIVES_IN", key, clause, MAYBE, change(clause))
+
+
+def dated_closely(clause: Clause) -> bool:
+    """Whether a clause tells the day, as one does of a visit."""
+    return any(token.lower_ in DAYS or token.ent_type_ == "TIME" for token in clause.own)
 
 
 def moves(clause: Clause) -> Iterator[Finding]:

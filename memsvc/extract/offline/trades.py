@@ -33,7 +33,7 @@ ILLNESSES = things.words("""
     apnea splints arrhythmia osteoporosis hypothyroidism depression anxiety
 """)
 LOOSE = things.words(
-    "student apprentice intern trainee member staff volunteer head lead temp porter freshman sophomore"
+    "student apprentice intern trainee member aide staff volunteer head lead temp porter freshman sophomore"
 )
 """Says little without where."""
 PRAISED = things.words("good great bad terrible amazing brilliant decent natural excellent lousy awful born")

@@ -115,6 +115,9 @@ def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
         key = clause.reading.entity(noun, "Organization")
     else:
         key = thing(clause, noun, "Organization")
+    if what_for:
+        key = clause.reading.made(" ".join([*(c.lower_ for c in noun.lefts if c.dep_ == "compound"), noun.lower_]),
+                                  "Organization", noun)  # fmt: skip
     if key is None and loose and noun.pos_ == "PROPN" and noun.ent_type_ in {"GPE", "LOC", "FAC"}:
         return clause.reading.made(phrase_of(noun), "Organization", noun)  # "in my second year at Leeds"
     return key if key is not None and kind(clause, key) == "Organization" else None
@@ -236,6 +239,8 @@ def duties(clause: Clause) -> Iterator[Finding]:
         near = oblique.holder == clause.verb or oblique.holder in clause.objects
         if at and near and helping and not clause.means(verbs.WORK_PLAIN):
             yield from working(clause, clause.people, oblique.noun, MAYBE, over=over)
+        elif at and near and clause.lemma == "do" and listed(oblique.noun, STUDY_PLACES) and clause.objects:
+            yield from working(clause, clause.people, oblique.noun, MAYBE, over=over)  # "does law at the university"
         elif at and near and clause.means(DO_FOR) and not clause.past and serves(oblique.prep, oblique.noun):
             yield from working(clause, clause.people, oblique.noun, MAYBE)
 
