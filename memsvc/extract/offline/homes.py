@@ -213,7 +213,9 @@ def homes(clause: Clause) -> Iterator[Finding]:
         keys = towns(clause, [oblique.noun])
         if not keys:
             continue
-        left = (leaving and listed(oblique.holder, HOME_WORDS)) or had(clause, oblique.holder)
+        left = (leaving and listed(oblique.holder, HOME_WORDS)) or (
+            oblique.prep != "at" and had(clause, oblique.holder)
+        )
         people = [*clause.people] if left else residents(clause, oblique)
         by_the_way = not left and not listed(oblique.holder, HOME_WORDS | LETS)  # its times are not the home's
         for finding in told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause)):
@@ -299,7 +301,7 @@ def stays(clause: Clause) -> bool:
     """Whether "in Calgary" is said of where somebody lives rather than of a journey."""
     words = {token.lower_ for token in clause.own}
     perfect = any(child.lemma_ == "have" for child in clause.verb.children)
-    if perfect and (words & YEARS or "since" in words):
+    if (perfect and words & YEARS) or ((perfect or clause.mine) and "since" in words):
         return True
     return "since" not in words and not (dated(clause) or clause.mine or words & PASSING)
 

@@ -104,11 +104,12 @@ def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
     """The organisation that a noun is; ``loose``: after "at", nearly anything is one."""
     noun = naming(noun)
     alone = not any(child.dep_ == "compound" for child in noun.children)
-    if noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS) or (noun.lower_ == "home" and alone):
+    what_for = loose and noun.lower_ in {"place", "joint"} and not alone  # "the noodle place"
+    no_firm = noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS)
+    if (no_firm and not what_for) or (noun.lower_ == "home" and alone):
         return None
     if noun.ent_type_ in {"GPE", "LOC", "LANGUAGE", "NORP", "PERSON"} and not loose:
         return None
-    what_for = loose and noun.lower_ in {"place", "joint"} and not alone  # "the noodle place"
     if not (named(noun) or listed(noun, things.WORKPLACES) or what_for):
         return None
     if noun.pos_ in {"VERB", "ADV", "ADJ"} and noun.ent_type_ in NAMES:  # a name that the parser takes for a verb
@@ -282,7 +283,7 @@ def by_noun(clause: Clause) -> Iterator[Finding]:
             job = job and not inner and not (oblique.prep in {"for", "in"} and listed(holder, SPOTS))
             if not (role or job) or holder.pos_ not in {"NOUN", "PROPN", "ADJ"} or holder.i > oblique.noun.i:
                 continue
-            if listed(holder, CLASSES) and not listed(oblique.noun, STUDY_PLACES):
+            if listed(holder, CLASSES) and listed(oblique.noun, things.WORKPLACES - STUDY_PLACES):
                 continue
             over: Change = "ended" if job and job_over(clause, holder) else change(clause)
             people = holders(clause, holder, role)
