@@ -198,7 +198,7 @@ def moves(clause: Clause) -> Iterator[Finding]:
 
 def named_street(noun: Token) -> bool:
     """Whether a street is told by its name."""
-    return named(noun) and any(child.dep_ == "compound" for child in noun.children)
+    return named(noun) and any(child.dep_ == "compound" and child.is_alpha for child in noun.children)
 
 
 def homes(clause: Clause) -> Iterator[Finding]:
