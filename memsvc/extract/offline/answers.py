@@ -43,6 +43,7 @@ QUESTIONS = (
     asks(r"\b(?:which|what)(?:'s| is)? (?:the )?(?:company|firm|uni|university|school|college|hospital)\b", "WORKS_AT"),
     asks(r"\bwho (?:do|does|did) \w+ work for\b", "WORKS_AT"),
     asks(r"\bwhat (?:do|does) " + WHO + r" do(?: for (?:a |)(?:living|work)| these days| now| again)?\s*\??$", "JOB"),
+    asks(r"^(?:so )?(?:are|is) (?:you|u|s?he|they|your \w+) (?:originally |actually )?from\b", "LIVES_IN"),
     asks(r"\bwhere\b.*\b(?:live|lives|living|based|move|moved|moving|home|are you from|is s?he from)\b", "LIVES_IN"),
     asks(
         r"\bwhere\b.*\b(?:go|going|went|gone|travel|fly|flying|trip|holiday|vacation|staying|are you)\b", "LOCATED_AT"
@@ -57,7 +58,7 @@ OF_YOU = re.compile(r"\b(?:are|were|is|was) (?:you|u|he|she|your \w+) an?\b", re
 YOU = frozenset({"you", "u"})
 TRADE = asks("", "TRADE")
 FILLERS = re.compile(
-    r"^(?:yes|yeah|yep|no|nope|nah|ha|haha|lol|oh|well|hm+|just|in|at|the|a|an|still|near|for|on|both|so|um|er|and|to)$"
+    r"^(?:yes|yeah|yep|no|nope|nah|ha|haha|lol|oh|well|hm+|just|in|at|the|a|an|still|near|for|on|from|both|so|um|er|and|to)$"
 )
 FURTHEST = 4
 """Words before the first that answers."""

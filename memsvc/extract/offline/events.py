@@ -109,7 +109,7 @@ def is_event(noun: Token) -> bool:
         return False
     if not listed(noun, things.EVENTS | things.PASTIMES) or listed(noun, NO_EVENTS):
         return False
-    return noun.tag_ != "NNS" or listed(noun, things.COURSES | MANY)
+    return noun.tag_ != "NNS" or listed(noun, things.COURSES | MANY) or noun.lower_[0].isdigit()  # "10k"
 
 
 def counted(noun: Token) -> bool:

@@ -37,6 +37,10 @@ HOME_WORDS = things.DWELLINGS | things.words("place neighbourhood neighborhood s
 COMING = verbs.lemmas("""
     come, come down, come up, come over, fly in, fly over, drive down, drive up, drive over, travel, visit, fly, arrive
 """)
+COMING_HOME = verbs.lemmas("come, move, return, come home, move home")
+STARTING = verbs.lemmas("start, begin, do, get, take up")
+STUDIES = things.words("masters phd postdoc degree erasmus doctorate apprenticeship traineeship residency")
+DAYS = things.words("monday tuesday wednesday thursday friday saturday sunday today tonight yesterday tomorrow weekend")
 HOME_NOUNS = things.words("home hometown birthplace address base")
 ORIGINS = things.words("hometown birthplace")
 MEET = verbs.lemmas("meet, know, hire, befriend")
@@ -46,6 +50,8 @@ PASSING = things.words("until till til back holiday trip visit visiting conferen
 PARTS = things.words("outskirts edge middle centre center heart north south east west suburbs side part bit end area")
 YOUTH = things.words("childhood youth teens adolescence twenties thirties forties")
 YEARS = things.words("year years yr yrs month months decade decades")
+MONTHS = things.words("january february march april may june july august september october november december")
+STREETS = things.words("street road avenue lane st rd ave boulevard close crescent terrace square")
 PERSON_NOUNS = things.words("guy girl woman man lady bloke friend boy lad mate couple family kid chap")
 
 
@@ -56,6 +62,7 @@ def read(clause: Clause) -> Iterator[Finding]:
     yield from lives(clause)
     yield from comes_from(clause)
     yield from visits_from(clause)
+    yield from comes_home(clause)
     yield from moves(clause)
     yield from homes(clause)
     yield from is_home(clause)
@@ -123,11 +130,18 @@ def comes_from(clause: Clause) -> Iterator[Finding]:
     """I'm from Tampere; they come from Peru; originally from Split: the last is over."""
     if clause.lemma not in {"be", "come", "hail"} or clause.adverb:
         return
-    if clause.lemma == "come" and (clause.past or clause.verb.tag_ == "VBG"):
+    arrived = clause.lemma == "come" and clause.past  # "I came from Peru in 2009", but not "from work at six"
+    if clause.lemma == "come" and ((arrived and not long_since(clause)) or clause.verb.tag_ == "VBG"):
         return
-    over: Change = "ended" if "originally" in clause.adverbs else change(clause)
+    over: Change = "ended" if arrived or "originally" in clause.adverbs else change(clause)
     for key in regions(clause, clause.on_verb("from")):
         yield from told(clause.people, "LIVES_IN", key, clause, LIKELY, over)
+
+
+def long_since(clause: Clause) -> bool:
+    """Whether the speaker tells the month or the year of something."""
+    when = clause.on_verb("in")
+    return clause.mine and any(noun.lower_ in MONTHS or (noun.like_num and len(noun) == len("2009")) for noun in when)
 
 
 def visits_from(clause: Clause) -> Iterator[Finding]:
@@ -138,11 +152,37 @@ def visits_from(clause: Clause) -> Iterator[Finding]:
         yield from told(clause.people, "LIVES_IN", key, clause, MAYBE)
 
 
+def comes_home(clause: Clause) -> Iterator[Finding]:
+    """We came home to Split in May; it's freezing here in Malmö; I started my masters in Lund."""
+    words = {token.lower_ for token in clause.own}
+    if words & PASSING:
+        return
+    for oblique in clause.obliques:
+        holder, homely = oblique.holder, False
+        if oblique.noun.ent_type_ not in REGIONS:
+            continue
+        if oblique.prep == "to" and clause.means(COMING_HOME) and not dated_closely(clause):
+            homely = "home" in {child.lower_ for child in clause.verb.children}
+        elif oblique.prep == "in" and listed(holder, STUDIES) and holder in clause.objects:
+            homely = clause.means(STARTING)
+        people = [*clause.people]
+        if oblique.prep == "in" and holder.lower_ == "here":
+            homely, people = True, [key for key in (clause.reading.speaker,) if key is not None]
+        for key in towns(clause, [oblique.noun]) if homely else ():
+            yield from told(people, "LIVES_IN", key, clause, MAYBE, change(clause))
+
+
+def dated_closely(clause: Clause) -> bool:
+    """Whether a clause tells the day, as one does of a visit."""
+    return any(token.lower_ in DAYS or token.ent_type_ == "TIME" for token in clause.own)
+
+
 def moves(clause: Clause) -> Iterator[Finding]:
     """We moved to Ghent in May; he's relocating from Leeds to York; she left Peru for good."""
     helped = any(child.dep_ == "agent" for child in clause.verb.children)
     if clause.means(verbs.MOVE) and not helped and not direct(clause):
-        to = regions(clause, clause.at("to", "into", "in", "near", "at", "back to"))
+        streets = [noun for noun in clause.at("on") if listed(noun, STREETS) and named_street(noun)]
+        to = regions(clause, clause.at("to", "into", "in", "near", "at", "back to") + streets)
         came = regions(clause, clause.at("from", "out of"))
         for person in clause.people:
             for key in to:
@@ -154,6 +194,11 @@ def moves(clause: Clause) -> Iterator[Finding]:
         if for_good or clause.lemma == "flee":
             for key in towns(clause, clause.objects):
                 yield from told(clause.people, "LIVES_IN", key, clause, LIKELY, "ended")
+
+
+def named_street(noun: Token) -> bool:
+    """Whether a street is told by its name."""
+    return named(noun) and any(child.dep_ == "compound" and child.is_alpha for child in noun.children)
 
 
 def homes(clause: Clause) -> Iterator[Finding]:
@@ -168,7 +213,9 @@ def homes(clause: Clause) -> Iterator[Finding]:
         keys = towns(clause, [oblique.noun])
         if not keys:
             continue
-        left = leaving and listed(oblique.holder, HOME_WORDS)
+        left = (leaving and listed(oblique.holder, HOME_WORDS)) or (
+            oblique.prep != "at" and had(clause, oblique.holder)
+        )
         people = [*clause.people] if left else residents(clause, oblique)
         by_the_way = not left and not listed(oblique.holder, HOME_WORDS | LETS)  # its times are not the home's
         for finding in told(people, "LIVES_IN", keys[0], clause, LIKELY, "ended" if left else change(clause)):
@@ -206,11 +253,19 @@ def dwellers(clause: Clause, holder: Token) -> list[int | None]:
     if whose is not None:
         own = any(child.lower_ == "own" for child in holder.children)
         return [] if own and clause.lemma in {"have", "get", "open", "run"} else [whose]
+    if clause.lemma == "be" and holder in clause.on_verb("in") and not clause.past and listed(holder, things.DWELLINGS):
+        return [*clause.people]  # "I'm still in the flat on Park Road"
     letting = clause.means(LETTING) and (listed(holder, LETS) or clause.means(TENANT))
     if clause.lemma == "have" or (clause.lemma == "get" and not listed(holder, LETS)):
-        letting = holder in clause.objects and clause.mine and not clause.past and listed(holder, things.DWELLINGS)
+        house = things.DWELLINGS if clause.mine else LETS
+        letting = holder in clause.objects and not clause.past and listed(holder, house)
     fragment = clause.verb == holder and listed(holder, things.DWELLINGS | LETS) and holder.tag_ != "NNS"
     return [*clause.people] if letting or fragment else []
+
+
+def had(clause: Clause, home: Token) -> bool:
+    """Whether a clause says that somebody once had a room."""
+    return clause.lemma == "have" and clause.past and home in clause.objects and listed(home, LETS)
 
 
 def is_home(clause: Clause) -> Iterator[Finding]:
@@ -245,10 +300,10 @@ def resides(clause: Clause) -> Iterator[Finding]:
 def stays(clause: Clause) -> bool:
     """Whether "in Calgary" is said of where somebody lives rather than of a journey."""
     words = {token.lower_ for token in clause.own}
-    long_ago = bool(words & YEARS) and any(child.lemma_ == "have" for child in clause.verb.children)
-    if long_ago or "since" in words:
+    perfect = any(child.lemma_ == "have" for child in clause.verb.children)
+    if (perfect and words & YEARS) or ((perfect or clause.mine) and "since" in words):
         return True
-    return not (dated(clause) or clause.mine or words & PASSING)
+    return "since" not in words and not (dated(clause) or clause.mine or words & PASSING)
 
 
 def dated(clause: Clause) -> bool:

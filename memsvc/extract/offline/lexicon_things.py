@@ -139,6 +139,7 @@ JOBS = words("""
     thesis dissertation place spot day week night colleague colleagues boss manager coworker coworkers supervisor
 """)
 ROLES = words("""
+    aide orderly carer caretaker janitor medic
     nurse doctor teacher welder plumber carpenter electrician engineer developer programmer designer architect lawyer
     solicitor barrister accountant manager supervisor director consultant analyst scientist researcher professor
     lecturer student apprentice intern trainee chef cook baker butcher waiter waitress barista bartender driver pilot

@@ -35,7 +35,7 @@ HOUSES = things.words(
     "studio boatyard yard workshop barn shed cabin land plot allotment garage stall stand chapel mill"
 )
 BOUGHT = (things.HOMES | things.WORKPLACES | HOUSES) - things.words("home place")
-HOUSED = (things.WORKPLACES | things.PLACES | things.HOMES | things.GROUPS) - things.words("room")
+HOUSED = (things.WORKPLACES | things.PLACES | things.HOMES | things.GROUPS) - things.words("room department")
 STAND = verbs.HOLD_EVENT | verbs.lemmas("""
     stand, lie, keep, locate, park, base, situate, hang, live, sit, moor, store, bury, install, anchor, dock, stay,
     set up, site, headquarter, find, display, tie up, lock up

@@ -22,15 +22,18 @@ TRADE_ENDS = tuple(
 NO_TRADES = frozenset({"matchmaker", "troublemaker", "coworker", "co-worker", "humanitarian"})
 BELIEFS = things.words("""
     vegan vegetarian veggie pescatarian coeliac celiac diabetic asthmatic dyslexic autistic deaf blind catholic muslim
-    jewish buddhist atheist retired sober teetotal dyspraxic colourblind colorblind left-handed
+    jewish buddhist atheist methodist adventist baptist lutheran anglican presbyterian protestant quaker mormon sikh
+    hindu pentecostal retired sober teetotal dyspraxic colourblind colorblind left-handed
 """)
 ILLNESSES = things.words("""
     asthma diabetes arthritis adhd migraine migraines epilepsy cancer eczema psoriasis hayfever allergy allergies
     anaemia endometriosis fibromyalgia sciatica tinnitus dementia parkinson alzheimer glaucoma gout ibs crohn coeliac
-    insomnia dyslexia autism bronchitis covid angina cataracts stroke
+    insomnia dyslexia autism bronchitis covid angina cataracts stroke fibrillation hypertension lupus sclerosis
+    scoliosis psychosis hepatitis tendonitis bursitis colitis tonsillitis sinusitis shingles rosacea vertigo apnoea
+    apnea splints arrhythmia osteoporosis hypothyroidism depression anxiety
 """)
 LOOSE = things.words(
-    "student apprentice intern trainee member staff volunteer head lead temp porter freshman sophomore"
+    "student apprentice intern trainee member aide staff volunteer head lead temp porter freshman sophomore"
 )
 """Says little without where."""
 PRAISED = things.words("good great bad terrible amazing brilliant decent natural excellent lousy awful born")

@@ -25,7 +25,7 @@ from memsvc.extract.offline.findings import (
     thing,
     told,
 )
-from memsvc.extract.offline.homes import there
+from memsvc.extract.offline.homes import YEARS, there
 from memsvc.extract.offline.reading import Reading, Status
 from memsvc.extract.offline.trades import is_trade
 
@@ -53,6 +53,10 @@ DUTIES = things.words("""
     bit week front lights sound maintenance gardening accounting bookkeeping round rounds
 """)
 """What one does for a firm: "I do the accounts for a brewery", "she does Saturdays at a salon"."""
+SERVICES = things.words("army navy police marines military")
+DEPARTMENTS = things.words("department team division section branch faculty ward unit")
+CLASSES = things.words("class course training lesson lessons")
+"""These are held at libraries and halls, where nobody who attends them works."""
 WORKED_ON = things.words("farm ranch railway railways ward ship ferry rig rigs plantation estate")
 """Where one works "on"; otherwise it is what the work is about."""
 DO_FOR = verbs.lemmas("""
@@ -80,11 +84,14 @@ PERSON_NOUNS = things.words("girl guy woman man lady bloke lad")
 def read(clause: Clause) -> Iterator[Finding]:
     """Everything about work in a clause."""
     yield from ended(clause)
-    if clause.said:
+    if not clause.said:
+        yield from supposed(clause)
+    else:
         yield from at_work(clause)
         yield from hired(clause)
         yield from taken(clause)
         yield from at_places(clause)
+        yield from inside(clause)
         yield from duties(clause)
         yield from by_noun(clause)
         yield from my_firm(clause)
@@ -97,16 +104,21 @@ def employer(clause: Clause, noun: Token, loose: bool) -> int | None:
     """The organisation that a noun is; ``loose``: after "at", nearly anything is one."""
     noun = naming(noun)
     alone = not any(child.dep_ == "compound" for child in noun.children)
-    if noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS) or (noun.lower_ == "home" and alone):
+    what_for = loose and noun.lower_ in {"place", "joint"} and not alone  # "the noodle place"
+    no_firm = noun.lower_ in things.TIMES or listed(noun, things.EVENTS | things.JOBS)
+    if (no_firm and not what_for) or (noun.lower_ == "home" and alone):
         return None
     if noun.ent_type_ in {"GPE", "LOC", "LANGUAGE", "NORP", "PERSON"} and not loose:
         return None
-    if not (named(noun) or listed(noun, things.WORKPLACES)):
+    if not (named(noun) or listed(noun, things.WORKPLACES) or what_for):
         return None
     if noun.pos_ in {"VERB", "ADV", "ADJ"} and noun.ent_type_ in NAMES:  # a name that the parser takes for a verb
         key = clause.reading.entity(noun, "Organization")
     else:
         key = thing(clause, noun, "Organization")
+    if what_for:
+        key = clause.reading.made(" ".join([*(c.lower_ for c in noun.lefts if c.dep_ == "compound"), noun.lower_]),
+                                  "Organization", noun)  # fmt: skip
     if key is None and loose and noun.pos_ == "PROPN" and noun.ent_type_ in {"GPE", "LOC", "FAC"}:
         return clause.reading.made(phrase_of(noun), "Organization", noun)  # "in my second year at Leeds"
     return key if key is not None and kind(clause, key) == "Organization" else None
@@ -127,6 +139,12 @@ def working(clause: Clause, people: Iterable[int | None], noun: Token, confidenc
 def firm(noun: Token) -> bool:
     """Whether a noun means a place of work: a name that is an organisation's, or a word for one."""
     return noun.ent_type_ == "ORG" or listed(noun, things.WORKPLACES)
+
+
+def institution(noun: Token) -> bool:
+    """Whether a name with "the" may be a hospital's or a firm's: "a nurse in the Royal"."""
+    the = any(child.lower_ == "the" for child in noun.children)
+    return the and named(noun) and noun.ent_type_ not in {"GPE", "LOC", "NORP", "DATE", "TIME", "EVENT", "PERSON"}
 
 
 def at_work(clause: Clause) -> Iterator[Finding]:
@@ -222,6 +240,8 @@ def duties(clause: Clause) -> Iterator[Finding]:
         near = oblique.holder == clause.verb or oblique.holder in clause.objects
         if at and near and helping and not clause.means(verbs.WORK_PLAIN):
             yield from working(clause, clause.people, oblique.noun, MAYBE, over=over)
+        elif at and near and clause.lemma == "do" and listed(oblique.noun, STUDY_PLACES) and clause.objects:
+            yield from working(clause, clause.people, oblique.noun, MAYBE, over=over)  # "does law at the university"
         elif at and near and clause.means(DO_FOR) and not clause.past and serves(oblique.prep, oblique.noun):
             yield from working(clause, clause.people, oblique.noun, MAYBE)
 
@@ -254,13 +274,16 @@ def ended(clause: Clause) -> Iterator[Finding]:
 def by_noun(clause: Clause) -> Iterator[Finding]:
     """A nurse at Keele; my job at Lidl; backend at Wolt; 9 years in a hospital; my boss at the bakery."""
     for oblique in clause.obliques:
-        if oblique.prep not in {"at", "with", "for", "in"} or (oblique.prep == "in" and not firm(oblique.noun)):
+        inner = oblique.prep == "in" and not firm(oblique.noun)
+        if oblique.prep not in {"at", "with", "for", "in"} or (inner and not institution(oblique.noun)):
             continue
         near = [oblique.holder] if oblique.holder != clause.verb else [*clause.complements, *clause.objects]
         for holder in near:
             role, job = listed(holder, things.ROLES), listed(holder, POSITIONS)
-            job = job and not (oblique.prep in {"for", "in"} and listed(holder, SPOTS))
+            job = job and not inner and not (oblique.prep in {"for", "in"} and listed(holder, SPOTS))
             if not (role or job) or holder.pos_ not in {"NOUN", "PROPN", "ADJ"} or holder.i > oblique.noun.i:
+                continue
+            if listed(holder, CLASSES) and listed(oblique.noun, things.WORKPLACES - STUDY_PLACES):
                 continue
             over: Change = "ended" if job and job_over(clause, holder) else change(clause)
             people = holders(clause, holder, role)
@@ -274,6 +297,36 @@ def job_over(clause: Clause, job: Token) -> bool:
     if job in clause.subjects:
         return clause.said and (clause.means(JOB_ENDS) or last(job))
     return (job in clause.objects and clause.means(JOB_LOST)) or last(job)
+
+
+def supposed(clause: Clause) -> Iterator[Finding]:
+    """I'd lose my job at the mill: what is only thought of does not touch that there is a job."""
+    if clause.denied:
+        return
+    for oblique in clause.obliques:
+        holder = oblique.holder
+        if oblique.prep not in {"at", "with"} or not holder.lower_.startswith("job") or holder.tag_ != "NN":
+            continue
+        described = any(child.pos_ == "ADJ" for child in holder.children)  # "my dream job at Google"
+        whose = owning(clause, holder) if not described else None
+        yield from working(clause, [whose], oblique.noun, MAYBE, loose=True, over="holds")
+
+
+def inside(clause: Clause) -> Iterator[Finding]:
+    """She's in the army; I'm in the press office at Volvo; he was at Nokia for ten years."""
+    if clause.lemma != "be" or clause.modal:
+        return
+    over: Change = "ended" if clause.past else change(clause)
+    for noun in clause.on_verb("in"):
+        if listed(noun, SERVICES) and noun.ent_type_ not in {"GPE", "EVENT"}:
+            yield from working(clause, clause.people, noun, LIKELY, over=over)
+    for oblique in clause.obliques:
+        if oblique.prep in {"at", "of"} and listed(oblique.holder, DEPARTMENTS) and firm(oblique.noun):
+            yield from working(clause, clause.people, oblique.noun, LIKELY, over=over)
+    if clause.past and any(token.lower_ in YEARS for token in clause.own):
+        for noun in clause.on_verb("at"):
+            if noun.ent_type_ == "ORG" or listed(noun, STUDY_PLACES):
+                yield from working(clause, clause.people, noun, MAYBE, over="ended")
 
 
 def last(job: Token) -> bool:
