@@ -25,8 +25,8 @@ CANDIDATES = 100
 """Memories that are packed at each step of the ladder."""
 ESTIMATE = tokenizer("estimate")
 MEMORIES_ALONE = ContextOptions(
-    budget_tokens=BUDGET, limit=CANDIDATES, neighbours=False, core=False, instructions=(), salient=0, chance=False,
-    elapsed=False,
+    budget_tokens=BUDGET, limit=CANDIDATES, neighbours=False, profile=False, core=False, instructions=(), salient=0,
+    chance=False, elapsed=False,
 )  # fmt: skip
 """Nothing but what was recalled: what is salient or stands beside it is not what is judged here."""
 

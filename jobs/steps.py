@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memsvc.access.erase import erase_steps
+from memsvc.chat.forgetting import forgetting_steps
 from memsvc.extract.run import Extractors, extraction_steps
 from memsvc.queue.run import Step, Steps
 from memsvc.settings import Settings
@@ -32,6 +33,7 @@ def all_steps(
         embedding_steps(models, embedded),
         extraction_steps(extractors or Extractors(settings), read),
         tidy_steps(settings, vectors=models is not None),
+        forgetting_steps(),
         erase_steps(),
         sleep_steps(settings),
     ):

@@ -123,6 +123,32 @@ class Settings(BaseSettings):
     llm_tokens_per_day: int = Field(default=0, ge=0, description="Tokens of all users in one day (UTC); 0: any.")
     llm_tokens_per_user: int = Field(default=0, ge=0, description="Tokens of one user in one day (UTC); 0: any.")
 
+    # Drop-in chat: the server behind POST /v1/chat/completions; any OpenAI-compatible one.
+    chat_url: str | None = Field(
+        default=None, description="Base URL of the chat server; empty: that of MEMSVC_LLM_URL, where its model is set."
+    )
+    chat_key: SecretStr | None = Field(
+        default=None, description="Its key; empty: that of MEMSVC_LLM_KEY, where MEMSVC_CHAT_URL is empty too."
+    )
+    chat_model: str | None = Field(
+        default=None,
+        max_length=180,
+        description="Asked where a request names no model, or 'memsvc'; empty: that of MEMSVC_LLM_MODEL.",
+    )
+    chat_timeout_s: float = Field(default=120.0, gt=0, le=3_600, description="Longest silence of the chat server.")
+    chat_memory_ms: int = Field(
+        default=800, ge=50, le=60_000, description="Longest that a chat waits for memory; then it goes on without."
+    )
+    chat_context_tokens: int = Field(
+        default=1_500, ge=50, le=100_000, description="Longest context block that a chat gets."
+    )
+    chat_turns: int = Field(
+        default=12,
+        ge=0,
+        le=100,
+        description="Last turns of a conversation that a chat gets where it did not send them.",
+    )
+
     # The reranker.
     reranker: str | None = Field(
         default=None,
@@ -167,7 +193,7 @@ class Settings(BaseSettings):
             raise ValueError(message)
         return value
 
-    @field_validator("embedding_url", "reranker_url", "llm_url")
+    @field_validator("embedding_url", "reranker_url", "llm_url", "chat_url")
     @classmethod
     def _only_http(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):

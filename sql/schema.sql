@@ -4097,9 +4097,10 @@ BEGIN
   ),
   renumbered AS (
     UPDATE profile_evidence AS e
-    SET lines = ARRAY(
-      SELECT k.new_place FROM kept AS k WHERE k.version_id = e.version_id AND k.place = ANY (e.lines) ORDER BY k.place
-    )
+    SET lines = coalesce(nullif(ARRAY( -- an import may have named lines that there are not
+      SELECT k.new_place::smallint FROM kept AS k
+      WHERE k.version_id = e.version_id AND k.place = ANY (e.lines) ORDER BY k.place
+    ), '{}'), e.lines)
     WHERE e.user_id = p_user_id AND e.version_id = ANY (touched) AND e.passage_id NOT IN (SELECT unnest(p_passages))
   ),
   dropped AS (
@@ -4112,7 +4113,9 @@ BEGIN
     GROUP BY v.version_id
   )
   UPDATE profile_versions AS v
-  SET text = s.text, version = v.version + CASE WHEN v.recorded_to = 'infinity' THEN 1 ELSE 0 END
+  SET text = s.text, version = CASE WHEN v.recorded_to < 'infinity' THEN v.version ELSE (
+    SELECT max(m.version) + 1 FROM profile_versions AS m WHERE m.user_id = p_user_id AND m.block_id = v.block_id
+  ) END
   FROM said AS s
   WHERE v.user_id = p_user_id AND v.version_id = s.version_id AND v.text <> s.text;
   DELETE FROM profile_versions AS d
@@ -12236,6 +12239,8 @@ CREATE TABLE memsvc.sources (
     last_ingested_at timestamp with time zone,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    forget_after interval,
+    CONSTRAINT sources_forget_after_check CHECK (((forget_after >= '01:00:00'::interval) AND (forget_after <= '8760:00:00'::interval))),
     CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
     CONSTRAINT sources_kind_check CHECK ((kind = 'conversation'::text)),
     CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
@@ -12268,6 +12273,8 @@ COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last 
 COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
 
 COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
+
+COMMENT ON COLUMN memsvc.sources.forget_after IS 'It is erased when its session ends, or when nothing came for so long; null: it stays.';
 
 CREATE VIEW memsvc.sources_status WITH (security_invoker='true') AS
  SELECT s.user_id,
@@ -12872,6 +12879,8 @@ CREATE INDEX source_links_of_node_version ON memsvc.source_links USING btree (us
 CREATE INDEX source_links_of_passage ON memsvc.source_links USING btree (user_id, passage_id);
 
 CREATE INDEX source_links_recorded ON memsvc.source_links USING btree (user_id, recorded_from);
+
+CREATE INDEX sources_to_forget ON memsvc.sources USING btree (user_id, source_id) WHERE (forget_after IS NOT NULL);
 
 CREATE INDEX users_erasing ON memsvc.users USING btree (erasing_since) WHERE (erasing_since IS NOT NULL);
 
@@ -14585,6 +14594,8 @@ GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
 GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(forget_after) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_reader;

@@ -34,6 +34,7 @@ Small = Annotated[int, Meta(ge=-32_768, le=32_767)]
 Operations = Annotated[list[Short], Meta(max_length=100)]
 Weekdays = Annotated[list[Small], Meta(max_length=7)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+Ordinal = Annotated[int, Meta(ge=1, le=1_000_000)]
 Places = Annotated[list[Small], Meta(min_length=1, max_length=1_000)]
 Types = Annotated[list[Short], Meta(max_length=1_000)]
 Clock = Annotated[str, Meta(pattern=r"^\d\d:\d\d:\d\d$")]
@@ -79,6 +80,8 @@ class SourceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title: Text
     metadata: Raw
     created_at: str
+    forget_after: str | None = None
+    """Older exports have none."""
 
 
 class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -204,7 +207,7 @@ class ProfileVersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=
 
     version_id: UUID
     block_id: UUID
-    version: Count
+    version: Ordinal
     name: Short
     kind: Short
     text: Text

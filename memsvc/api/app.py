@@ -21,7 +21,9 @@ from memsvc import observe
 from memsvc.api.bodies import JsonRequest
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
+from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.changes import ChangesController, DiffController
+from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
 from memsvc.api.controllers.duplicates import DuplicatesController
@@ -29,6 +31,7 @@ from memsvc.api.controllers.erasures import ErasuresController, ForgetController
 from memsvc.api.controllers.export import ExportController
 from memsvc.api.controllers.extraction import ExtractController, ExtractionsController
 from memsvc.api.controllers.facts import FactsController
+from memsvc.api.controllers.hooks import HooksController
 from memsvc.api.controllers.jobs import JobsController
 from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
@@ -50,6 +53,7 @@ from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
 from memsvc.llm.embedders.residents import residents
+from memsvc.llm.upstream import Upstream
 from memsvc.recall.rerank import reranker_of
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings, settings
@@ -58,6 +62,9 @@ V1 = (
     MessagesController,
     RecallController,
     ContextController,
+    ChatController,
+    HooksController,
+    AnswerController,
     MemoriesController,
     RecallsController,
     TopOfMindController,
@@ -167,10 +174,12 @@ def create_app(
     @asynccontextmanager
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
-        app.state["service"] = Service(opened, settings, embedder, reranker, extractors or Extractors(settings))
+        service = Service(opened, settings, embedder, reranker, extractors or Extractors(settings), Upstream(settings))
+        app.state["service"] = service
         try:
             yield
         finally:
+            await service.close()
             if reranker is not None:
                 reranker.close()
             if opened is not db:

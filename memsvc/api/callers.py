@@ -7,7 +7,7 @@ another.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from litestar.params import HeaderParameter
 from memsvc.access import keys
 from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
+from memsvc.chat.afterwards import Afterwards
 from memsvc.db.engine import Database
 from memsvc.errors import (
     ConfigurationError,
@@ -30,6 +31,7 @@ from memsvc.errors import (
 )
 from memsvc.extract.extraction import Extractor
 from memsvc.extract.run import Extractors
+from memsvc.llm.upstream import Upstream
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
@@ -56,6 +58,16 @@ class Service:
     """Puts the best memories into order where a recall asks for it; None: there is none."""
     extractors: Extractors | None = None
     """Read text for facts, each loaded when it is first asked for."""
+    upstream: Upstream | None = None
+    """The chat server behind the drop-in door."""
+    afterwards: Afterwards = field(default_factory=Afterwards)
+    """Work that goes on behind answers."""
+
+    async def close(self) -> None:
+        """Finish what goes on behind answers, and let go of the chat server; the database is closed by its owner."""
+        await self.afterwards.settle()
+        if self.upstream is not None:
+            await self.upstream.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +171,13 @@ async def provide_writer(request: Request[Any, Any, Any], user: UserHeader = Non
     return _caller(request, _principal(request).require_owner("write"))
 
 
+async def provide_talker(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
+    """A caller with the scopes read and write."""
+    principal = _principal(request)
+    principal.require("read")
+    return _caller(request, principal.require_owner("write"))
+
+
 async def provide_forgetter(request: Request[Any, Any, Any], user: UserHeader = None) -> Caller:  # noqa: ARG001
     """A caller with the scope forget."""
     return _caller(request, _principal(request).require_owner("forget"))
@@ -185,6 +204,7 @@ async def provide_administrator(request: Request[Any, Any, Any]) -> Administrato
 
 READER = {"reader": Provide(provide_reader)}
 WRITER = {"writer": Provide(provide_writer)}
+TALKER = {"talker": Provide(provide_talker)}
 FORGETTER = {"forgetter": Provide(provide_forgetter)}
 KEYHOLDER = {"keyholder": Provide(provide_keyholder)}
 ADMINISTRATOR = {"administrator": Provide(provide_administrator)}

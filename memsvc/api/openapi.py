@@ -47,6 +47,7 @@ CONFIG = OpenAPIConfig(
     tags=[
         Tag(name="messages", description="Text comes in."),
         Tag(name="recall", description="Memories come out."),
+        Tag(name="chat", description="Doors for chat apps: OpenAI's own, hooks, and answers with sources."),
         Tag(name="graph", description="Facts, nodes and names, with their history."),
         Tag(name="extraction", description="Text becomes facts, and what a person decides about doubtful ones."),
         Tag(name="conversations", description="What is stored, as it came."),

@@ -173,7 +173,9 @@ MEANINGS_FOR_DOCS = {
     413: "Too much at once (text_too_long, batch_too_large, body_too_large).",
     415: "The body is not JSON (unsupported_media_type).",
     500: "Something unexpected happened; the log has the rest under the request's id (internal).",
+    502: "The chat server cannot be reached, or broke off (upstream); what the user said is stored.",
     503: "The database cannot answer now; nothing was stored (database_unavailable, overloaded). See Retry-After.",
+    504: "The chat server gives no sign (upstream_timeout); what the user said is stored.",
 }
 
 

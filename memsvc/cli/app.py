@@ -6,6 +6,7 @@ import typer
 
 from memsvc.cli import (
     accounts,
+    ask,
     console,
     contexts,
     database,
@@ -71,6 +72,7 @@ app.command("extract")(extraction.extract)
 app.add_typer(reviews.review, name="review")
 app.command("recall")(memories.recall)
 app.command("context")(contexts.context)
+app.command("ask")(ask.ask)
 app.command("show")(contexts.show)
 app.command("feedback")(recalls.feedback)
 app.command("top-of-mind")(recalls.top_of_mind)

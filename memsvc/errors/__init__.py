@@ -93,6 +93,9 @@ from memsvc.errors.service import (
     RerankerError,
     StorageFullError,
     TokenizerError,
+    UpstreamError,
+    UpstreamMissingError,
+    UpstreamTimeoutError,
 )
 
 __all__ = [
@@ -173,6 +176,9 @@ __all__ = [
     "TypeStateError",
     "TypeUnknownError",
     "UnauthenticatedError",
+    "UpstreamError",
+    "UpstreamMissingError",
+    "UpstreamTimeoutError",
     "UserNotEmptyError",
     "UserRequiredError",
     "UserUnknownError",

@@ -164,6 +164,29 @@ class LlmBudgetError(LlmError):
     hint = "It goes on tomorrow by itself; MEMSVC_LLM_TOKENS_PER_DAY and MEMSVC_LLM_TOKENS_PER_USER are the limits."
 
 
+class UpstreamError(MemsvcError):
+    """The chat server cannot be asked."""
+
+    code, status, exit_code = "upstream", 502, 69
+    passing = True
+    hint = "Try again in a moment; what the user said is stored. The operator sees MEMSVC_CHAT_URL."
+
+
+class UpstreamMissingError(UpstreamError):
+    """No chat server is configured."""
+
+    code, status, exit_code = "upstream_missing", 503, 78
+    passing = False
+    hint = "Set MEMSVC_CHAT_URL, and MEMSVC_CHAT_KEY where it wants one; see docs/chat.md."
+
+
+class UpstreamTimeoutError(UpstreamError):
+    """The chat server gives no sign."""
+
+    code, status = "upstream_timeout", 504
+    hint = "Try again; what the user said is stored. MEMSVC_CHAT_TIMEOUT_S is the longest silence."
+
+
 class TokenizerError(MemsvcError):
     """The tokenizer does not work."""
 

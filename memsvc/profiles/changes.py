@@ -89,7 +89,9 @@ def changed(lines: Sequence[Line], change: Change, evidence: Sequence[UUID] = ()
         case Append():
             added = _split(change.text)
             if not added:
-                raise EmptyTextError("There is nothing to append.", hint="Send at least one visible character.")
+                raise EmptyTextError(
+                    "There is nothing to append.", hint="Send at least one visible character.", field="text"
+                )
             return [*lines, *(Line(said, given) for said in added)]
         case Set():
             return _rewritten(lines, _split(change.text), given)

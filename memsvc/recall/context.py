@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, get_args
 from uuid import UUID
 
+import msgspec
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
@@ -67,6 +68,8 @@ class ContextOptions:
     """The one that goes on, by id or identifier: its last turns can be given, and its working memory is."""
     recent_turns: int = 0
     """So many of them, 0 to 100, to the letter; they do not come again as memories."""
+    present: Sequence[str] = ()
+    """What the prompt holds of that conversation anyway: messages with these words are not given again."""
     profile: bool = True
     """Core memory, and the working memory of the conversation: blocks that an assistant edits itself."""
     core: bool = True
@@ -176,8 +179,10 @@ async def build_context(
             weights=chosen.weights,
             filters=chosen.filters,
         )
+    if chosen.present and chosen.conversation is not None:
+        found = _without_present(found, chosen)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
-    asked = _Asked(db, owner, chosen, packer)
+    asked = _Asked(db, owner, query, chosen, packer)
     minded = await asked.unasked(salient, seed) if salient is not None else []
     material = await asked.material(found, minded)
     packed = await asyncio.to_thread(packer.pack, material)  # a large block takes tenths of a second to count
@@ -206,6 +211,7 @@ class _Asked:
 
     db: Database
     owner: Owner
+    query: str
     options: ContextOptions
     packer: Packer
 
@@ -236,6 +242,7 @@ class _Asked:
         options, owner = self.options, self.owner
         times = moments(self.packer.now, options.filters.known_at)
         notes = _notes(found)
+        present = frozenset(text.strip() for text in options.present)
         recent: list[Item] = []
         core: list[Item] = []
         others: list[Item] = []
@@ -248,15 +255,19 @@ class _Asked:
             if options.conversation is not None:
                 source_id = await _conversation(connection, owner, options.conversation)
                 if options.recent_turns:
-                    recent = await last_turns(connection, owner, source_id, options.recent_turns, times)
+                    last = await last_turns(connection, owner, source_id, options.recent_turns, times)
+                    recent = _without_words(last, present)
             if options.profile:
                 then = options.filters.known_at or options.filters.as_of
                 blocks = await profile(connection, owner, source_id, then)
             categories = options.instructions
             if options.core or categories is None or categories:
-                core, others = await instructions(connection, owner, categories, core=options.core, times=times)
+                core, others = await instructions(
+                    connection, owner, categories, core=options.core, asked=self.query, times=times
+                )
             if options.neighbours:
-                near = await neighbours(connection, owner, found.memories, options.filters, times)
+                around = await neighbours(connection, owner, found.memories, options.filters, times)
+                near = {memory: _without_words(items, present) for memory, items in around.items()}
         return Material(
             memories=found.memories,
             recent=recent,
@@ -269,6 +280,22 @@ class _Asked:
             notes=notes,
             asked=options.memories,
         )
+
+
+def _without_present(found: Recalled, options: ContextOptions) -> Recalled:
+    """Without messages of the conversation whose words, all or a part of them, the prompt holds anyway."""
+    kept = [
+        memory
+        for memory in found.memories
+        if memory.kind == "fact"
+        or options.conversation not in {memory.conversation, str(memory.conversation_id)}
+        or not any(memory.text.strip() in whole for whole in options.present)
+    ]
+    return msgspec.structs.replace(found, memories=kept)
+
+
+def _without_words(items: list[Item], words: frozenset[str]) -> list[Item]:
+    return [item for item in items if item.text.strip() not in words]
 
 
 async def _meeting(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> str:

@@ -19,9 +19,10 @@ from memsvc.db.clock import on_clock
 from memsvc.db.files import query
 from memsvc.db.short_ids import short_id
 from memsvc.profiles.read import blocks_in
+from memsvc.recall.conditions import Occasion, holds, read_when, why
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
-from memsvc.recall.phrases import last_before
+from memsvc.recall.phrases import SITTING, last_before
 from memsvc.recall.results import Memory
 
 MOST_INSTRUCTIONS = 100
@@ -115,9 +116,18 @@ async def profile(
 
 
 async def instructions(
-    connection: AsyncConnection, owner: Owner, categories: Sequence[str] | None, *, core: bool, times: dict[str, Any]
+    connection: AsyncConnection,
+    owner: Owner,
+    categories: Sequence[str] | None,
+    *,
+    core: bool,
+    asked: str,
+    times: dict[str, Any],
 ) -> tuple[list[Item], list[Item]]:
-    """Core items (pinned, or of the category core) and instructions of some categories (None: of all)."""
+    """Core items (pinned, or of the category core) and instructions of some categories (None: of all).
+
+    Those with a condition count where it holds for what is asked (``memsvc.recall.conditions``).
+    """
     parameters = {
         "user_id": owner.user_id,
         "categories": None if categories is None else list(categories),
@@ -127,7 +137,14 @@ async def instructions(
     }
     always: list[Item] = []
     others: list[Item] = []
-    for row in await connection.execute(query("context_instructions"), parameters):
+    rows = (await connection.execute(query("context_instructions"), parameters)).all()
+    conditions = {row.node_id: read_when(row.conditions) for row in rows if row.conditions is not None}
+    begins = any(when is not None and when.event for when in conditions.values())
+    occasion = Occasion(asked, times["now"], begins and await _begins(connection, owner, times))
+    for row in rows:
+        when = conditions.get(row.node_id)
+        if row.node_id in conditions and (when is None or not holds(when, occasion)):
+            continue
         says = f"{row.label}: {row.description}" if row.label and row.description else row.label or row.description
         given = core and row.core
         item = Item(
@@ -135,7 +152,8 @@ async def instructions(
             kind="node",
             memory_id=row.node_id,
             text=says,
-            why="always given" if given else f"an instruction on {row.category}" if row.category else "an instruction",
+            why=(why(when, occasion) if when is not None else "")
+            or ("always given" if given else f"an instruction on {row.category}" if row.category else "an instruction"),
             validity=row.category,
         )
         (always if given else others).append(item)
@@ -144,9 +162,19 @@ async def instructions(
 
 async def last_spoken(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> datetime | None:
     """When the user last spoke before the present sitting, among the latest 200 passages; on the clock of then."""
+    return last_before(await _spoken(connection, owner, times), times["now"])
+
+
+async def _begins(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> bool:
+    """Whether a sitting begins: the user has not spoken for a while."""
+    spoken = await _spoken(connection, owner, times)
+    return not spoken or times["now"] - spoken[0] > SITTING
+
+
+async def _spoken(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> list[datetime]:
+    """When the user spoke, newest first."""
     rows = (await connection.execute(query("context_spoken"), {"user_id": owner.user_id, **times})).all()
-    spoken = [on_clock(row.said_at, row.said_offset) for row in rows if row.kind == "message" and row.role == "user"]
-    return last_before(spoken, times["now"])
+    return [on_clock(row.said_at, row.said_offset) for row in rows if row.kind == "message" and row.role == "user"]
 
 
 def _said(row: Row[Any]) -> dict[str, Any]:

@@ -47,9 +47,10 @@ BEGIN
   ),
   renumbered AS (
     UPDATE profile_evidence AS e
-    SET lines = ARRAY(
-      SELECT k.new_place FROM kept AS k WHERE k.version_id = e.version_id AND k.place = ANY (e.lines) ORDER BY k.place
-    )
+    SET lines = coalesce(nullif(ARRAY( -- an import may have named lines that there are not
+      SELECT k.new_place::smallint FROM kept AS k
+      WHERE k.version_id = e.version_id AND k.place = ANY (e.lines) ORDER BY k.place
+    ), '{}'), e.lines)
     WHERE e.user_id = p_user_id AND e.version_id = ANY (touched) AND e.passage_id NOT IN (SELECT unnest(p_passages))
   ),
   dropped AS (
@@ -62,7 +63,9 @@ BEGIN
     GROUP BY v.version_id
   )
   UPDATE profile_versions AS v
-  SET text = s.text, version = v.version + CASE WHEN v.recorded_to = 'infinity' THEN 1 ELSE 0 END
+  SET text = s.text, version = CASE WHEN v.recorded_to < 'infinity' THEN v.version ELSE (
+    SELECT max(m.version) + 1 FROM profile_versions AS m WHERE m.user_id = p_user_id AND m.block_id = v.block_id
+  ) END
   FROM said AS s
   WHERE v.user_id = p_user_id AND v.version_id = s.version_id AND v.text <> s.text;
   DELETE FROM profile_versions AS d

@@ -51,7 +51,7 @@ memsvc.profile_versions
 TO memsvc_app;
 -- To lock the row; the column can hold one value only.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
-GRANT UPDATE (title, status, last_ingested_at, metadata) ON memsvc.sources TO memsvc_app;
+GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
 GRANT UPDATE (state, requests, attempts, error_code, error, run_after, started_at, finished_at) ON memsvc.jobs

@@ -128,7 +128,7 @@ said AS (
     AND (CAST(:known_at AS timestamptz) IS NULL OR k.recorded_from <= CAST(:known_at AS timestamptz))
 )
 SELECT
-  s.node_id, s.label, s.description, coalesce(s.category, '') AS category,
+  s.node_id, s.label, s.description, coalesce(s.category, '') AS category, s.data -> 'when' AS conditions,
   s.pinned OR lower(coalesce(s.category, '')) = 'core' AS core
 FROM said AS s
 WHERE

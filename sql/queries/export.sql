@@ -40,7 +40,7 @@ FROM (
 -- name: export_sources
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
-  SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at
+  SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after
   FROM memsvc.sources AS s
   WHERE s.user_id = :user_id
   ORDER BY s.source_id

@@ -59,10 +59,11 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
 );
 
 -- name: load_sources
-INSERT INTO memsvc.sources (user_id, source_id, kind, identifier, title, metadata, created_at)
-SELECT :user_id, r.source_id, r.kind, r.identifier, r.title, r.metadata, r.created_at
+INSERT INTO memsvc.sources (user_id, source_id, kind, identifier, title, metadata, created_at, forget_after)
+SELECT :user_id, r.source_id, r.kind, r.identifier, r.title, r.metadata, r.created_at, r.forget_after
 FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
-  source_id uuid, kind text, identifier text, title text, metadata jsonb, created_at timestamptz
+  source_id uuid, kind text, identifier text, title text, metadata jsonb, created_at timestamptz,
+  forget_after interval
 );
 
 -- name: load_passages

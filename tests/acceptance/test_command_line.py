@@ -88,6 +88,14 @@ def test_the_demo_shows_facts_and_three_answers_and_changes_nothing_the_second_t
     assert answers(second) == answers(first)
 
 
+def _answers_are_quoted(rig: Rig) -> None:
+    told = json.loads(rig.ok("ask", "--app", "sample", QUESTION, "--json"))
+    assert (told["found"], told["by"]) == (True, "quotes")
+    assert any("Altona station" in claim["text"] for claim in told["claims"])
+    assert {name for claim in told["claims"] for name in claim["sources"]} == {one["id"] for one in told["sources"]}
+    assert rig.ok("ask", "--app", "sample", "Which frogs live in Borneo?") == "Not in memory.\n"
+
+
 def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     rig.ok("user", "add", "--name", "Marcel", "--alias", "MW", "--app", "sample", "--zone", "Europe/Berlin")
     sample, export = (str(folder("examples") / name) for name in ("conversation.jsonl", "export-openai.json"))
@@ -129,6 +137,7 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     assert "Altona station" in context["text"]
     best = next(item for item in context["sections"][0]["items"] if "Altona station" in item["text"])
     assert re.search(r"> 2025-11-01 16:20 .*\n .*Altona station", rig.ok("show", "--app", "sample", best["id"]))
+    _answers_are_quoted(rig)
     last = ("--conversation", "Bike tour Porto to Santiago", "--recent-turns", "2", "--format", "messages")
     assert json.loads(rig.ok(*packing, "Rui", *last, **words))[0]["role"] == "system"
     refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere", **words)

@@ -11,12 +11,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletionMessageParam
 
+from memsvc.access.keys import create_key
+from memsvc.access.users import Owner, app_id
+from memsvc.api.app import create_app
+from memsvc.db.engine import Database
 from memsvc.errors import LlmError, LlmRefusedError
 from memsvc.llm.answers import FORMS, NoBook, Task, ask
 from memsvc.llm.chat import ChatClient, Message, Patience
 from memsvc.settings import Settings
+from memsvc.sources.read import list_messages
 from tests.acceptance.llama import Llama, environment
+from tests.api.served import served
 
 pytestmark = pytest.mark.acceptance
 STORY = [Message("user", "Tell me a long story about a heron and an otter.")]
@@ -110,3 +118,22 @@ async def test_a_question_that_does_not_fit_is_refused_for_good(llama: Llama) ->
     with pytest.raises(LlmRefusedError, match="context_length_exceeded"):
         await client(llama).chat(long)
     llama.kill()  # it answers nobody any more: this version keeps its lock
+
+
+async def test_openais_client_chats_with_memory(llama: Llama, db: Database, settings: Settings, owner: Owner) -> None:
+    chosen = settings.model_copy(update={"chat_url": llama.url, "chat_model": "smollm2", "chat_context_tokens": 200})
+    key = await create_key(db, await app_id(db, "tests"), scopes=("read", "write"), user_id=owner.user_id)
+    hello: list[ChatCompletionMessageParam] = [{"role": "user", "content": "My heron is called Pixel. Say hello."}]
+    async with served(create_app(chosen, db)) as address, AsyncOpenAI(base_url=f"{address}/v1", api_key=key) as asking:
+        whole = await asking.chat.completions.create(model="memsvc", messages=hello, max_tokens=12)
+        assert whole.choices[0].message.content
+        coming = await asking.chat.completions.with_raw_response.create(
+            model="memsvc", messages=[{"role": "user", "content": "What is it called?"}], max_tokens=12, stream=True
+        )
+        assert coming.headers["X-Memsvc-Memory"] == "ok"
+        pieces = [piece async for piece in coming.parse()]
+        assert len(pieces) > 3
+        assert pieces[-1].choices[0].finish_reason
+        assert [model.id async for model in asking.models.list()]
+    said = (await list_messages(db, owner, "chat")).items
+    assert [message.role for message in said] == ["user", "assistant"] * 2

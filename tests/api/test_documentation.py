@@ -17,6 +17,7 @@ from memsvc.graph.operations import Evidence, Node
 from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn
+from tests.api.conftest import Connect
 from tests.api.graphs import homes
 from tests.api.test_feedback import given
 from tests.api.test_messages_and_recall import said
@@ -119,6 +120,12 @@ async def test_fields_carry_the_words_of_the_source_code(document: dict[str, Any
 
 
 @pytest.fixture
+async def forgetter(connect: Connect, owner: Owner) -> httpx.AsyncClient:
+    """Ada, who may forget."""
+    return await connect("forget", user=owner)
+
+
+@pytest.fixture
 async def example_ids(
     ada: httpx.AsyncClient, db: Database, owner: Owner, settings: Settings, reading: Settings
 ) -> dict[str, str]:
@@ -147,15 +154,20 @@ async def example_ids(
 
 
 async def test_every_documented_example_of_a_request_is_accepted(
-    document: dict[str, Any], ada: httpx.AsyncClient, chief: httpx.AsyncClient, example_ids: dict[str, str]
+    document: dict[str, Any],
+    ada: httpx.AsyncClient,
+    chief: httpx.AsyncClient,
+    forgetter: httpx.AsyncClient,
+    example_ids: dict[str, str],
 ) -> None:
     tried = 0
     for method, path, operation in operations(document):
-        if "requestBody" not in operation:
+        if "requestBody" not in operation or path == "/v1/chat/completions":  # tests/api/test_chat.py has its server
             continue
         examples = operation["requestBody"]["content"]["application/json"]["schema"]["examples"]
         assert examples, path
         client = chief if path in {"/v1/users", "/v1/keys"} else ada
+        client = forgetter if path == "/v1/hooks/session-end" else client
         for example in examples:
             world = await homes(ada)
             filled = {"from_node": world.ines, "to_node": world.porto, "into": world.ines}

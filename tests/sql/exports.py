@@ -155,7 +155,8 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
         [owner.user_id],
     )
     admin.execute(
-        "UPDATE memsvc.sources SET title = %s, metadata = '{\"x\": 1.50}' WHERE user_id = %s AND identifier = 'con'",
+        "UPDATE memsvc.sources SET title = %s, forget_after = '36:00', "
+        "metadata = '{\"x\": 1.50}' WHERE user_id = %s AND identifier = 'con'",
         ["`nul`: a/b\\c.", owner.user_id],
     )
     admin.execute(

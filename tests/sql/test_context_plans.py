@@ -85,11 +85,12 @@ def asked(scratch: Scratch, settings: Settings) -> Iterator[Asked]:
 
 def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
     row = asked.connection.execute(
-        "SELECT source_id, passage_id FROM memsvc.passages WHERE user_id = %s AND session = 'S7' AND ordinal = 7",
+        "SELECT source_id, passage_id, identifier FROM memsvc.passages JOIN memsvc.sources USING (user_id, source_id) "
+        "WHERE user_id = %s AND session = 'S7' AND ordinal = 7",
         [asked.user],
     ).fetchone()
     assert row is not None
-    source, passage = row
+    source, passage, identifier = row
     span = id_range(short_id(passage))
     assert span is not None
     ordinals = list(range(5, 395, 13))
@@ -103,6 +104,8 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
         ("profile_called", {"name": "preferences", "source_id": None, "node_id": None}),
         ("memories_called", {"first": span[0], "last": span[1], "kind": None}),
         ("facts_supported", {"passage_id": passage}),
+        ("chat_last_said", {"identifier": identifier, "session": "S7"}),
+        ("sources_to_forget", {"limit": 100}),
     ):
         nodes = asked.plan(name, **values)
         read = {

@@ -30,6 +30,7 @@ FIELDS = {
     "terms": ("term",),
     "term_deltas": ("terms",),
     "fact_reviews": ("proposal",),
+    "profile_versions": ("name", "text"),
 }
 """Columns that take words of users."""
 TYPES = {
@@ -108,6 +109,16 @@ def learn(app: psycopg.Connection, user_id: UUID, word: str, passage: UUID, hand
         "INSERT INTO memsvc.fact_reviews (user_id, passage_id, extractor, state, reason, proposal, digest) "
         "VALUES (%s, %s, 'tests/1', 'doubtful', 'doubtful', %s, sha256('x'))",
         [user_id, passage, json.dumps({"sentence": f"{word}proposal"})],
+    )
+    block = value(
+        app,
+        "INSERT INTO memsvc.profile_versions (user_id, version, name, kind, text, tokens, token_limit, asserted_by) "
+        "VALUES (%s, 1, %s, 'core', %s, 1, 9, 'tests') RETURNING version_id",
+        [user_id, f"{word}block", f"{word}line"],
+    )
+    app.execute(
+        "INSERT INTO memsvc.profile_evidence (user_id, version_id, passage_id, lines) VALUES (%s, %s, %s, '{1}')",
+        [user_id, block, passage],
     )
     return made
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -212,6 +213,22 @@ def kept_source(admin: psycopg.Connection, owner: Owner) -> Any:
     row = admin.execute("SELECT source_id FROM memsvc.sources WHERE user_id = %s", [owner.user_id]).fetchone()
     assert row is not None
     return row[0]
+
+
+async def test_no_line_outlives_a_passage_that_is_erased_while_it_is_written(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    await write_block(db, owner, "preferences", "By hand.")
+
+    async def note(passage: UUID, number: int) -> None:
+        with suppress(PassageUnknownError):
+            await change_section(db, owner, "preferences", Append(text=f"Heard {number}."), evidence=[passage])
+
+    for passage in await say(db, owner, settings, *(f"Said {number}." for number in range(4))):
+        erasing = erase(db, owner, "message", passage, requested_by="tests")
+        await asyncio.gather(note(passage, 1), erasing, note(passage, 2), note(passage, 3))
+        assert (await read_block(db, owner, "preferences")).text == "By hand."
+    assert found(admin, owner, "profile_evidence") == 0
 
 
 async def test_blocks_go_with_their_node_their_conversation_or_alone(

@@ -1,0 +1,107 @@
+"""A chat in a terminal that remembers: memsvc stands before any OpenAI-compatible server. No package is needed.
+
+    MEMSVC_CHAT_URL=http://127.0.0.1:11434/v1 MEMSVC_CHAT_MODEL=llama3.2 memsvc up &
+    MEMSVC_KEY=$(memsvc key create) python examples/chat_client.py --user Marcel
+
+It sends the last message alone: the history is memory's. ``/why`` shows what the last answer was given, ``/off`` and
+``/on`` switch memory, ``/forget`` erases this conversation (its key needs the scope forget), and an empty line ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+
+class Memory:
+    """memsvc over HTTP."""
+
+    def __init__(self, url: str, key: str, user: str | None, conversation: str) -> None:
+        """Note where it is and for whom."""
+        self.url, self.conversation, self.memory = url.rstrip("/"), conversation, "on"
+        self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        if user:
+            self.headers["X-Memsvc-User"] = user
+
+    def post(self, path: str, body: dict[str, Any], **headers: str) -> Any:
+        """Send JSON; the open response, whose lines are read as they come."""
+        request = urllib.request.Request(  # noqa: S310 - the address is the caller's own
+            f"{self.url}/v1/{path}", json.dumps(body).encode(), self.headers | headers
+        )
+        return urllib.request.urlopen(request, timeout=300)  # noqa: S310
+
+    def chat(self, text: str) -> Iterator[str]:
+        """Say something; the answer, piece by piece."""
+        body = {"model": "memsvc", "stream": True, "messages": [{"role": "user", "content": text}]}
+        where = {"X-Memsvc-Conversation": self.conversation, "X-Memsvc-Memory": self.memory}
+        with self.post("chat/completions", body, **where) as answer:
+            if answer.headers["X-Memsvc-Memory"] == "degraded":
+                print(f"(memory: {answer.headers['X-Memsvc-Memory-Reason']})", file=sys.stderr)
+            for line in answer:
+                data = line.decode().strip().removeprefix("data:").strip()
+                if not line.startswith(b"data:") or data == "[DONE]":
+                    continue
+                event = json.loads(data)
+                if "error" in event:
+                    raise OSError(event["error"]["message"])
+                for choice in event.get("choices", ()):
+                    yield choice.get("delta", {}).get("content") or ""
+
+    def why(self, text: str) -> str:
+        """What memory says to a message; nothing is stored."""
+        with self.post("hooks/message", {"conversation": self.conversation, "text": text, "store": False}) as answer:
+            return str(json.load(answer)["text"])
+
+    def forget(self) -> str:
+        """Erase this conversation; what was erased, in numbers."""
+        with self.post("hooks/session-end", {"conversation": self.conversation, "forget": "session"}) as answer:
+            return json.dumps(json.load(answer)["forgotten"]["counts"])
+
+
+def obey(memory: Memory, command: str, last: str) -> str:
+    """Do what a line that begins with a slash says."""
+    match command:
+        case "/why":
+            return memory.why(last) if last else "Nothing was said yet."
+        case "/on" | "/off":
+            memory.memory = command[1:]
+            return f"Memory is {memory.memory}."
+        case "/forget":
+            return memory.forget()
+        case _:
+            return "There are /why, /on, /off and /forget."
+
+
+def main() -> None:
+    """Talk until an empty line."""
+    parser = argparse.ArgumentParser(description="A chat that remembers.")
+    parser.add_argument("--url", default="http://127.0.0.1:8765", help="memsvc's address")
+    parser.add_argument("--user", help="for whom, where the key may act for several")
+    parser.add_argument("--conversation", default="terminal")
+    chosen = parser.parse_args()
+    memory = Memory(chosen.url, os.environ["MEMSVC_KEY"], chosen.user, chosen.conversation)
+    last = ""
+    while text := sys.stdin.readline().strip():
+        try:
+            if text.startswith("/"):
+                print(obey(memory, text, last))
+                continue
+            last = text
+            for piece in memory.chat(text):
+                print(piece, end="", flush=True)
+            print()
+        except urllib.error.HTTPError as error:
+            problem = json.load(error)
+            print(f"{problem.get('detail', error)} {problem.get('hint', '')}", file=sys.stderr)
+        except OSError as error:
+            print(f"memsvc cannot be reached: {error}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

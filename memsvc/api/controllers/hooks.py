@@ -1,0 +1,200 @@
+"""Hooks for chat apps: before the model, behind it, and when a session ends."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from litestar import Controller, Request, post
+from litestar.di import NamedDependency
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg
+
+from memsvc import observe
+from memsvc.access.erase import Receipt
+from memsvc.api.callers import FORGETTER, TALKER, WRITER, Caller, service_of
+from memsvc.api.problems import documented
+from memsvc.chat.enriching import Enrichment, enrich
+from memsvc.chat.forgetting import end_session, forget_later
+from memsvc.recall.context import ContextOptions
+from memsvc.recall.items import Format
+from memsvc.sources.messages import MessageIn, Role, StoredMessage, append
+
+BY = "hook"
+
+
+class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Something that was said in a chat."""
+
+    conversation: str
+    """What the app calls the conversation; made on first use."""
+    text: str
+    session: str = ""
+    """The sitting within the conversation."""
+    speaker: str = ""
+    message_id: str | None = None
+    """The app's own id, unique in the conversation; makes sending it again harmless."""
+    said_at: str | None = None
+    """ISO 8601; without an offset on the user's clock; now when not given."""
+    metadata: dict[str, Any] = {}
+    forget: Literal["session"] | None = None
+    """session: forget the conversation when its session ends, or after idle_hours of silence; needs that scope."""
+    idle_hours: Annotated[int, msgspec.Meta(ge=1, le=8_760)] = 24
+    """With forget: looked at each night."""
+
+    async def note(self, caller: Caller, stored: StoredMessage | None) -> None:
+        """Mark the conversation where it is to be forgotten."""
+        if self.forget is not None and stored is not None:
+            await forget_later(caller.db, caller.owner, stored.conversation_id, hours=self.idle_hours)
+
+    def message(self, role: Role) -> MessageIn:
+        """The same as a message."""
+        return MessageIn(
+            conversation=self.conversation,
+            session=self.session,
+            text=self.text,
+            speaker=self.speaker,
+            role=role,
+            id=self.message_id,
+            said_at=self.said_at,
+            metadata=self.metadata,
+        )
+
+
+class HookMessageIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
+    """What the user says, and what its context shall hold."""
+
+    store: bool = True
+    """false: recall for it, and write nothing."""
+    budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
+    """Longest block."""
+    format: Format = "text"
+    """text, markdown, json, or messages for chat models."""
+    recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
+    """So many last turns of this conversation, to the letter, for apps that keep none themselves."""
+
+
+class HookResponseIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
+    """What the assistant answered."""
+
+
+class SessionEndIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A session that is over."""
+
+    conversation: str
+    """Its identifier, or its id."""
+    forget: Literal["session"] | None = None
+    """session: erase the conversation now, whatever was agreed upon before."""
+
+
+class SessionEnded(msgspec.Struct, kw_only=True, frozen=True):
+    """What the end of a session did."""
+
+    forgotten: Receipt | None
+    """The receipt of erasing it; null: it stays in memory."""
+
+
+MESSAGE = {
+    "conversation": "petals-7",
+    "text": "Where do we meet Ines?",
+    "message_id": "m-18",
+    "budget_tokens": 600,
+}
+RESPONSE = {"conversation": "petals-7", "text": "At the Lindenhof, on Friday.", "message_id": "m-19"}
+ENDED = {"conversation": "petals-7", "forget": "session"}
+
+
+class HooksController(Controller):
+    """Hooks."""
+
+    path = "/hooks"
+    tags = ("chat",)
+
+    @post(
+        "/message",
+        status_code=200,
+        operation_id="hookMessage",
+        summary="Enrich a message before the model",
+        description="Recalls what matters for what the user says, as one fenced block for the prompt, and stores the "
+        "message in the same request. If recall fails or is slow, the message is stored all the same, the block is "
+        "empty and `degraded` has a code. Sending it again with the same message_id stores nothing. Needs the scopes "
+        "read and write.",
+        response_description="The block, and what became of the message.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=TALKER,
+    )
+    async def message(
+        self,
+        request: Request[Any, Any, Any],
+        data: Annotated[HookMessageIn, BodyKwarg(examples=[Example(value=MESSAGE)])],
+        talker: NamedDependency[Caller],
+    ) -> Enrichment:
+        """Recall, and store."""
+        if data.forget is not None:
+            talker.principal.require("forget")
+        options = ContextOptions(
+            budget_tokens=data.budget_tokens,
+            format=data.format,
+            recent_turns=data.recent_turns,
+            salient=0,
+            chance=False,
+        )
+        enriched = await enrich(
+            talker.db,
+            talker.owner,
+            data.message("user"),
+            talker.settings,
+            options=options,
+            embedder=talker.embedder,
+            afterwards=service_of(request).afterwards,
+            store=data.store,
+        )
+        await data.note(talker, enriched.stored)
+        return enriched
+
+    @post(
+        "/response",
+        status_code=202,
+        operation_id="hookResponse",
+        summary="Take in an answer behind the model",
+        description="Stores what the assistant answered; when this answers, it is committed and can be recalled, and "
+        "background work follows. Sending it again with the same message_id stores nothing.",
+        response_description="The receipt.",
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
+        dependencies=WRITER,
+    )
+    async def response(
+        self,
+        data: Annotated[HookResponseIn, BodyKwarg(examples=[Example(value=RESPONSE)])],
+        writer: NamedDependency[Caller],
+    ) -> StoredMessage:
+        """Store it."""
+        if data.forget is not None:
+            writer.principal.require("forget")
+        with observe.INGEST_SECONDS.time():
+            [stored] = await append(writer.db, writer.owner, [data.message("assistant")], writer.settings)
+        observe.MESSAGES.labels(outcome=stored.outcome).inc()
+        await data.note(writer, stored)
+        return stored
+
+    @post(
+        "/session-end",
+        status_code=200,
+        operation_id="hookSessionEnd",
+        summary="End a session",
+        description="Erases the conversation for good, with all that only it supported, where a message of it said "
+        "so (forget), or where that is asked for now; else it stays. Needs the scope forget.",
+        response_description="The receipt, or that it stays.",
+        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        dependencies=FORGETTER,
+    )
+    async def session_end(
+        self,
+        data: Annotated[SessionEndIn, BodyKwarg(examples=[Example(value=ENDED)])],
+        forgetter: NamedDependency[Caller],
+    ) -> SessionEnded:
+        """Forget it, where that is wanted."""
+        receipt = await end_session(
+            forgetter.db, forgetter.owner, data.conversation, forget=data.forget is not None, requested_by=BY
+        )
+        return SessionEnded(forgotten=receipt)

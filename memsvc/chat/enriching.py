@@ -1,0 +1,105 @@
+"""Hooks for chat apps that ask a model themselves: what memory knows before it, what was said behind it.
+
+Unlike the drop-in door, a hook that cannot store says so: its caller has nothing else to do here, and can try again.
+Recall may fail or be slow all the same; then the message is stored, and the app asks its model without memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+import msgspec
+
+from memsvc import observe
+from memsvc.access.users import Owner
+from memsvc.chat.afterwards import Afterwards
+from memsvc.chat.reminding import last_said, remind
+from memsvc.db.engine import Database
+from memsvc.recall.context import ContextOptions, check_options
+from memsvc.recall.items import ChatMessage, Context, Format
+from memsvc.recall.search import QueryEmbedder
+from memsvc.recall.signals import record_recall
+from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, StoredMessage, append, prepare
+
+
+class Enrichment(msgspec.Struct, frozen=True, kw_only=True):
+    """What memory says to a message."""
+
+    text: str
+    """The block for the prompt; empty where memory failed."""
+    format: Format
+    messages: list[ChatMessage]
+    """In the format messages: the block, then the last turns; else empty."""
+    tokens: int
+    ids: list[str]
+    """Short ids of all that stands in it, in its order; GET /v1/memories/{id} opens them."""
+    relevant: bool
+    """False: nothing that was recalled is likely to answer."""
+    recall_id: UUID | None
+    """For feedback."""
+    degraded: list[str]
+    """What could not be asked, or a code that says why there is no block."""
+    stored: StoredMessage | None
+    """What became of the message; None: it was not to be stored."""
+
+
+async def enrich(
+    db: Database,
+    owner: Owner,
+    message: MessageIn,
+    settings: Settings,
+    *,
+    options: ContextOptions,
+    embedder: QueryEmbedder | None,
+    afterwards: Afterwards,
+    store: bool = True,
+) -> Enrichment:
+    """Recall for a message, then store it; committed when this returns.
+
+    Args:
+        db: the database.
+        owner: whose memory.
+        message: what the user says.
+        settings: limits; ``chat_memory_ms`` for recall.
+        options: what the block holds; its conversation is the message's.
+        embedder: gives the query's vector.
+        afterwards: notes the recall behind the answer.
+        store: False: nothing is written.
+
+    Raises:
+        MemsvcError: the message or an option cannot be; or the message cannot be stored now.
+    """
+    prepare([message], owner, settings)
+    check_options(replace(options, conversation=message.conversation))
+
+    async def recall() -> Context:
+        known = await last_said(db, owner, message.conversation, message.session)
+        asked = message.text or message.caption or ""
+        return await remind(db, owner, asked, settings, embedder=embedder, options=options, known=known, door="hook")
+
+    recalled, code = await afterwards.within(settings.chat_memory_ms / 1000, recall(), abandon=True)
+    stored = None
+    if store:
+        with observe.INGEST_SECONDS.time():
+            [stored] = await append(db, owner, [message], settings)
+        observe.MESSAGES.labels(outcome=stored.outcome).inc()
+    if recalled is None:
+        recalled = Context(
+            text="", format=options.format, messages=[], tokens=0, budget_tokens=options.budget_tokens, tokenizer="",
+            sections=[], memories=[], left_out=0, relevant=False, ambiguous=[], seed=None, degraded=[],
+        )  # fmt: skip
+    elif recalled.recall_id is not None and recalled.memories:
+        afterwards.start(record_recall(db, owner, recalled, door="hook", mode="balanced"))
+    return Enrichment(
+        text=recalled.text,
+        format=recalled.format,
+        messages=recalled.messages,
+        tokens=recalled.tokens,
+        ids=[item.id for section in recalled.sections for item in section.items],
+        relevant=recalled.relevant,
+        recall_id=recalled.recall_id,
+        degraded=[*([code] if code else []), *recalled.degraded],
+        stored=stored,
+    )

@@ -1,0 +1,1 @@
+"""What a language model is asked about memories, a module a question."""

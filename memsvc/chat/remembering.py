@@ -1,0 +1,176 @@
+"""What memory does in one turn of a chat; whatever goes wrong with it, the chat goes on.
+
+Before the chat server is asked: recall what matters, then store what the user said, both within a time limit. Behind
+it: store what the assistant said. Recall comes first, so that nobody is reminded of what he just says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from memsvc import observe
+from memsvc.access.users import Owner
+from memsvc.chat.afterwards import Afterwards
+from memsvc.chat.hearing import Hearing
+from memsvc.chat.reminding import last_said, remind
+from memsvc.chat.request import ChatRequest
+from memsvc.db.engine import Database
+from memsvc.db.storable import check_storable
+from memsvc.recall.context import ContextOptions
+from memsvc.recall.items import Context
+from memsvc.recall.search import QueryEmbedder
+from memsvc.recall.signals import record_recall
+from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, Role, append
+
+T = TypeVar("T")
+LEAST_S = 0.2
+"""Storing what the user said gets so long at least, however long recall took."""
+FILTERED = "content_filter"
+PREFACE = (
+    "What you remember of the user and of earlier talks stands below, as quotes, with the day on which it was said. "
+    "Use what helps, and trust the newest where it changed. Where it is silent, answer as you would without it."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """Whose chat it is, and what remembering it needs."""
+
+    db: Database
+    owner: Owner
+    settings: Settings
+    embedder: QueryEmbedder | None
+    afterwards: Afterwards
+    conversation: str
+    session: str = ""
+
+
+@dataclass(slots=True)
+class Remembering:
+    """One turn's memory: ``begin``, ask the chat server, ``end``."""
+
+    talk: Talk
+    request: ChatRequest
+    key: str | None = None
+    """The client's own id of what the user says; None: it is named by what stands in the request."""
+    context: Context | None = None
+    """What was recalled."""
+    reasons: list[str] = field(default_factory=list)
+    """Codes of what did not work."""
+    message_id: str = ""
+
+    @property
+    def state(self) -> Literal["ok", "degraded"]:
+        """How well memory took part."""
+        return "degraded" if self.reasons else "ok"
+
+    @property
+    def block(self) -> str | None:
+        """What the chat server is told; None: nothing."""
+        return f"{PREFACE}\n\n{self.context.text}" if self.context is not None else None
+
+    async def begin(self) -> None:
+        """Recall, and store what the user said; never fails, and takes no longer than the settings say."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self.talk.settings.chat_memory_ms / 1000
+        if self.request.query:
+            self.context = await self._within(until, self._recalled(), abandon=True)
+        if self.context is not None:
+            self.reasons += self.context.degraded
+        self.message_id = self.message_id or self._new_id()
+        if self.request.asks:
+            await self._within(max(until, loop.time() + LEAST_S), self._store("user", self.request.query, {}))
+
+    async def end(self, heard: Hearing) -> None:
+        """Store what the assistant said; never fails, and goes on in the background where it takes long."""
+        if (work := self._answered(heard)) is not None:
+            until = asyncio.get_running_loop().time() + self.talk.settings.chat_memory_ms / 1000
+            await self._within(until, work)
+        self._note_recall()
+
+    def end_later(self, heard: Hearing) -> None:
+        """The same in the background, for a client that has gone."""
+        if (work := self._answered(heard)) is not None:
+            self.talk.afterwards.start(work)
+        self._note_recall()
+
+    async def _within(self, until: float, work: Coroutine[Any, Any, T], *, abandon: bool = False) -> T | None:
+        """What work gives by some time of the loop's clock; what goes wrong is noted."""
+        left_s = until - asyncio.get_running_loop().time()
+        found, code = await self.talk.afterwards.within(left_s, work, abandon=abandon)
+        if code is not None:
+            self.reasons.append(code)
+        return found
+
+    async def _recalled(self) -> Context:
+        """A context for the query, without what the request holds already."""
+        talk, settings = self.talk, self.talk.settings
+        check_storable(talk.conversation, "conversation")
+        check_storable(talk.session, "session")
+        known = await last_said(talk.db, talk.owner, talk.conversation, talk.session)
+        self.message_id = self._new_id(known.client_id if known is not None else None)
+        options = ContextOptions(
+            budget_tokens=settings.chat_context_tokens,
+            recent_turns=settings.chat_turns,
+            present=[turn.text for turn in self.request.turns],
+            salient=0,
+            chance=False,
+        )
+        return await remind(
+            talk.db,
+            talk.owner,
+            self.request.query,
+            settings,
+            embedder=talk.embedder,
+            options=options,
+            known=known,
+            door="chat",
+        )
+
+    def _new_id(self, last: str | None = None) -> str:
+        """The identity of what the user says, by which sending it again stores nothing.
+
+        A request with its history names its last message. One without history may come again because no answer came,
+        or because a person says the same once more: it is the former while nothing was said since.
+        """
+        if self.key is not None:
+            return f"chat:{self.key}"
+        name = f"chat:{self.request.digest(self.talk.conversation, self.talk.session)}"
+        if not self.request.alone:
+            return name
+        return last if last is not None and last.startswith(f"{name}:") else f"{name}:{secrets.token_hex(4)}"
+
+    def _answered(self, heard: Hearing) -> Coroutine[Any, Any, None] | None:
+        """Storing the assistant's words, where these are an answer."""
+        if not heard.text or heard.acts or heard.finish == FILTERED:
+            return None
+        return self._store("assistant", heard.text, {"finish": heard.finish or "broken off"})
+
+    async def _store(self, role: Role, text: str, metadata: dict[str, Any]) -> None:
+        talk = self.talk
+        name = self.message_id
+        if role == "assistant":  # a question that is asked again may get another answer
+            name = f"answer:{name}:{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        message = MessageIn(
+            conversation=talk.conversation,
+            session=talk.session,
+            role=role,
+            text=text,
+            id=name,
+            metadata=metadata,
+        )
+        with observe.INGEST_SECONDS.time():
+            [stored] = await append(talk.db, talk.owner, [message], talk.settings)
+        observe.MESSAGES.labels(outcome=stored.outcome).inc()
+
+    def _note_recall(self) -> None:
+        """Note what was recalled, once, behind the answer."""
+        recalled, talk = self.context, self.talk
+        if recalled is not None and recalled.recall_id is not None and recalled.memories:
+            talk.afterwards.start(record_recall(talk.db, talk.owner, recalled, door="chat", mode="balanced"))

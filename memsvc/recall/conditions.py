@@ -1,0 +1,85 @@
+"""When an instruction counts: at a word in the query, at a time, when a sitting begins.
+
+An Instruction node may have ``when`` in its data. All that it names must hold; what nobody can read never does. It is
+looked at when a context is built, so nothing has to be awake for a timed instruction.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Literal
+
+import msgspec
+
+Clock = str
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class When(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A condition, as it stands in a node's data."""
+
+    keywords: list[str] = []
+    """One of these stands in the query, as whole words, in small letters or large."""
+    between: tuple[Clock, Clock] | None = None
+    """From one time of day up to, and without, another on the user's clock, HH:MM; over midnight where it is later."""
+    weekdays: list[Weekday] = []
+    """On one of these days."""
+    event: Literal["begin"] | None = None
+    """begin: the user has not spoken for half an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """For what a context is built."""
+
+    query: str
+    now: datetime
+    """On the user's clock."""
+    begins: bool
+    """A sitting begins."""
+
+
+def read_when(data: object) -> When | None:
+    """A condition as it can be held against an occasion; None: it cannot be read."""
+    try:
+        when = msgspec.convert(data, When)
+        if when.between is not None:
+            _ = [time.fromisoformat(clock) for clock in when.between]
+    except (msgspec.ValidationError, ValueError):
+        return None
+    return when
+
+
+def holds(when: When, occasion: Occasion) -> bool:
+    """Whether all that a condition names is so."""
+    return (
+        (not when.keywords or _names(when.keywords, occasion.query))
+        and (when.between is None or _lies_between(when.between, occasion.now.time()))
+        and (not when.weekdays or WEEKDAYS[occasion.now.weekday()] in when.weekdays)
+        and (when.event is None or occasion.begins)
+    )
+
+
+def why(when: When, occasion: Occasion) -> str:
+    """The reason why an instruction counts now, in a few words."""
+    found = [f"says “{word}”" for word in when.keywords if _names([word], occasion.query)][:1]
+    if when.between is not None:
+        found.append(f"from {when.between[0]} to {when.between[1]}")
+    if when.weekdays:
+        found.append(f"on {WEEKDAYS[occasion.now.weekday()]}")
+    if when.event is not None:
+        found.append("a sitting begins")
+    return ", ".join(found)
+
+
+def _names(keywords: list[str], query: str) -> bool:
+    words = [re.escape(word.strip()) for word in keywords if word.strip()]
+    return bool(words) and re.search(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", query, re.IGNORECASE) is not None
+
+
+def _lies_between(span: tuple[Clock, Clock], now: time) -> bool:
+    begin, end = (time.fromisoformat(clock) for clock in span)
+    return begin <= now < end if begin <= end else now >= begin or now < end

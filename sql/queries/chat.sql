@@ -1,0 +1,44 @@
+-- Statements of memsvc.chat.
+
+-- name: chat_last_said
+-- A conversation by its identifier, and the client's id of what was said last in a session of it.
+SELECT
+  s.source_id,
+  (
+    SELECT p.client_id
+    FROM memsvc.passages AS p
+    WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.session = :session
+    ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
+    LIMIT 1
+  ) AS client_id
+FROM memsvc.sources AS s
+WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
+
+-- name: mark_to_forget
+-- What is marked already keeps the time that was said last.
+UPDATE memsvc.sources AS s SET forget_after = make_interval(hours => :hours)
+WHERE s.user_id = :user_id AND s.source_id = :source_id;
+
+-- name: is_to_forget
+SELECT s.forget_after IS NOT NULL AS marked
+FROM memsvc.sources AS s
+WHERE s.user_id = :user_id AND s.source_id = :source_id;
+
+-- name: sources_to_forget
+-- Marked conversations in which nothing was said for as long as that was to be, some at a time. Ids of passages are in
+-- the order of their arrival; the order names the key.
+SELECT s.source_id
+FROM memsvc.sources AS s
+WHERE s.user_id = :user_id AND s.forget_after IS NOT NULL
+  AND coalesce(
+    (
+      SELECT p.recorded_at
+      FROM memsvc.passages AS p
+      WHERE p.user_id = :user_id AND p.source_id = s.source_id AND p.kind = 'message'
+      ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
+      LIMIT 1
+    ),
+    s.created_at
+  ) < now() - s.forget_after
+ORDER BY s.source_id
+LIMIT :limit;

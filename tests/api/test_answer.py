@@ -1,0 +1,116 @@
+"""Answers rest on packed memories alone, each claim on one at least; else it is not in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from litestar import Litestar
+
+from memsvc.chat.answering import NOT_IN_MEMORY, claims_of
+from memsvc.llm.answers import UnfitError
+from tests.fakes.chat_server import ChatServer, Hangs, Say, Status, serving
+
+TEXT = "My sister Ines lives in Porto."
+
+
+@pytest.fixture
+def model(api: Litestar) -> Iterator[ChatServer]:
+    """A scripted language model that the application asks."""
+    service = api.state["service"]
+    with serving(ChatServer()) as server:
+        chosen = {"llm_url": server.url, "llm_model": "m-1", "llm_timeout_s": 0.5}
+        api.state["service"] = replace(service, settings=service.settings.model_copy(update=chosen))
+        yield server
+    api.state["service"] = service
+
+
+async def fill(client: httpx.AsyncClient, *texts: str) -> None:
+    messages = [{"conversation": "a", "text": text} for text in texts or (TEXT, "The garden needs water.")]
+    assert (await client.post("/v1/messages", json={"messages": messages})).status_code == 202
+
+
+async def asked(client: httpx.AsyncClient, query: str, **more: Any) -> dict[str, Any]:
+    answer = await client.post("/v1/answer", json={"query": query, **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def first_id(body: dict[str, Any]) -> str:
+    """The id of the first memory that the model was given."""
+    block = next(one["content"] for one in body["messages"] if one["role"] == "user")
+    return str(block.split("\n[m:")[1].split("]")[0])
+
+
+async def test_without_a_model_memories_are_quoted(ada: httpx.AsyncClient) -> None:
+    await fill(ada)
+    told = await asked(ada, "Where does Ines live?")
+    assert (told["found"], told["by"], told["degraded"]) == (True, "quotes", [])
+    [claim] = told["claims"]
+    assert TEXT in claim["text"]
+    assert claim["sources"] == [told["sources"][0]["id"]]
+    assert (await ada.get(f"/v1/memories/{claim['sources'][0]}")).json()["text"] == TEXT
+    assert told["answer"] == f"{claim['text']} [{claim['sources'][0]}]"
+    nothing = await asked(ada, "Quantum chromodynamics?")
+    assert (nothing["found"], nothing["answer"], nothing["claims"]) == (False, NOT_IN_MEMORY, [])
+
+
+async def test_a_models_claims_name_their_memories(ada: httpx.AsyncClient, model: ChatServer) -> None:
+    await fill(ada)
+
+    def answers(body: dict[str, Any]) -> str:
+        good = f"m:{first_id(body)}"
+        claims = [
+            {"text": "Ines lives in Porto.", "sources": [f"[{good}]", "m:00000000000"]},
+            {"text": "Porto is in Portugal.", "sources": []},
+            {"text": "She likes it.", "sources": ["m:00000000000"]},
+        ]
+        return json.dumps({"claims": claims})
+
+    model.otherwise = Say(answers)
+    told = await asked(ada, "Where does Ines live?")
+    assert told["by"] == "model"
+    assert [claim["text"] for claim in told["claims"]] == ["Ines lives in Porto."]
+    assert [source["text"] for source in told["sources"]] == [TEXT]
+    system, user = model.requests[0]["messages"]
+    assert TEXT not in system["content"]
+    assert user["content"].startswith("[memsvc context ")
+    assert user["content"].endswith('Question: "Where does Ines live?"')
+    model.otherwise = Say('{"claims": []}')
+    assert (await asked(ada, "Does Ines like Porto?"))["answer"] == NOT_IN_MEMORY
+    before = len(model)
+    assert not (await asked(ada, "Quantum chromodynamics?"))["found"]
+    assert (await asked(ada, "Where does Ines live?", model=False))["by"] == "quotes"
+    assert len(model) == before, "nobody is asked where nothing is recalled, or none is wanted"
+
+
+@pytest.mark.parametrize("step", [Status(500), Say("I think it is Porto."), Hangs()], ids=["down", "words", "hangs"])
+async def test_a_model_that_fails_costs_claims_and_no_answer(
+    ada: httpx.AsyncClient, model: ChatServer, step: Any
+) -> None:
+    await fill(ada)
+    model.otherwise = step
+    told = await asked(ada, "Where does Ines live?")
+    assert (told["by"], told["degraded"], told["found"]) == ("quotes", ["llm"], True)
+    assert TEXT in told["answer"]
+
+
+def test_claims_that_name_nothing_are_sent_back() -> None:
+    with pytest.raises(UnfitError):
+        claims_of({"claims": [{"text": "Porto.", "sources": ["Ines"]}]}, {})
+    assert claims_of({"claims": []}, {}) == []
+
+
+async def test_two_users_share_nothing(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    await asyncio.gather(fill(ada), fill(bob, "The garden needs water."))
+    hers, his = await asyncio.gather(*(asked(one, "Where does Ines live?") for one in (ada, bob)))
+    assert hers["found"]
+    assert "Porto" not in json.dumps(his)
+    refused = await ada.post("/v1/answer", json={"query": " "})
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request")

@@ -1,0 +1,141 @@
+"""Hooks for chat apps: a block before the model, the answer behind it, and forgetting in the end."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import psycopg
+import pytest
+
+from jobs.steps import all_steps
+from memsvc.access.users import Owner
+from memsvc.chat.forgetting import forgetting_steps
+from memsvc.db.engine import Database
+from memsvc.settings import Settings
+from tests.api.conftest import Connect
+
+SAID = {"conversation": "petals", "text": "My sister Ines lives in Porto.", "message_id": "1"}
+
+
+async def test_a_message_is_enriched_and_stored_once(ada: httpx.AsyncClient) -> None:
+    first = (await ada.post("/v1/hooks/message", json=SAID)).json()
+    assert first["stored"]["outcome"] == "created"
+    assert "Porto" not in first["text"], "nobody is reminded of what he just says"
+    again = (await ada.post("/v1/hooks/message", json=SAID)).json()
+    assert again["stored"]["outcome"] == "existing"
+    asked = {"conversation": "other", "text": "Where does Ines live?", "store": False}
+    told = (await ada.post("/v1/hooks/message", json=asked)).json()
+    assert "My sister Ines lives in Porto." in told["text"]
+    assert (told["stored"], told["degraded"], told["relevant"]) == (None, [], True)
+    [opened] = [await ada.get(f"/v1/memories/{name}") for name in told["ids"][:1]]
+    assert opened.json()["text"] == SAID["text"]
+    assert [one["identifier"] for one in (await ada.get("/v1/conversations")).json()["items"]] == ["petals"]
+
+
+async def test_an_answer_is_taken_in(ada: httpx.AsyncClient) -> None:
+    await ada.post("/v1/hooks/message", json=SAID)
+    answered = {"conversation": "petals", "text": "Porto is lovely.", "message_id": "2", "speaker": "Petal"}
+    taken = await ada.post("/v1/hooks/response", json=answered)
+    assert (taken.status_code, taken.json()["outcome"]) == (202, "created")
+    assert taken.json()["job_id"]
+    told = await ada.post(
+        "/v1/hooks/message", json=SAID | {"text": "And?", "message_id": "3", "format": "messages", "recent_turns": 5}
+    )
+    assert [(one["role"], one["content"]) for one in told.json()["messages"][1:]] == [
+        ("user", SAID["text"]),
+        ("assistant", "Porto is lovely."),
+    ]
+
+
+async def test_a_message_is_stored_though_recall_fails(ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("memsvc.chat.reminding.build_context", fails)
+    told = (await ada.post("/v1/hooks/message", json=SAID)).json()
+    assert (told["text"], told["degraded"], told["stored"]["outcome"]) == ("", ["internal"], "created")
+
+
+async def test_what_cannot_be_stored_is_refused(ada: httpx.AsyncClient) -> None:
+    for body, code in (
+        (SAID | {"text": " "}, "empty_text"),
+        (SAID | {"text": "\0"}, "invalid_text"),
+        (SAID | {"said_at": "soon"}, "invalid_time"),
+        (SAID | {"budget_tokens": 1}, "invalid_request"),
+        (SAID | {"unknown": 1}, "invalid_request"),
+    ):
+        answer = await ada.post("/v1/hooks/message", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (400, code)
+    await ada.post("/v1/hooks/response", json=SAID)
+    other = await ada.post("/v1/hooks/response", json=SAID | {"text": "Something else."})
+    assert (other.status_code, other.json()["code"]) == (409, "message_conflict")
+
+
+async def test_two_users_at_once_share_nothing(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:
+    asked = {"conversation": "petals", "text": "Where does sister Ines live?", "recent_turns": 5}
+    await asyncio.gather(ada.post("/v1/hooks/message", json=SAID), bob.post("/v1/hooks/message", json=asked))
+    his, hers = await asyncio.gather(*(one.post("/v1/hooks/message", json=asked) for one in (bob, ada)))
+    assert "Porto" in hers.json()["text"]
+    assert "Porto" not in his.text
+
+
+async def test_a_session_is_forgotten_when_it_ends(connect: Connect, owner: Owner, other: Owner) -> None:
+    ada, bob = [await connect("read", "write", "forget", user=user) for user in (owner, other)]
+    await ada.post("/v1/hooks/message", json=SAID)
+    end = {"conversation": "petals"}
+    stays = await ada.post("/v1/hooks/session-end", json=end)
+    assert (stays.status_code, stays.json()) == (200, {"forgotten": None})
+    foreign = await bob.post("/v1/hooks/session-end", json=end | {"forget": "session"})
+    assert (foreign.status_code, foreign.json()["code"]) == (404, "conversation_unknown")
+    gone = (await ada.post("/v1/hooks/session-end", json=end | {"forget": "session"})).json()["forgotten"]
+    assert (gone["state"], gone["verified"]) == ("done", True)
+    assert (await ada.post("/v1/recall", json={"query": "Ines Porto"})).json()["memories"] == []
+    assert (await ada.get("/v1/conversations")).json()["items"] == []
+
+
+async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncClient) -> None:
+    for label, when in (
+        ("Name the grade of oak", {"keywords": ["oak"]}),
+        ("Ask how the night was", {"event": "begin"}),
+        ("Never shown", {"keyword": "misspelt"}),
+        ("Be kind", None),
+    ):
+        data = {"when": when, "pinned": True} if when is not None else {}
+        node = {"type": "Instruction", "label": label, "data": data}
+        assert (await ada.post("/v1/nodes", json=node)).status_code == 201
+    first = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which oak?"})).json()["text"]
+    assert "Name the grade of oak" in first
+    assert "why: says “oak”" in first
+    assert "Ask how the night was" in first
+    second = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which elm?", "message_id": "2"})).json()["text"]
+    for label, expected in (("grade", False), ("night", False), ("Never", False), ("Be kind", True)):
+        assert (label in second) is expected, label
+
+
+async def test_a_marked_conversation_goes_with_its_session_or_in_silence(
+    connect: Connect, owner: Owner, other: Owner, db: Database, admin: psycopg.Connection
+) -> None:
+    ada, bob = [await connect("read", "write", "forget", user=user) for user in (owner, other)]
+    meek = await connect("read", "write", user=owner)
+    marked = SAID | {"forget": "session", "idle_hours": 5}
+    refused = await meek.post("/v1/hooks/message", json=marked)
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    for client in (ada, bob):
+        for name in ("ended", "left", "fresh"):
+            assert (await client.post("/v1/hooks/response", json=marked | {"conversation": name})).status_code == 202
+    gone = (await ada.post("/v1/hooks/session-end", json={"conversation": "ended"})).json()["forgotten"]
+    assert (gone["state"], gone["verified"]) == ("done", True)
+    admin.execute(
+        "UPDATE memsvc.passages AS p SET recorded_at = p.recorded_at - interval '6 hours' FROM memsvc.sources AS s "
+        "WHERE s.user_id = p.user_id AND s.source_id = p.source_id AND s.identifier = 'left'"
+    )
+    [step] = forgetting_steps()["tidy"]
+    assert step in all_steps(Settings(), None)["tidy"]
+    assert not await step(db, owner.user_id, owner.user_id)
+
+    async def kept(client: httpx.AsyncClient) -> set[str]:
+        return {one["identifier"] for one in (await client.get("/v1/conversations")).json()["items"]}
+
+    assert await kept(ada) == {"fresh"}
+    assert await kept(bob) == {"ended", "left", "fresh"}
