@@ -16,8 +16,10 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.erase import Receipt
+from memsvc.chat.answering import MemoryAnswer
+from memsvc.chat.enriching import Enrichment
 from memsvc.client import options as o
-from memsvc.client.results import LinkEnded, Preview, Stored
+from memsvc.client.results import LinkEnded, Preview, SessionEnded, Stored
 from memsvc.db.paging import Page
 from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.history import Change
@@ -29,7 +31,7 @@ from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Change as TextChange
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
-from memsvc.sources.messages import MessageIn
+from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
 
@@ -131,6 +133,36 @@ def conversations(limit: int) -> Call[Page[Conversation]]:
 def messages(conversation: str | UUID, limit: int) -> Call[Page[Message]]:
     """What was said in a conversation."""
     return _read(_at("/v1/conversations/{}/messages", conversation), Page[Message], {"limit": limit})
+
+
+# Chats
+
+
+def answer(query: str, options: o.AnswerOptions) -> Call[MemoryAnswer]:
+    """What memory knows about a question."""
+    return Call("POST", "/v1/answer", MemoryAnswer, {"query": query, **options}, repeatable=True)
+
+
+def enrich(text: str, conversation: str, options: o.EnrichOptions) -> Call[Enrichment]:
+    """What a model should know before it answers; the message is stored meanwhile."""
+    return _said("/v1/hooks/message", Enrichment, text, conversation, options)
+
+
+def responded(text: str, conversation: str, options: o.SaidOptions) -> Call[StoredMessage]:
+    """Store what the model answered."""
+    return _said("/v1/hooks/response", StoredMessage, text, conversation, options)
+
+
+def _said(path: str, answer: type[T], text: str, conversation: str, options: Mapping[str, Any]) -> Call[T]:
+    """An id that the caller does not give is made, so that the same call can be sent again."""
+    body = {"message_id": secrets.token_hex(16), **options, "text": text, "conversation": conversation}
+    return Call("POST", path, answer, body, repeatable=True)
+
+
+def end_session(conversation: str, *, forget: bool) -> Call[SessionEnded]:
+    """Say that a session is over."""
+    body = {"conversation": conversation, **({"forget": "session"} if forget else {})}
+    return Call("POST", "/v1/hooks/session-end", SessionEnded, body)
 
 
 # Notes and links

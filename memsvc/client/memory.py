@@ -13,11 +13,13 @@ from uuid import UUID
 import httpx
 
 from memsvc.access.erase import Receipt
+from memsvc.chat.answering import MemoryAnswer
+from memsvc.chat.enriching import Enrichment
 from memsvc.client import calls
 from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, Local, LocalTransport
-from memsvc.client.results import LinkEnded, Preview
+from memsvc.client.results import LinkEnded, Preview, SessionEnded
 from memsvc.client.wire import Retries, Trial
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
@@ -164,6 +166,24 @@ class Memory:
     def messages(self, conversation: str | UUID, *, page: int = 100) -> Iterator[Message]:
         """All that was said in a conversation, in order."""
         return self.pages(calls.messages(conversation, page))
+
+    # Chats
+
+    def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
+        """What memory knows about a question: claims, each with its sources."""
+        return self.send(calls.answer(query, options))
+
+    def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
+        """Before a model answers: what it should know; what the user says is stored meanwhile."""
+        return self.send(calls.enrich(text, conversation, options))
+
+    def responded(self, text: str, conversation: str, **options: Unpack[o.SaidOptions]) -> StoredMessage:
+        """After it: remember what it answered."""
+        return self.send(calls.responded(text, conversation, options))
+
+    def end_session(self, conversation: str, *, forget: bool = False) -> SessionEnded:
+        """Say that a session is over; it is erased where that was agreed upon, or is asked for here."""
+        return self.send(calls.end_session(conversation, forget=forget))
 
     # Notes and links
 

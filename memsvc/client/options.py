@@ -82,6 +82,34 @@ class ContextOptions(Filters, total=False):
     elapsed: bool
 
 
+class AnswerOptions(Filters, total=False):
+    """How a question is answered."""
+
+    budget_tokens: int
+    model: bool
+
+
+class SaidOptions(TypedDict, total=False):
+    """About what is said in a chat."""
+
+    session: str
+    speaker: str
+    message_id: str
+    said_at: Time
+    metadata: Mapping[str, Any]
+    forget: Literal["session"]
+    idle_hours: int
+
+
+class EnrichOptions(SaidOptions, total=False):
+    """And what its context holds."""
+
+    store: bool
+    budget_tokens: int
+    format: Format
+    recent_turns: int
+
+
 class NoteOptions(TypedDict, total=False):
     """About a note."""
 

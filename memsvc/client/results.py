@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from memsvc.access.erase import Receipt
 from memsvc.sources.messages import StoredMessage
 
 
@@ -21,6 +22,13 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     counts: dict[str, int]
     """Rows that would go, by table."""
+
+
+class SessionEnded(msgspec.Struct, frozen=True, kw_only=True):
+    """What the end of a session did."""
+
+    forgotten: Receipt | None
+    """The receipt of erasing it; None: it stays in memory."""
 
 
 class LinkEnded(msgspec.Struct, frozen=True, kw_only=True):

@@ -91,6 +91,19 @@ async def test_what_was_said_comes_back_with_its_source(memory: AsyncMemory) -> 
     assert (await memory.recall("bike")).memories == []
 
 
+async def test_a_turn_of_a_chat(memory: AsyncMemory, line: Line) -> None:
+    line.after = [httpx.ReadError("reset")]
+    first = await memory.enrich("The bike is called Rosalinde.", "petals", speaker="Ada")
+    assert first.stored is not None
+    assert first.stored.outcome == "existing"  # it was sent twice
+    await memory.responded("What a name!", "petals", forget="session")
+    assert "Rosalinde" in (await memory.enrich("What is the bike called?", "elsewhere", store=False)).text
+    told = await memory.answer("What is the bike called?")
+    assert told.claims[0].sources
+    assert (await memory.end_session("petals")).forgotten is not None
+    assert [c.identifier async for c in memory.conversations()] == []
+
+
 async def test_lists_are_read_to_their_end(memory: AsyncMemory) -> None:
     said = [{"conversation": f"c/{n % 3}", "text": f"Number {n} is a heron.", "ordinal": n} for n in range(7)]
     assert [receipt.index for receipt in await memory.add_messages(said)] == list(range(7))
@@ -199,6 +212,9 @@ async def test_one_key_for_several_users(client: Client, connect: Connect, db: D
 OPTIONS = {
     "RecallIn": (options.RecallOptions, {"query", "cursor"}),
     "ContextIn": (options.ContextOptions, {"query"}),
+    "QuestionIn": (options.AnswerOptions, {"query"}),
+    "HookMessageIn": (options.EnrichOptions, {"text", "conversation"}),
+    "HookResponseIn": (options.SaidOptions, {"text", "conversation"}),
     "MessageIn": (options.MessageOptions, {"text", "conversation"}),
     "NoteIn": (options.NoteOptions, {"title", "text"}),
     "NoteChange": (options.NoteChanges, set()),
