@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import textwrap
@@ -18,6 +19,8 @@ from memsvc.errors import MemsvcError
 from tests.acceptance.conftest import private_folder
 
 pytestmark = pytest.mark.acceptance
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "client.md"
+BLOCKS = [found[1] for found in re.finditer(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)]
 QUIET = {"extractor": "none", "embedding_model": ""}
 
 
@@ -55,6 +58,20 @@ async def test_it_is_reopened_and_shared_and_awaited(data: Path) -> None:
             assert [found.text for found in (await other.recall("boat")).memories] == ["The boat is called Walburga."]
         answers = await asyncio.gather(*(memory.recall("boat") for _ in range(20)))
         assert {len(answer.memories) for answer in answers} == {1}
+
+
+def test_the_examples_of_the_page_run(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Memory.open(data, user="Marcel", **QUIET) as memory:
+        _, whole, store, refusal = (
+            block.replace('"memory-data"', f"{str(data)!r}, extractor='none', embedding_model=''") for block in BLOCKS
+        )
+        exec(whole, {"Memory": Memory})
+        exec(store.rsplit("graph = ", 1)[0] + 'store.put(("m", "Marcel"), "k", {"a": "b"})', {"memory": memory})
+        for _ in range(2):
+            exec(refusal.replace("=3", "=0"), {"memory": memory})
+    said = capsys.readouterr().out
+    assert "Marcel: “The new bike is called Rosalinde.”" in said
+    assert said.endswith(" bikes\n1\n")
 
 
 def test_a_program_that_forgets_to_close_ends_all_the_same(data: Path) -> None:
