@@ -6,5 +6,6 @@ from memsvc.client.asynchronous import AsyncMemory
 from memsvc.client.errors import ClientError, RefusedError, UnavailableError
 from memsvc.client.memory import Memory
 from memsvc.client.wire import Retries
+from memsvc.client.wrapping import wrap
 
-__all__ = ["AsyncMemory", "ClientError", "Memory", "RefusedError", "Retries", "UnavailableError"]
+__all__ = ["AsyncMemory", "ClientError", "Memory", "RefusedError", "Retries", "UnavailableError", "wrap"]

@@ -62,7 +62,7 @@ async def test_it_is_reopened_and_shared_and_awaited(data: Path) -> None:
 
 def test_the_examples_of_the_page_run(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Memory.open(data, user="Marcel", **QUIET) as memory:
-        _, whole, store, refusal = (
+        _, whole, _, store, refusal = (
             block.replace('"memory-data"', f"{str(data)!r}, extractor='none', embedding_model=''") for block in BLOCKS
         )
         exec(whole, {"Memory": Memory})
