@@ -23,6 +23,7 @@ import httpx
 import structlog
 
 from memsvc.client.wire import USER_HEADER
+from memsvc.errors import MemsvcError
 from memsvc.settings import Settings
 
 if TYPE_CHECKING:
@@ -113,7 +114,11 @@ class Local:
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
         headers = httpx.Headers(request.headers)
-        headers["Authorization"] = f"Bearer {await self._token(headers.pop(USER_HEADER, ''))}"
+        try:
+            headers["Authorization"] = f"Bearer {await self._token(headers.pop(USER_HEADER, ''))}"
+        except MemsvcError as error:  # as the application would tell it
+            problem = {"code": error.code, "detail": error.message, "hint": error.advice, **error.details}
+            return httpx.Response(error.status, json=problem)
         inner = httpx.Request(request.method, request.url, headers=headers, content=request.content)
         answer = await self._transport.handle_async_request(inner)
         return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
