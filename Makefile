@@ -51,8 +51,9 @@ check: lint types layers test ## Everything that CI runs
 schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
 	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql
 
-client: $(BIN)/.installed ## Write the sync client anew from the async one
+client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
 	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py
+	@$(BIN)/python -m memsvc.api.typescript
 
 lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv
