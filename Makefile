@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema lock bench-ingest bench-recall bench-grid bench-latency bench-queue bench-graph \
-	bench-identity bench-live bench-duplicates bench-extract bench-extracted bench-calibration clean
+.PHONY: help demo up test lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
+	bench-graph bench-identity bench-live bench-duplicates bench-extract bench-extracted bench-calibration clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -50,6 +50,10 @@ check: lint types layers test ## Everything that CI runs
 
 schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
 	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql
+
+client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
+	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py
+	@$(BIN)/python -m memsvc.api.typescript
 
 lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv

@@ -1,0 +1,391 @@
+// Written by 'make client' from the OpenAPI document.
+export interface Options {
+  /** A key or a token. */
+  key?: string;
+  /** Id or external id of the user to act for; may be left out where the key is one user's. */
+  user?: string;
+  /** How often a call is tried; 4. */
+  tries?: number;
+  /** Longest wait for an answer, in milliseconds, for each try; 30,000. */
+  timeoutMs?: number;
+}
+/** A call was refused, or nobody answered. */
+export class MemsvcError extends Error {
+  /** Stable: match on it. */
+  code: string;
+  hint: string;
+  /** Of the answer; 0: there was none. */
+  status: number;
+  details: Record<string, unknown>;
+}
+export type AliasOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; node_id: string | number; alias: string; confidence?: number; op: "alias" };
+export type AliasesIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; aliases: Array<string>; confidence?: number };
+export type AliasesOut = { evidence?: Array<Evidence>; aliases: Array<string>; ended_at?: string | null };
+export type Ambiguous = { name: string; nodes: Array<string> };
+export type AmbiguousName = { name: string; meanings: Array<Meaning> };
+export type AnswerSource = { id: string; kind: string; memory_id: string; text: string; speaker: string; said: string | null; conversation: string; validity: string };
+export type Append = { text: string; op: "append" };
+export type Asked = { extractor: string; jobs: Array<string> };
+export type AskedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string };
+export type Batch = { messages: Array<MessageIn> };
+export type Block = { id: string; block_id: string; name: string; kind: "core" | "working" | "archival"; text: string; version: number; tokens: number; limit_tokens: number; node_id: string | null; node: string | null; conversation_id: string | null; expires_at: string | null; evidence: Array<Support>; asserted_by: string; recorded_from: string; recorded_to: string | null };
+export type BlockIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; text: string; kind?: "core" | "working" | "archival" | null; evidence?: Array<string>; limit_tokens?: number | null; hours?: number };
+export type Change = { change_id: string; recorded_at: string; results: Array<Result> };
+export type ChangeIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; change: Append | Replace | Set; evidence?: Array<string>; hours?: number };
+export type ChatCompletion = { choices: Array<Record<string, unknown>> };
+export type ChatCompletionIn = { messages: Array<Record<string, unknown>>; model?: string | null; stream?: boolean | null };
+export type ChatMessage = { role: "system" | "user" | "assistant"; content: string };
+export type Claim = { text: string; sources: Array<string> };
+export type CloseOperation = { evidence?: Array<Evidence>; ended_at: string; edge_id?: string | null; node_id?: string | null; alias?: string | null; op: "close" };
+export type Connected = { node_id: string; type: string | null; label: string | null; facts: number };
+export type Context = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; budget_tokens: number; tokenizer: string; sections: Array<Section>; memories: Array<Memory>; left_out: number; relevant: boolean; ambiguous: Array<AmbiguousName>; seed: number | null; degraded: Array<"vector" | "reranker">; recall_id?: string | null; confidence?: number | null };
+export type ContextIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; budget_tokens?: number; format?: "text" | "markdown" | "json" | "messages"; tokenizer?: string | null; memories?: boolean; limit?: number; group_by?: "conversation" | "none"; neighbours?: boolean; conversation?: string | null; recent_turns?: number; profile?: boolean; core?: boolean; instructions?: Array<string> | null; salient?: number; chance?: boolean; seed?: number | null; elapsed?: boolean };
+export type Conversation = { conversation_id: string; identifier: string; title: string; status: string; messages: number; sessions: number; first_said_at: string | null; last_said_at: string | null; created_at: string; last_ingested_at: string | null; metadata: Record<string, unknown> };
+export type CorrectOperation = { evidence?: Array<Evidence>; version_id: string; content: Record<string, unknown>; op: "correct" };
+export type Cut = { memory: Memory; reason: "behind the limit" | "below the threshold" | "another part of the same message" | "too like another" };
+export type Decided = { review: Review; change: Change | null };
+export type Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
+export type DegreeBucket = { from: number; to: number; nodes: number };
+export type DemotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; kind?: "archival" | "working"; hours?: number };
+export type Diff = { axis: "known" | "valid"; since: string; until: string; known_at: string | null; items: Array<Difference>; next_cursor: string | null };
+export type Difference = { kind: "node" | "edge" | "alias" | "merge"; change: "added" | "ended" | "corrected" | "retracted" | "began" | "changed" | "passed"; at: string; subject: string; label: string | null; edge: Ends | null; before: Array<Said>; after: Array<Said>; between: Array<Said> };
+export type EdgeOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; fact: string; key?: string; data?: Record<string, unknown>; weight?: number; confidence?: number; from_node: string | number; to_node: string | number; op: "edge" };
+export type EdgeType = { name: string; status: "core" | "proposed" | "approved" | "rejected" | "deprecated"; category: string; description: string; parent: string | null; reason: string; proposed_by: string | null; proposed_at: string | null; decided_by: string | null; decided_at: string | null; from_types: Array<string>; to_types: Array<string>; functional: boolean; facts: number };
+export type EdgeTypeProposal = { name: string; description: string; parent?: string | null; category?: string | null; reason?: string; from_types?: Array<string> | null; to_types?: Array<string> | null; functional?: boolean; proposed_by?: string; approve?: boolean };
+export type EditIn = { subject?: string | null; type?: string | null; object?: string | null; sentence?: string | null; since?: string | null; until?: string | null; data?: Record<string, unknown> | null };
+export type End = { name: string; type: string; node_id?: string | null; named?: boolean; aliases?: Array<string>; relation?: string };
+export type Ends = { from_node: string; from_label: string | null; type: string; to_node: string; to_label: string | null };
+export type Enrichment = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; ids: Array<string>; relevant: boolean; recall_id: string | null; degraded: Array<string>; stored: StoredMessage | null };
+export type Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
+export type Evidence = { passage_id: string; span?: [number, number] | null; confidence?: number };
+export type Explanation = { words: Array<string>; names: Array<NamedNode>; times: Array<Record<string, unknown>>; weights: Record<string, number>; found: Record<string, number>; threshold: number | null; cut: Array<Cut> };
+export type ExtractIn = { text?: string | null; messages?: Array<SaidIn>; conversation?: string | null; since?: string | null; extractor?: string | null };
+export type FactIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; fact: string; key?: string; data?: Record<string, unknown>; weight?: number; confidence?: number; from_node: string; to_node: string };
+export type FactPatch = { evidence?: Array<Evidence>; fact?: string; data?: Record<string, unknown>; weight?: number; confidence?: number; version_id?: string | null; ended_at?: string | null };
+export type FactVersion = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; version_id: string; fact: string; data: Record<string, unknown>; weight: number; confidence: number; sources: Array<Quote>; sources_total: number };
+export type FactsPage = { items: Array<ShownFact>; next_cursor: string | null; about: Array<AskedNode>; ambiguous: Array<Ambiguous> };
+export type FeedbackIn = { used?: Array<string>; irrelevant?: Array<string> };
+export type FeedbackReceipt = { recall_id: string; used: Array<string>; irrelevant: Array<string>; changed: number; erased: Array<string> };
+export type Graph = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; truncated: boolean };
+export type GraphEdge = { version_id: string; edge_id: string; from_node: string; type: string; to_node: string; fact: string; weight: number; confidence: number; valid_from: string | null; valid_to: string | null };
+export type GraphNode = { node_id: string; type: string | null; label: string | null; description: string; data: Record<string, unknown>; importance: number | null; hop: number };
+export type GraphPage = { nodes: Array<GraphNode>; edges: Array<GraphEdge>; next_cursor: string | null };
+export type Health = { status: "ok" | "unavailable"; version: string; database: "ok" | "unreachable" | "overloaded"; schema: "current" | "outdated" | "unknown"; revision: string | null; extensions: Record<string, string> };
+export type HookMessageIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "session" | null; idle_hours?: number; store?: boolean; budget_tokens?: number; format?: "text" | "markdown" | "json" | "messages"; recent_turns?: number };
+export type HookResponseIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "session" | null; idle_hours?: number };
+export type Item = { id: string; kind: "block" | "message" | "trace" | "fact" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; stale?: boolean; sources?: Array<string>; tokens?: number };
+export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
+export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null };
+export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "admin" | unknown>; user?: string | null; label?: string; expires_in?: number | null };
+export type Link = { link_id: string; version_id: string; from_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; to_node: string; strength: number; fact: string };
+export type LinkEnd = { link_id: string; evidence?: Array<Evidence> };
+export type LinkEnded = { link_id: string; ended: boolean };
+export type LinkIn = { from_node: string; to_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; strength?: number; reason?: string; evidence?: Array<Evidence> };
+export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
+export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" };
+export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string> };
+export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
+export type Memory = { kind?: "message" | "trace" | "fact"; memory_id: string; passage_id: string | null; conversation_id: string | null; conversation: string; session: string; ordinal: number; part: number; message_id: string | null; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; score: number; arms: Record<string, unknown>; factors?: Record<string, number>; path?: Array<string>; matched: Array<string>; why: string; stale?: boolean; fact?: RecalledFact | null };
+export type MemoryAnswer = { answer: string; found: boolean; claims: Array<Claim>; sources: Array<AnswerSource>; by: "model" | "quotes"; degraded: Array<string>; recall_id: string | null; confidence: number | null };
+export type MergeIn = { evidence?: Array<Evidence>; into: string; reason?: string; confidence?: number };
+export type MergeOperation = { evidence?: Array<Evidence>; node_id: string; canonical_id: string; reason?: string; confidence?: number; op: "merge" };
+export type Message = { passage_id: string; message_id: string | null; session: string; ordinal: number; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; parts: number; metadata: Record<string, unknown> };
+export type MessageIn = { conversation: string; text?: string; caption?: string | null; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; session?: string; ordinal?: number | null; id?: string | null; said_at?: string | null; metadata?: Record<string, unknown> };
+export type ModelList = { data: Array<Record<string, unknown>> };
+export type NamedNode = { name: string; node_id: string; label: string; similarity: number };
+export type NewKey = { secret: string; key: Key };
+export type NewNode = { name: string; type: string; node_id: string | null; named: boolean; aliases: Array<string> };
+export type NodeIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; label: string; description?: string; data?: Record<string, unknown>; importance?: number; node_id?: string | null; aliases?: Array<string> };
+export type NodeOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; label: string; description?: string; data?: Record<string, unknown>; importance?: number; node_id?: string | null; make?: boolean; op: "node" };
+export type NodePatch = { evidence?: Array<Evidence>; type?: string; label?: string; description?: string; data?: Record<string, unknown>; importance?: number; version_id?: string | null };
+export type NodeType = { name: string; status: "core" | "proposed" | "approved" | "rejected" | "deprecated"; category: string; description: string; parent: string | null; reason: string; proposed_by: string | null; proposed_at: string | null; decided_by: string | null; decided_at: string | null; nodes: number };
+export type NodeTypeProposal = { name: string; description: string; parent?: string | null; category?: string | null; reason?: string; proposed_by?: string; approve?: boolean };
+export type Note = { note_id: string; version_id: string; title: string; text: string; kind: string; tags: Array<string>; importance: number; about: Array<string>; asserted_by: string; recorded_from: string };
+export type NoteChange = { title?: string | null; text?: string | null; kind?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; tags?: Array<string> | null; importance?: number | null; evidence?: Array<Evidence> };
+export type NoteIn = { title: string; text?: string; kind?: "fact" | "preference" | "decision" | "insight" | "question" | "concept"; tags?: Array<string>; about?: Array<string>; evidence?: Array<Evidence>; importance?: number };
+export type Ontology = { node_types: Array<NodeType>; edge_types: Array<EdgeType> };
+export type OpenedMemory = { kind: "message" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: ShownNode | null; block?: Block | null };
+export type OpenedSource = { source_id: string; kind: string; identifier: string; title: string; status: string; metadata: Record<string, unknown>; around: string | null; messages: Array<Message> };
+export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
+export type Page_memsvc_access_erase_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
+export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: string | null };
+export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
+export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; next_cursor: string | null };
+export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cursor: string | null };
+export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
+export type Page_memsvc_graph_describe_ShownName_ = { items: Array<ShownName>; next_cursor: string | null };
+export type Page_memsvc_graph_links_LinkedNote_ = { items: Array<LinkedNote>; next_cursor: string | null };
+export type Page_memsvc_graph_notes_Note_ = { items: Array<Note>; next_cursor: string | null };
+export type Page_memsvc_graph_read_Event_ = { items: Array<Event>; next_cursor: string | null };
+export type Page_memsvc_graph_search_MatchedNode_ = { items: Array<MatchedNode>; next_cursor: string | null };
+export type Page_memsvc_identity_review_Pair_ = { items: Array<Pair>; next_cursor: string | null };
+export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
+export type Page_memsvc_queue_jobs_Job_ = { items: Array<Job>; next_cursor: string | null };
+export type Page_memsvc_queue_schedule_Schedule_ = { items: Array<Schedule>; next_cursor: string | null };
+export type Page_memsvc_sleep_runner_Run_ = { items: Array<Run>; next_cursor: string | null };
+export type Page_memsvc_sources_read_Conversation_ = { items: Array<Conversation>; next_cursor: string | null };
+export type Page_memsvc_sources_read_Message_ = { items: Array<Message>; next_cursor: string | null };
+export type Pair = { a: Side; b: Side; score: number; evidence: Record<string, number>; found_by: string; found_at: string; state: "open" | "merged" | "rejected" | "split"; decided_at: string | null; decided_by: string | null };
+export type Path = { nodes: Array<GraphNode>; edges: Array<GraphEdge> };
+export type Paths = { paths: Array<Path>; complete: boolean; truncated: boolean };
+export type Paused = { jobs: number };
+export type Previewed = { proposal: Proposal; turn: number; verdict: "new" | "known" | "changes" | "superseded" | "doubtful" | "refused"; reason: string };
+export type Problem = { type: string; title: string; status: number; code: string; detail: string; hint: string; request_id?: string | null; row?: number | null; field?: string | null };
+export type Profile = { core: Array<Block>; working: Array<Block>; archival: Array<Block>; core_tokens: number; core_limit_tokens: number };
+export type Progress = { source_id: string; identifier: string; extractor: string; turns: number; left: number; facts: number; refused: number; asked: boolean; last_at: string | null; job_id: string | null; job_state: string | null; error_code: string | null };
+export type PromotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null };
+export type Proposal = { subject: End; type: string; object: End; sentence: string; quote: string; change?: "holds" | "ended" | "corrects"; since?: string | null; until?: string | null; confidence?: number; data?: Record<string, unknown> };
+export type QuestionIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; budget_tokens?: number; model?: boolean };
+export type Quote = { passage_id: string; source_id: string; span: [number, number] | null; quote: string; stance: "supports" | "ends"; confidence: number; asserted_by: string; recorded_from: string };
+export type RecallIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; limit?: number; form?: "stemmed" | "simple"; mode?: "eager" | "balanced" | "deliberate"; cursor?: string | null; diversity?: number; rerank?: boolean; explain?: boolean };
+export type Recalled = { recall_id?: string | null; memories: Array<Memory>; degraded: Array<"vector" | "reranker">; confidence?: number | null; relevant?: boolean; ambiguous?: Array<AmbiguousName>; next_cursor?: string | null; explanation?: Explanation | null };
+export type RecalledFact = { version_id: string; edge_id: string; type: string; from_node: string; from_label: string; to_node: string; to_label: string; valid_from: string | null; valid_to: string | null; confidence: number };
+export type Receipt = { erasure_id: string; kind: string; subject_id: string; state: "pending" | "done"; counts: Record<string, number>; requested_by: string; created_at: string; finished_at: string | null; verified: boolean | null; leftovers: Record<string, number> };
+export type Receipts = { messages: Array<StoredMessage> };
+export type RecordedChange = { change_id: string; recorded_at: string; asserted_by: string; operations: Array<string>; undoes: string | null; undone_by: string | null };
+export type Replace = { old: string; new: string; op: "replace" };
+export type Result = { index: number; outcome: "written" | "known" | "superseded" | "closed" | "unchanged" | "erased"; node_id: string | null; edge_id: string | null; versions: Array<string> };
+export type RetractIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null };
+export type RetractOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; edge_id?: string | null; node_id?: string | null; alias?: string | null; op: "retract" };
+export type Review = { review_id: string; state: "doubtful" | "refused" | "accepted" | "edited" | "rejected"; reason: string; proposal: Proposal; passage_id: string; source_id: string; speaker: string; text: string; span: [number, number] | null; said_at: string; extractor: string; found_at: string; decided_at: string | null; decided_by: string | null };
+export type Run = { run_id: string; task: string; state: "open" | "done" | "failed"; from_node: string | null; since: string | null; budget_s: number | null; examined: number; applied: number; proposed: number; seconds: number; within_budget: boolean; error_code: string | null; started_at: string; finished_at: string | null };
+export type Said = { id: string; content: Record<string, unknown>; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; asserted_by: string };
+export type SaidIn = { text: string; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; said_at?: string | null; caption?: string };
+export type SameNode = { merge_id: string; node_id: string; canonical_id: string; reason: string; confidence: number; asserted_by: string; recorded_from: string };
+export type Schedule = { kind: string; at: string; weekdays: Array<"mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun"> | null; enabled: boolean; time_zone: string; next_at: string | null; last_at: string | null };
+export type ScheduleIn = { at: string; weekdays?: Array<string | number> | null; enabled?: boolean };
+export type Section = { name: "profile" | "core" | "instructions" | "facts" | "memories" | "salient" | "recent"; items: Array<Item> };
+export type SessionEndIn = { conversation: string; forget?: "session" | null };
+export type SessionEnded = { forgotten: Receipt | null };
+export type Set = { text: string; op: "set" };
+export type ShownChange = { change_id: string; recorded_at: string; asserted_by: string; operations: Array<string>; undoes: string | null; undone_by: string | null; items: Array<Touched>; next_cursor: string | null };
+export type ShownEdge = { edge_id: string; type: string; key: string; from_node: string; from_label: string | null; to_node: string; to_label: string | null; stored_from: string; stored_to: string; versions: Array<FactVersion>; truncated: boolean };
+export type ShownFact = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; version_id: string; edge_id: string; from_node: string; type: string; to_node: string; key: string; fact: string; data: Record<string, unknown>; weight: number; confidence: number; contested: boolean; stored_from: string; stored_to: string; from_label: string | null; from_type: string | null; to_label: string | null; to_type: string | null; sources: Array<Quote>; sources_total: number };
+export type ShownName = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; alias_id: string; alias: string; normal_form: string; confidence: number; label: string | null; sources: Array<Quote>; sources_total: number };
+export type ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
+export type ShownState = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; version_id: string; type: string; label: string; description: string; data: Record<string, unknown>; importance: number; sources: Array<Quote>; sources_total: number };
+export type Side = { node_id: string; canonical_id: string; type: string | null; names: Array<string>; facts: number; sources: Array<string> };
+export type SleepAsked = { job_id: string; runs: Array<Run> };
+export type SleepIn = { tasks?: Array<string>; from_node?: string | null; since?: string | null; budget_s?: number | null };
+export type Split = { node_id: string; other_id: string; unmerged: boolean; change_id: string; facts: number; names: number };
+export type SplitIn = { sources: Array<string> };
+export type Stats = { nodes: number; facts: number; names: number; merges: number; evidence: number; isolated: number; types: Record<string, number>; edge_types: Record<string, number>; most_connected: Array<Connected>; degrees: Array<DegreeBucket> };
+export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased"; conversation_id: string; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
+export type Support = { passage_id: string; lines: Array<number> };
+export type SupportedFact = { version_id: string; edge_id: string; fact: string; stance: "supports" | "ends" };
+export type Token = { token: string; token_type: "Bearer"; expires_in: number; expires_at: string; user_id: string; scopes: Array<string> };
+export type TopOfMind = { memories: Array<Memory> };
+export type Touched = { kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
+export type TypeChange = { description: string };
+export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
+export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
+export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
+export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
+export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
+export class Memsvc {
+  constructor(url: string, options?: Options);
+  /** Health. */
+  getHealth(): Promise<Health>;
+  /** Metrics. */
+  getMetrics(): Promise<unknown>;
+  /** List names. */
+  listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
+  /** Answer a question from memory. */
+  answerQuestion(input: { header?: { "X-Memsvc-User"?: string | null }; body: QuestionIn }): Promise<MemoryAnswer>;
+  /** List changes. */
+  listChanges(input?: { query?: { "before"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
+  /** Change the graph in one batch. */
+  writeChanges(input: { header?: { "X-Memsvc-User"?: string | null }; body: OperationsIn }): Promise<Change>;
+  /** Look at a change. */
+  describeChange(input: { path: { "change_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownChange>;
+  /** Undo a change. */
+  undoChange(input: { path: { "change_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
+  /** Chat with memory. */
+  createChatCompletion(input: { header?: { "X-Memsvc-User"?: string | null; "X-Memsvc-Conversation"?: string; "X-Memsvc-Session"?: string; "X-Memsvc-Memory"?: "on" | "off"; "Idempotency-Key"?: string | null }; body: ChatCompletionIn }): Promise<ChatCompletion>;
+  /** Build a context block. */
+  buildContext(input: { header?: { "X-Memsvc-User"?: string | null }; body: ContextIn }): Promise<Context>;
+  /** List conversations. */
+  listConversations(input?: { query?: { "identifier"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Conversation_>;
+  /** Forget a conversation. */
+  forgetConversation(input: { path: { "conversation": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** List a conversation's messages. */
+  listMessages(input: { path: { "conversation": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Message_>;
+  /** List pairs that may be the same. */
+  listDuplicates(input?: { query?: { "status"?: "open" | "merged" | "rejected" | "split"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_identity_review_Pair_>;
+  /** Part one node that is two. */
+  splitNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: SplitIn }): Promise<Split>;
+  /** Say that the two are the same. */
+  acceptDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
+  /** Say that the two are different. */
+  rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
+  /** List erasures. */
+  listErasures(input?: { query?: { "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_access_erase_Receipt_>;
+  /** Check an erasure. */
+  getErasure(input: { path: { "erasure_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt>;
+  /** Export everything. */
+  exportUser(input?: { query?: { "markdown"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<unknown>;
+  /** Read text for facts. */
+  extract(input: { query?: { "dry_run"?: boolean }; header?: { "X-Memsvc-User"?: string | null }; body: ExtractIn }): Promise<Asked | extract_preview_Preview | extract_preview_Preview>;
+  /** How far reading is. */
+  listExtractions(input?: { query?: { "conversation"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_asking_Progress_>;
+  /** Put reading off. */
+  pauseExtraction(input?: { query?: { "conversation"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Paused>;
+  /** Facts about nodes. */
+  listFacts(input: { query: { "about": Array<string>; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "side"?: "from" | "to" | "both"; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<FactsPage>;
+  /** Assert a fact. */
+  addFact(input: { header?: { "X-Memsvc-User"?: string | null }; body: FactIn }): Promise<Change>;
+  /** Look at a fact. */
+  describeFact(input: { path: { "edge_id": string }; query?: { "known_at"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownEdge>;
+  /** Forget a fact. */
+  forgetFact(input: { path: { "edge_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** Correct or end a fact. */
+  correctFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FactPatch }): Promise<Change>;
+  /** Take a fact back. */
+  retractFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: RetractIn }): Promise<Change>;
+  /** Read all of the graph. */
+  pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
+  /** What differs between two moments. */
+  diffGraph(input: { query: { "from": string; "to"?: string | null; "axis"?: "known" | "valid"; "known_at"?: string | null; "kind"?: Array<"node" | "edge" | "alias" | "merge"> | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Diff>;
+  /** Walk from nodes to what is near. */
+  walkNeighbourhood(input: { query: { "node": Array<string>; "hops"?: number; "type"?: Array<string> | null; "side"?: "from" | "to" | "both"; "fan_out"?: number; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Graph>;
+  /** Find how two nodes are joined. */
+  findPaths(input: { query: { "from": string; "to": string; "max_hops"?: number; "type"?: Array<string> | null; "side"?: "from" | "to" | "both"; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Paths>;
+  /** Count what is in the graph. */
+  graphStats(input?: { query?: { "as_of"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Stats>;
+  /** Read what is among nodes. */
+  readSubgraph(input: { query: { "node": Array<string>; "hops"?: number; "type"?: Array<string> | null; "fan_out"?: number; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Graph>;
+  /** Enrich a message before the model. */
+  hookMessage(input: { header?: { "X-Memsvc-User"?: string | null }; body: HookMessageIn }): Promise<Enrichment>;
+  /** Take in an answer behind the model. */
+  hookResponse(input: { header?: { "X-Memsvc-User"?: string | null }; body: HookResponseIn }): Promise<StoredMessage>;
+  /** End a session. */
+  hookSessionEnd(input: { header?: { "X-Memsvc-User"?: string | null }; body: SessionEndIn }): Promise<SessionEnded>;
+  /** List jobs. */
+  listJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_jobs_Job_>;
+  /** Look at a job. */
+  getJob(input: { path: { "job_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Job>;
+  /** Cancel a job. */
+  cancelJob(input: { path: { "job_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Job>;
+  /** Retry a job. */
+  retryJob(input: { path: { "job_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Job>;
+  /** List keys. */
+  listKeys(): Promise<Page_memsvc_access_keys_Key_>;
+  /** Make a key. */
+  makeKey(input: { body: KeyIn }): Promise<NewKey>;
+  /** Revoke a key. */
+  revokeKey(input: { path: { "key_id": string } }): Promise<unknown>;
+  /** Link two notes. */
+  createLink(input: { header?: { "X-Memsvc-User"?: string | null }; body: LinkIn }): Promise<Link>;
+  /** End a link. */
+  closeLink(input: { header?: { "X-Memsvc-User"?: string | null }; body: LinkEnd }): Promise<LinkEnded>;
+  /** Look at oneself. */
+  getMe(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Me>;
+  /** Open a memory. */
+  openMemory(input: { path: { "memory_id": string }; query?: { "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedMemory>;
+  /** Add one message or a batch. */
+  addMessages(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: MessageIn | Batch }): Promise<Receipts>;
+  /** Forget a message. */
+  forgetMessage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** List the chat server's models. */
+  listModels(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<ModelList>;
+  /** Find nodes. */
+  searchNodes(input?: { query?: { "q"?: string; "type"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_search_MatchedNode_>;
+  /** Make a node. */
+  addNode(input: { header?: { "X-Memsvc-User"?: string | null }; body: NodeIn }): Promise<Change>;
+  /** Look at a node. */
+  describeNode(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null; "facts"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownNode>;
+  /** Forget a node. */
+  forgetNode(input: { path: { "node_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** Correct a node's properties. */
+  correctNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: NodePatch }): Promise<Change>;
+  /** Give a node names. */
+  addAliases(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: AliasesIn }): Promise<Change>;
+  /** Take names of a node back. */
+  retractAliases(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: AliasesOut }): Promise<Change>;
+  /** Everything that was recorded of a node. */
+  nodeHistory(input: { path: { "node_id": string }; query?: { "before"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_read_Event_>;
+  /** Merge a node into another. */
+  mergeNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: MergeIn }): Promise<Change>;
+  /** Take a merge back. */
+  unmergeNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
+  /** List notes. */
+  listNotes(input?: { query?: { "kind"?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; "tag"?: string | null; "q"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_notes_Note_>;
+  /** Write a note. */
+  createNote(input: { header?: { "X-Memsvc-User"?: string | null }; body: NoteIn }): Promise<Note>;
+  /** Read a note. */
+  getNote(input: { path: { "note_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Note>;
+  /** Change a note. */
+  updateNote(input: { path: { "note_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: NoteChange }): Promise<Note>;
+  /** Find linked notes. */
+  getLinkedNotes(input: { path: { "note_id": string }; query?: { "radius"?: number; "relations"?: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"> | null; "min_strength"?: number; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_links_LinkedNote_>;
+  /** List types of nodes and edges. */
+  getOntology(input?: { query?: { "status"?: "core" | "proposed" | "approved" | "rejected" | "deprecated" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Ontology>;
+  /** Propose an edge type. */
+  proposeEdgeType(input: { header?: { "X-Memsvc-User"?: string | null }; body: EdgeTypeProposal }): Promise<NodeType | EdgeType>;
+  /** Propose a node type. */
+  proposeNodeType(input: { header?: { "X-Memsvc-User"?: string | null }; body: NodeTypeProposal }): Promise<NodeType | EdgeType>;
+  /** Withdraw a proposal. */
+  withdrawType(input: { path: { "types": "node-types" | "edge-types"; "name": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<unknown>;
+  /** Describe a type anew. */
+  describeType(input: { path: { "types": "node-types" | "edge-types"; "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: TypeChange }): Promise<NodeType | EdgeType>;
+  /** Approve, reject or deprecate a type. */
+  decideType(input: { path: { "types": "node-types" | "edge-types"; "name": string; "decision": "approve" | "reject" | "deprecate" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<NodeType | EdgeType>;
+  /** Forget a passage. */
+  forgetPassage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** Read the profile. */
+  readProfile(input?: { query?: { "conversation"?: string | null; "node"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Profile>;
+  /** Read a block. */
+  readBlock(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Block>;
+  /** Write a block. */
+  writeBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: BlockIn }): Promise<Block>;
+  /** Forget a block. */
+  forgetBlock(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview>;
+  /** Change a block. */
+  changeBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: ChangeIn }): Promise<Block>;
+  /** Demote a block. */
+  demoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: DemotionIn }): Promise<Block>;
+  /** Read what a block said. */
+  blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
+  /** Promote a block. */
+  promoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: PromotionIn }): Promise<Block>;
+  /** Recall memories. */
+  recall(input: { header?: { "X-Memsvc-User"?: string | null }; body: RecallIn }): Promise<Recalled>;
+  /** Say what was used. */
+  giveFeedback(input: { path: { "recall_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: FeedbackIn }): Promise<FeedbackReceipt>;
+  /** List facts that wait for a decision. */
+  listReviews(input?: { query?: { "state"?: "doubtful" | "refused" | "accepted" | "edited" | "rejected" | "all"; "source"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_extract_review_Review_>;
+  /** Look at a fact that waits for a decision. */
+  getReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Review>;
+  /** Correct a fact and accept it. */
+  editReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: EditIn }): Promise<Decided>;
+  /** Accept a fact. */
+  acceptReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decided>;
+  /** Reject a fact for ever. */
+  rejectReview(input: { path: { "review_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decided>;
+  /** List recurring work. */
+  listSchedules(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_schedule_Schedule_>;
+  /** Set recurring work. */
+  setSchedule(input: { path: { "kind": string }; header?: { "X-Memsvc-User"?: string | null }; body: ScheduleIn }): Promise<Schedule>;
+  /** Ask for the night's work now. */
+  sleep(input: { header?: { "X-Memsvc-User"?: string | null }; body: SleepIn }): Promise<SleepAsked>;
+  /** List what ran in sleep mode. */
+  listSleepRuns(input?: { query?: { "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_runner_Run_>;
+  /** Look at a run of sleep mode. */
+  getSleepRun(input: { path: { "run_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Run>;
+  /** Open a source around a passage. */
+  openSource(input: { path: { "source_id": string }; query?: { "around"?: string | null; "before"?: number; "after"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<OpenedSource>;
+  /** Forget a source. */
+  forgetSource(input: { path: { "source_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** Make a token. */
+  makeToken(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Token>;
+  /** What is salient. */
+  topOfMind(input?: { query?: { "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "traces"?: boolean; "facts"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<TopOfMind>;
+  /** List users. */
+  listUsers(input?: { query?: { "after"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_users_User_>;
+  /** Add a user. */
+  addUser(input: { body: UserIn }): Promise<User>;
+  /** Forget a user. */
+  forgetUser(input: { path: { "user": string }; query?: { "preview"?: boolean } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
+  /** Check a user's erasure. */
+  getUserErasure(input: { path: { "user": string } }): Promise<Receipt>;
+}

@@ -1,0 +1,171 @@
+// Written by 'make client' from the OpenAPI document.
+const OPERATIONS = {
+  getHealth: ["GET", "/health"],
+  getMetrics: ["GET", "/metrics"],
+  listAliases: ["GET", "/v1/aliases"],
+  answerQuestion: ["POST", "/v1/answer"],
+  listChanges: ["GET", "/v1/changes"],
+  writeChanges: ["POST", "/v1/changes"],
+  describeChange: ["GET", "/v1/changes/{change_id}"],
+  undoChange: ["POST", "/v1/changes/{change_id}/undo"],
+  createChatCompletion: ["POST", "/v1/chat/completions"],
+  buildContext: ["POST", "/v1/context"],
+  listConversations: ["GET", "/v1/conversations"],
+  forgetConversation: ["DELETE", "/v1/conversations/{conversation}"],
+  listMessages: ["GET", "/v1/conversations/{conversation}/messages"],
+  listDuplicates: ["GET", "/v1/duplicates"],
+  splitNode: ["POST", "/v1/duplicates/{node_id}/split"],
+  acceptDuplicate: ["POST", "/v1/duplicates/{node_id}/{other_id}/accept"],
+  rejectDuplicate: ["POST", "/v1/duplicates/{node_id}/{other_id}/reject"],
+  listErasures: ["GET", "/v1/erasures"],
+  getErasure: ["GET", "/v1/erasures/{erasure_id}"],
+  exportUser: ["GET", "/v1/export"],
+  extract: ["POST", "/v1/extract"],
+  listExtractions: ["GET", "/v1/extractions"],
+  pauseExtraction: ["POST", "/v1/extractions/pause"],
+  listFacts: ["GET", "/v1/facts"],
+  addFact: ["POST", "/v1/facts"],
+  describeFact: ["GET", "/v1/facts/{edge_id}"],
+  forgetFact: ["DELETE", "/v1/facts/{edge_id}"],
+  correctFact: ["PATCH", "/v1/facts/{edge_id}"],
+  retractFact: ["POST", "/v1/facts/{edge_id}/retract"],
+  pageGraph: ["GET", "/v1/graph"],
+  diffGraph: ["GET", "/v1/graph/diff"],
+  walkNeighbourhood: ["GET", "/v1/graph/neighbourhood"],
+  findPaths: ["GET", "/v1/graph/paths"],
+  graphStats: ["GET", "/v1/graph/stats"],
+  readSubgraph: ["GET", "/v1/graph/subgraph"],
+  hookMessage: ["POST", "/v1/hooks/message"],
+  hookResponse: ["POST", "/v1/hooks/response"],
+  hookSessionEnd: ["POST", "/v1/hooks/session-end"],
+  listJobs: ["GET", "/v1/jobs"],
+  getJob: ["GET", "/v1/jobs/{job_id}"],
+  cancelJob: ["POST", "/v1/jobs/{job_id}/cancel"],
+  retryJob: ["POST", "/v1/jobs/{job_id}/retry"],
+  listKeys: ["GET", "/v1/keys"],
+  makeKey: ["POST", "/v1/keys"],
+  revokeKey: ["DELETE", "/v1/keys/{key_id}"],
+  createLink: ["POST", "/v1/links"],
+  closeLink: ["POST", "/v1/links/close"],
+  getMe: ["GET", "/v1/me"],
+  openMemory: ["GET", "/v1/memories/{memory_id}"],
+  addMessages: ["POST", "/v1/messages"],
+  forgetMessage: ["DELETE", "/v1/messages/{passage_id}"],
+  listModels: ["GET", "/v1/models"],
+  searchNodes: ["GET", "/v1/nodes"],
+  addNode: ["POST", "/v1/nodes"],
+  describeNode: ["GET", "/v1/nodes/{node_id}"],
+  forgetNode: ["DELETE", "/v1/nodes/{node_id}"],
+  correctNode: ["PATCH", "/v1/nodes/{node_id}"],
+  addAliases: ["POST", "/v1/nodes/{node_id}/aliases"],
+  retractAliases: ["POST", "/v1/nodes/{node_id}/aliases/retract"],
+  nodeHistory: ["GET", "/v1/nodes/{node_id}/history"],
+  mergeNode: ["POST", "/v1/nodes/{node_id}/merge"],
+  unmergeNode: ["POST", "/v1/nodes/{node_id}/unmerge"],
+  listNotes: ["GET", "/v1/notes"],
+  createNote: ["POST", "/v1/notes"],
+  getNote: ["GET", "/v1/notes/{note_id}"],
+  updateNote: ["PATCH", "/v1/notes/{note_id}"],
+  getLinkedNotes: ["GET", "/v1/notes/{note_id}/linked"],
+  getOntology: ["GET", "/v1/ontology"],
+  proposeEdgeType: ["POST", "/v1/ontology/edge-types"],
+  proposeNodeType: ["POST", "/v1/ontology/node-types"],
+  withdrawType: ["DELETE", "/v1/ontology/{types}/{name}"],
+  describeType: ["PATCH", "/v1/ontology/{types}/{name}"],
+  decideType: ["POST", "/v1/ontology/{types}/{name}/{decision}"],
+  forgetPassage: ["DELETE", "/v1/passages/{passage_id}"],
+  readProfile: ["GET", "/v1/profile"],
+  readBlock: ["GET", "/v1/profile/{name}"],
+  writeBlock: ["PUT", "/v1/profile/{name}"],
+  forgetBlock: ["DELETE", "/v1/profile/{name}"],
+  changeBlock: ["PATCH", "/v1/profile/{name}"],
+  demoteBlock: ["POST", "/v1/profile/{name}/demote"],
+  blockHistory: ["GET", "/v1/profile/{name}/history"],
+  promoteBlock: ["POST", "/v1/profile/{name}/promote"],
+  recall: ["POST", "/v1/recall"],
+  giveFeedback: ["POST", "/v1/recalls/{recall_id}/feedback"],
+  listReviews: ["GET", "/v1/reviews"],
+  getReview: ["GET", "/v1/reviews/{review_id}"],
+  editReview: ["PATCH", "/v1/reviews/{review_id}"],
+  acceptReview: ["POST", "/v1/reviews/{review_id}/accept"],
+  rejectReview: ["POST", "/v1/reviews/{review_id}/reject"],
+  listSchedules: ["GET", "/v1/schedules"],
+  setSchedule: ["PUT", "/v1/schedules/{kind}"],
+  sleep: ["POST", "/v1/sleep"],
+  listSleepRuns: ["GET", "/v1/sleep/runs"],
+  getSleepRun: ["GET", "/v1/sleep/runs/{run_id}"],
+  openSource: ["GET", "/v1/sources/{source_id}"],
+  forgetSource: ["DELETE", "/v1/sources/{source_id}"],
+  makeToken: ["POST", "/v1/token"],
+  topOfMind: ["GET", "/v1/top-of-mind"],
+  listUsers: ["GET", "/v1/users"],
+  addUser: ["POST", "/v1/users"],
+  forgetUser: ["DELETE", "/v1/users/{user}"],
+  getUserErasure: ["GET", "/v1/users/{user}/erasure"],
+};
+
+export class MemsvcError extends Error {
+  constructor(code, message, { hint = "", status = 0, ...details } = {}) {
+    super(`${code}: ${message}`);
+    Object.assign(this, { name: "MemsvcError", code, hint, status, details });
+  }
+}
+
+export class Memsvc {
+  #url;
+  #headers;
+  #tries;
+  #timeoutMs;
+
+  constructor(url, { key, user, tries = 4, timeoutMs = 30_000 } = {}) {
+    this.#url = url.replace(/\/$/, "");
+    this.#headers = { ...(key && { Authorization: `Bearer ${key}` }), ...(user && { "X-Memsvc-User": latin1(user) }) };
+    this.#tries = tries;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async call(operation, { path = {}, query = {}, header = {}, body } = {}) {
+    const [method, template] = OPERATIONS[operation];
+    const address = new URL(this.#url + template.replace(/\{(\w+)[^}]*\}/g, (_, name) => encodeURIComponent(path[name])));
+    for (const [name, given] of Object.entries(query))
+      for (const value of [given].flat()) if (value != null) address.searchParams.append(name, value);
+    const headers = { ...this.#headers, ...header };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    // With this key the same messages can be sent again where nobody knows whether they arrived.
+    if (operation === "addMessages") headers["Idempotency-Key"] ??= crypto.randomUUID();
+    const repeatable = method === "GET" || operation === "addMessages";
+    for (let tried = 1; ; tried++) {
+      let answer;
+      try {
+        const signal = AbortSignal.timeout(this.#timeoutMs);
+        answer = await fetch(address, { method, headers, body: body && JSON.stringify(body), signal });
+      } catch (error) {
+        if (!repeatable || tried >= this.#tries) throw new MemsvcError("unreachable", error.message);
+      }
+      if (answer?.ok) return answer.headers.get("Content-Type")?.includes("json") ? answer.json() : answer.text();
+      if (answer && (![429, 503].includes(answer.status) || tried >= this.#tries)) throw await problem(answer);
+      const wished = Number(answer?.headers.get("Retry-After") ?? 0) * 1000;
+      await new Promise((next) => setTimeout(next, Math.max(wished, Math.random() * 200 * 2 ** (tried - 1))));
+    }
+  }
+}
+
+for (const operation of Object.keys(OPERATIONS))
+  Memsvc.prototype[operation] = function (input) {
+    return this.call(operation, input);
+  };
+
+/** Headers carry bytes; names of people are sent as those of UTF-8. */
+function latin1(text) {
+  return String.fromCharCode(...new TextEncoder().encode(text));
+}
+
+async function problem(answer) {
+  const text = await answer.text();
+  try {
+    const { code, detail, hint, ...details } = JSON.parse(text);
+    return new MemsvcError(code, detail, { ...details, hint, status: answer.status });
+  } catch {
+    return new MemsvcError(`http_${answer.status}`, text.slice(0, 500), { status: answer.status });
+  }
+}

@@ -1,0 +1,290 @@
+"""``AsyncMemory``: a user's memory, for programs that await. ``Memory`` is its twin for others."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack
+from uuid import UUID
+
+import httpx
+
+from memsvc.access.erase import Receipt
+from memsvc.chat.answering import MemoryAnswer
+from memsvc.chat.enriching import Enrichment
+from memsvc.client import calls
+from memsvc.client import options as o
+from memsvc.client.calls import Call, Forgettable, Paged
+from memsvc.client.local import BASE_URL, AsyncLocalTransport, Local
+from memsvc.client.results import LinkEnded, Preview, SessionEnded
+from memsvc.client.wire import Retries, Trial
+from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
+from memsvc.graph.history import Change
+from memsvc.graph.links import Link, LinkedNote, Relation
+from memsvc.graph.notes import Note
+from memsvc.graph.search import MatchedNode
+from memsvc.graph.traverse import Graph, Paths
+from memsvc.profiles.blocks import Block, Profile
+from memsvc.profiles.changes import Append, Replace
+from memsvc.recall import results
+from memsvc.recall.items import Context
+from memsvc.recall.results import Recalled
+from memsvc.sources.messages import MessageIn, StoredMessage
+from memsvc.sources.opening import OpenedMemory
+from memsvc.sources.read import Conversation, Message
+
+T = TypeVar("T")
+
+
+class AsyncMemory:
+    """A user's memory. Every call raises ClientError: RefusedError for good, UnavailableError after retries."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        user: str | None = None,
+        timeout: float = 30.0,
+        retries: Retries = Retries(),  # noqa: B008 - frozen
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Talk to a memsvc elsewhere; nothing is sent yet.
+
+        Args:
+            url: where it is, as https://memory.example.org.
+            key: a key or a token.
+            user: id or external id of the user to act for; may be left out where the key is one user's.
+            timeout: longest wait for an answer, in seconds, for each try.
+            retries: how often a call is tried.
+            transport: how requests travel; httpx's own where it is None.
+        """
+        headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
+        self._user = user
+        self._retries = retries
+
+    @classmethod
+    async def open(cls, folder: Path | str, *, user: str = "me", **settings: Any) -> Self:
+        """Run all of memsvc in this process on a data folder, which is made where there is none.
+
+        Args:
+            folder: where the embedded database lives.
+            user: id or external id; a user that does not exist is made on first use.
+            **settings: those of docs/configuration.md, in lower case without MEMSVC_.
+
+        Raises:
+            MemsvcError: it does not start; says why.
+        """
+        local = await asyncio.to_thread(Local, Path(folder), settings)
+        return cls(BASE_URL, user=user, transport=AsyncLocalTransport(local))
+
+    def for_user(self, user: str) -> Self:
+        """The same connection, for another user; closing either closes both."""
+        other = copy.copy(self)
+        other._user = user  # noqa: SLF001 - it is ours
+        return other
+
+    async def close(self) -> None:
+        """End the connection, or the memsvc that ``open`` started."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        """Itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        await self.close()
+
+    async def send(self, call: Call[T]) -> T:
+        """Send a call until it is answered.
+
+        Raises:
+            ClientError: it was refused, or nobody answers.
+        """
+        trial = Trial(call, self._retries, self._user)
+        while True:
+            try:
+                response = await self._http.request(**trial.request)
+            except httpx.TransportError as error:
+                pause: float | None = trial.lost(error)
+            else:
+                pause = trial.answered(response)
+                if pause is None:
+                    return trial.read(response)
+            await asyncio.sleep(pause or 0)
+
+    async def pages(self, call: Call[Paged[T]]) -> AsyncIterator[T]:
+        """Everything that a list holds, page by page."""
+        following: Call[Paged[T]] | None = call
+        while following is not None:
+            page = await self.send(following)
+            for item in page.items:
+                yield item
+            following = call.after(page.next_cursor) if page.next_cursor else None
+
+    # Messages and recall
+
+    async def add(self, text: str, conversation: str = "default", **options: Unpack[o.MessageOptions]) -> StoredMessage:
+        """Remember what was said; when it returns, it is stored for good and can be recalled."""
+        return (await self.add_messages([{"text": text, "conversation": conversation, **options}]))[0]
+
+    async def add_messages(self, messages: Iterable[MessageIn | Mapping[str, Any]]) -> list[StoredMessage]:
+        """Remember up to 1,000 messages, all of them or none; receipts in order."""
+        return (await self.send(calls.add_messages(messages))).messages
+
+    async def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
+        """Memories that matter for a query, best first."""
+        return await self.send(calls.recall(query, options))
+
+    async def recall_all(self, query: str, **options: Unpack[o.RecallOptions]) -> AsyncIterator[results.Memory]:
+        """Memories page by page, best first, as long as there are any (mode deliberate)."""
+        call = calls.recall(query, {"mode": "deliberate", **options})
+        following: Call[Recalled] | None = call
+        while following is not None:
+            page = await self.send(following)
+            for memory in page.memories:
+                yield memory
+            following = call.after(page.next_cursor) if page.next_cursor else None
+
+    async def context(self, query: str, **options: Unpack[o.ContextOptions]) -> Context:
+        """What an assistant should know for an answer: ``text`` is the block for its prompt."""
+        return await self.send(calls.context(query, options))
+
+    async def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
+        """What an id of a context or a recall stands for, and what it rests on."""
+        return await self.send(calls.open_memory(memory_id, before, after))
+
+    def conversations(self, *, page: int = 100) -> AsyncIterator[Conversation]:
+        """All conversations, newest first."""
+        return self.pages(calls.conversations(page))
+
+    def messages(self, conversation: str | UUID, *, page: int = 100) -> AsyncIterator[Message]:
+        """All that was said in a conversation, in order."""
+        return self.pages(calls.messages(conversation, page))
+
+    # Chats
+
+    async def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
+        """What memory knows about a question: claims, each with its sources."""
+        return await self.send(calls.answer(query, options))
+
+    async def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
+        """Before a model answers: what it should know; what the user says is stored meanwhile."""
+        return await self.send(calls.enrich(text, conversation, options))
+
+    async def responded(self, text: str, conversation: str, **options: Unpack[o.SaidOptions]) -> StoredMessage:
+        """After it: remember what it answered."""
+        return await self.send(calls.responded(text, conversation, options))
+
+    async def end_session(self, conversation: str, *, forget: bool = False) -> SessionEnded:
+        """Say that a session is over; it is erased where that was agreed upon, or is asked for here."""
+        return await self.send(calls.end_session(conversation, forget=forget))
+
+    # Notes and links
+
+    async def note(self, title: str, text: str = "", **options: Unpack[o.NoteOptions]) -> Note:
+        """Write a note."""
+        return await self.send(calls.note(title, text, options))
+
+    async def update_note(self, note_id: UUID, **changes: Unpack[o.NoteChanges]) -> Note:
+        """Change a note; what is left out stays."""
+        return await self.send(calls.update_note(note_id, changes))
+
+    async def get_note(self, note_id: UUID) -> Note:
+        """Read a note."""
+        return await self.send(calls.get_note(note_id))
+
+    def notes(self, *, page: int = 100, **filters: Unpack[o.NoteFilters]) -> AsyncIterator[Note]:
+        """All notes, newest first."""
+        return self.pages(calls.notes(filters, page))
+
+    async def link(self, from_node: UUID, to_node: UUID, relation: Relation, **options: Unpack[o.LinkOptions]) -> Link:
+        """Link two notes, or any nodes."""
+        return await self.send(calls.link(from_node, to_node, relation, options))
+
+    async def unlink(self, link_id: UUID) -> LinkEnded:
+        """End a link."""
+        return await self.send(calls.unlink(link_id))
+
+    async def linked_notes(self, note_id: UUID, **options: Unpack[o.LinkedOptions]) -> list[LinkedNote]:
+        """Notes near a note, nearest first."""
+        return (await self.send(calls.linked_notes(note_id, options))).items
+
+    # The graph
+
+    def search_nodes(
+        self, q: str = "", *, page: int = 100, **filters: Unpack[o.NodeFilters]
+    ) -> AsyncIterator[MatchedNode]:
+        """People, places and things by name, best match first."""
+        return self.pages(calls.search_nodes(q, filters, page))
+
+    async def node(self, node_id: UUID) -> ShownNode:
+        """Everything about a node."""
+        return await self.send(calls.node(node_id))
+
+    def facts(
+        self, about: str | UUID | Sequence[str | UUID], *, page: int = 100, **filters: Unpack[o.FactFilters]
+    ) -> AsyncIterator[ShownFact]:
+        """Facts about nodes (ids or names), newest first, each with its sources."""
+        return self.pages(calls.facts(about, filters, page))
+
+    async def fact(self, edge_id: UUID) -> ShownEdge:
+        """All versions of a fact with their evidence."""
+        return await self.send(calls.fact(edge_id))
+
+    async def add_fact(
+        self, from_node: UUID, type_: str, to_node: UUID, sentence: str, **options: Unpack[o.FactOptions]
+    ) -> Change:
+        """Assert a fact; what it contradicts in its time is superseded."""
+        return await self.send(calls.add_fact(from_node, type_, to_node, sentence, options))
+
+    async def explore(self, start: str | UUID | Sequence[str | UUID], **options: Unpack[o.WalkOptions]) -> Graph:
+        """What is near nodes (ids or names): nodes and the facts between them."""
+        return await self.send(calls.explore(start, options))
+
+    async def paths(self, from_node: str | UUID, to_node: str | UUID, *, max_hops: int = 4) -> Paths:
+        """How two nodes are joined."""
+        return await self.send(calls.paths(from_node, to_node, max_hops))
+
+    # The profile
+
+    async def profile(self, **place: Unpack[o.Place]) -> Profile:
+        """What is kept in mind about the user, by tier."""
+        return await self.send(calls.profile(place))
+
+    async def read_block(self, name: str, **place: Unpack[o.Place]) -> Block:
+        """One block of the profile."""
+        return await self.send(calls.read_block(name, place))
+
+    async def write_block(self, name: str, text: str, **options: Unpack[o.BlockOptions]) -> Block:
+        """Let a block say this and nothing else."""
+        return await self.send(calls.write_block(name, text, options))
+
+    async def append_to_block(self, name: str, text: str, **options: Unpack[o.BlockChange]) -> Block:
+        """Add lines to a block."""
+        return await self.send(calls.change_block(name, Append(text=text), options))
+
+    async def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
+        """Put one text into the place of another, which stands there once."""
+        return await self.send(calls.change_block(name, Replace(old=old, new=new), options))
+
+    async def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
+        """Erase a block with all that it ever said."""
+        return await self.send(calls.forget_block(name, place))
+
+    # Forgetting
+
+    async def forget(self, kind: Forgettable, subject: str | UUID) -> Receipt:
+        """Erase something for good, and what only it supported; a conversation also by its name."""
+        return await self.send(calls.forget(kind, subject))
+
+    async def preview_forgetting(self, kind: Forgettable, subject: str | UUID) -> Preview:
+        """Count what erasing would remove; nothing changes."""
+        return await self.send(calls.preview_forgetting(kind, subject))

@@ -1,0 +1,289 @@
+"""The calls that a client can make, each as what is sent and what comes back; nothing here touches a network.
+
+``Memory`` and ``AsyncMemory`` send the same calls. Answers are decoded into the structs that the service encodes; what
+a newer service adds is passed over.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, Protocol, TypeVar
+from urllib.parse import quote
+from uuid import UUID
+
+import msgspec
+
+from memsvc.access.erase import Receipt
+from memsvc.chat.answering import MemoryAnswer
+from memsvc.chat.enriching import Enrichment
+from memsvc.client import options as o
+from memsvc.client.results import LinkEnded, Preview, SessionEnded, Stored
+from memsvc.db.paging import Page
+from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
+from memsvc.graph.history import Change
+from memsvc.graph.links import Link, LinkedNote, Relation
+from memsvc.graph.notes import Note
+from memsvc.graph.search import MatchedNode
+from memsvc.graph.traverse import Graph, Paths
+from memsvc.profiles.blocks import Block, Profile
+from memsvc.profiles.changes import Change as TextChange
+from memsvc.recall.items import Context
+from memsvc.recall.results import Recalled
+from memsvc.sources.messages import MessageIn, StoredMessage
+from memsvc.sources.opening import OpenedMemory
+from memsvc.sources.read import Conversation, Message
+
+T = TypeVar("T", covariant=True)  # noqa: PLC0105 - as the field calls it
+Forgettable = Literal["message", "passage", "source", "conversation", "fact", "node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """A request and the form of its answer."""
+
+    method: str
+    path: str
+    answer: type[T]
+    body: Any = None
+    query: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeatable: bool = False
+    """Doing it twice is doing it once, so it is sent again where nobody knows whether it arrived."""
+    cursor: str = "cursor"
+    """What the place in a list is called."""
+
+    def after(self, cursor: str) -> Call[T]:
+        """The call for the next page."""
+        if isinstance(self.body, Mapping):
+            return replace(self, body={**self.body, self.cursor: cursor})
+        return replace(self, query={**self.query, self.cursor: cursor})
+
+    @property
+    def content(self) -> bytes | None:
+        """The body as it is sent."""
+        return None if self.body is None else msgspec.json.encode(self.body)
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """The query as it is sent; a list is a name given several times."""
+        return [
+            (name, _word(value))
+            for name, given in self.query.items()
+            if given is not None
+            for value in (given if isinstance(given, (list, tuple)) else [given])
+        ]
+
+
+class Paged(Protocol[T]):
+    """A page of a list."""
+
+    @property
+    def items(self) -> Sequence[T]:
+        """What stands on it."""
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Of the next page; None: this was the last."""
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode().strip('"')
+
+
+def _at(path: str, *parts: object) -> str:
+    return path.format(*(quote(str(part), safe="") for part in parts))
+
+
+def _read(path: str, answer: type[T], query: Mapping[str, Any] | None = None, *, cursor: str = "cursor") -> Call[T]:
+    return Call("GET", path, answer, query=query or {}, repeatable=True, cursor=cursor)
+
+
+# Messages and recall
+
+
+def add_messages(messages: Iterable[MessageIn | Mapping[str, Any]]) -> Call[Stored]:
+    """Store messages; the key makes sending the same call again harmless where a message has no identity of its own."""
+    sent = {"messages": list(messages)}
+    key = {"Idempotency-Key": secrets.token_hex(16)}
+    return Call("POST", "/v1/messages", Stored, sent, headers=key, repeatable=True)
+
+
+def recall(query: str, options: o.RecallOptions) -> Call[Recalled]:
+    """Memories for a query."""
+    return Call("POST", "/v1/recall", Recalled, {"query": query, **options}, repeatable=True)
+
+
+def context(query: str, options: o.ContextOptions) -> Call[Context]:
+    """A block for a prompt."""
+    return Call("POST", "/v1/context", Context, {"query": query, **options}, repeatable=True)
+
+
+def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMemory]:
+    """What an id stands for."""
+    return _read(_at("/v1/memories/{}", memory_id), OpenedMemory, {"before": before, "after": after})
+
+
+def conversations(limit: int) -> Call[Page[Conversation]]:
+    """Conversations, newest first."""
+    return _read("/v1/conversations", Page[Conversation], {"limit": limit}, cursor="after")
+
+
+def messages(conversation: str | UUID, limit: int) -> Call[Page[Message]]:
+    """What was said in a conversation."""
+    return _read(_at("/v1/conversations/{}/messages", conversation), Page[Message], {"limit": limit})
+
+
+# Chats
+
+
+def answer(query: str, options: o.AnswerOptions) -> Call[MemoryAnswer]:
+    """What memory knows about a question."""
+    return Call("POST", "/v1/answer", MemoryAnswer, {"query": query, **options}, repeatable=True)
+
+
+def enrich(text: str, conversation: str, options: o.EnrichOptions) -> Call[Enrichment]:
+    """What a model should know before it answers; the message is stored meanwhile."""
+    return _said("/v1/hooks/message", Enrichment, text, conversation, options)
+
+
+def responded(text: str, conversation: str, options: o.SaidOptions) -> Call[StoredMessage]:
+    """Store what the model answered."""
+    return _said("/v1/hooks/response", StoredMessage, text, conversation, options)
+
+
+def _said(path: str, answer: type[T], text: str, conversation: str, options: Mapping[str, Any]) -> Call[T]:
+    """An id that the caller does not give is made, so that the same call can be sent again."""
+    body = {"message_id": secrets.token_hex(16), **options, "text": text, "conversation": conversation}
+    return Call("POST", path, answer, body, repeatable=True)
+
+
+def end_session(conversation: str, *, forget: bool) -> Call[SessionEnded]:
+    """Say that a session is over."""
+    body = {"conversation": conversation, **({"forget": "session"} if forget else {})}
+    return Call("POST", "/v1/hooks/session-end", SessionEnded, body)
+
+
+# Notes and links
+
+
+def note(title: str, text: str, options: o.NoteOptions) -> Call[Note]:
+    """Write a note."""
+    return Call("POST", "/v1/notes", Note, {"title": title, "text": text, **options})
+
+
+def update_note(note_id: UUID, changes: o.NoteChanges) -> Call[Note]:
+    """Change a note."""
+    return Call("PATCH", _at("/v1/notes/{}", note_id), Note, changes)
+
+
+def get_note(note_id: UUID) -> Call[Note]:
+    """Read a note."""
+    return _read(_at("/v1/notes/{}", note_id), Note)
+
+
+def notes(filters: o.NoteFilters, limit: int) -> Call[Page[Note]]:
+    """Notes, newest first."""
+    return _read("/v1/notes", Page[Note], {**filters, "limit": limit})
+
+
+def link(from_node: UUID, to_node: UUID, relation: Relation, options: o.LinkOptions) -> Call[Link]:
+    """Link two nodes; the same link again is the same link."""
+    body = {"from_node": from_node, "to_node": to_node, "relation": relation, **options}
+    return Call("POST", "/v1/links", Link, body, repeatable=True)
+
+
+def unlink(link_id: UUID) -> Call[LinkEnded]:
+    """End a link."""
+    return Call("POST", "/v1/links/close", LinkEnded, {"link_id": link_id})
+
+
+def linked_notes(note_id: UUID, options: o.LinkedOptions) -> Call[Page[LinkedNote]]:
+    """Notes that are near."""
+    return _read(_at("/v1/notes/{}/linked", note_id), Page[LinkedNote], {**options})
+
+
+# The graph
+
+
+def search_nodes(q: str, filters: o.NodeFilters, limit: int) -> Call[Page[MatchedNode]]:
+    """Nodes by name."""
+    return _read("/v1/nodes", Page[MatchedNode], {"q": q, **filters, "limit": limit})
+
+
+def node(node_id: UUID) -> Call[ShownNode]:
+    """Everything about a node."""
+    return _read(_at("/v1/nodes/{}", node_id), ShownNode)
+
+
+def facts(about: str | UUID | Sequence[str | UUID], filters: o.FactFilters, limit: int) -> Call[FactsPage]:
+    """Facts about nodes."""
+    return _read("/v1/facts", FactsPage, {"about": _several(about), **filters, "limit": limit})
+
+
+def fact(edge_id: UUID) -> Call[ShownEdge]:
+    """All versions of a fact."""
+    return _read(_at("/v1/facts/{}", edge_id), ShownEdge)
+
+
+def add_fact(from_node: UUID, type_: str, to_node: UUID, sentence: str, options: o.FactOptions) -> Call[Change]:
+    """Assert a fact; the same fact again changes nothing."""
+    body = {"from_node": from_node, "type": type_, "to_node": to_node, "fact": sentence, **options}
+    return Call("POST", "/v1/facts", Change, body, repeatable=True)
+
+
+def explore(start: str | UUID | Sequence[str | UUID], options: o.WalkOptions) -> Call[Graph]:
+    """What is near nodes."""
+    return _read("/v1/graph/neighbourhood", Graph, {"node": _several(start), **options})
+
+
+def paths(from_node: str | UUID, to_node: str | UUID, max_hops: int) -> Call[Paths]:
+    """How two nodes are joined."""
+    return _read("/v1/graph/paths", Paths, {"from": str(from_node), "to": str(to_node), "max_hops": max_hops})
+
+
+def _several(nodes: str | UUID | Sequence[str | UUID]) -> list[str]:
+    return [str(nodes)] if isinstance(nodes, (str, UUID)) else [str(node) for node in nodes]
+
+
+# The profile
+
+
+def profile(place: o.Place) -> Call[Profile]:
+    """All blocks."""
+    return _read("/v1/profile", Profile, {**place})
+
+
+def read_block(name: str, place: o.Place) -> Call[Block]:
+    """One block."""
+    return _read(_at("/v1/profile/{}", name), Block, {**place})
+
+
+def write_block(name: str, text: str, options: o.BlockOptions) -> Call[Block]:
+    """Let a block say this."""
+    return Call("PUT", _at("/v1/profile/{}", name), Block, {"text": text, **options})
+
+
+def change_block(name: str, change: TextChange, options: o.BlockChange) -> Call[Block]:
+    """Change what a block says."""
+    return Call("PATCH", _at("/v1/profile/{}", name), Block, {"change": change, **options})
+
+
+def forget_block(name: str, place: o.Place) -> Call[Receipt]:
+    """Erase a block."""
+    return Call("DELETE", _at("/v1/profile/{}", name), Receipt, query={**place})
+
+
+# Forgetting
+
+
+def forget(kind: Forgettable, subject: str | UUID) -> Call[Receipt]:
+    """Erase something."""
+    return Call("DELETE", _at("/v1/{}s/{}", kind, subject), Receipt)
+
+
+def preview_forgetting(kind: Forgettable, subject: str | UUID) -> Call[Preview]:
+    """Count what erasing would remove."""
+    path = _at("/v1/{}s/{}", kind, subject)
+    return Call("DELETE", path, Preview, query={"preview": True}, repeatable=True)

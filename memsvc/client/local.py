@@ -1,0 +1,203 @@
+"""The whole of memsvc within this process: the embedded database, the application and a worker, in a thread of its own.
+
+The thread has its own event loop, so neither a program that blocks nor the kind of its loop matters, and the sync and
+the async client reach the same application by the same requests as over HTTP, without a socket. There are no keys: for
+each request a token is made that lives for a minute and acts for one user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as WaitedLongError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import httpx
+import structlog
+
+from memsvc.client.wire import USER_HEADER
+from memsvc.errors import MemsvcError
+from memsvc.settings import Settings
+
+if TYPE_CHECKING:
+    from memsvc.access.users import User
+    from memsvc.db.engine import Database
+
+TOKEN_SECONDS = 60
+SCOPES = frozenset({"read", "write", "forget"})
+BASE_URL = "http://memsvc.local"
+
+
+class Local:
+    """A running memsvc on a data folder; several processes may have the same folder open."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        """Start it; returns when it answers.
+
+        Raises:
+            MemsvcError: it does not start; says why.
+        """
+        self._settings = Settings.model_validate({**settings, "data_dir": folder, "database_url": None})
+        self._started: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, name="memsvc", daemon=True)
+        self._thread.start()
+        try:
+            self._started.result()
+        except BaseException:
+            self._thread.join()
+            raise
+        _before_exit(self.stop)
+
+    def stop(self) -> None:
+        """End it: requests and jobs under way are finished first. The last process to leave stops the database."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._over.set)
+            self._thread.join()
+
+    def ask(self, request: httpx.Request) -> Future[httpx.Response]:
+        """Let the application answer a request whose body is read.
+
+        Raises:
+            ConnectError: it was stopped.
+        """
+        if not self._thread.is_alive() or self._over.is_set():
+            message = "This memory is closed."
+            raise httpx.ConnectError(message, request=request)
+        return asyncio.run_coroutine_threadsafe(self._answer(request), self._loop)
+
+    def _run(self) -> None:
+        from memsvc.db.locate import ready  # noqa: PLC0415 - a client of a server elsewhere does not need it
+
+        if not structlog.is_configured():  # what the program configured is left alone
+            quiet = structlog.make_filtering_bound_logger(logging.WARNING)
+            structlog.configure(wrapper_class=quiet, logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+        try:
+            with ready(self._settings) as admin_url:
+                asyncio.run(self._live(admin_url))
+        except BaseException as error:
+            if self._started.done():
+                raise
+            self._started.set_exception(error)
+
+    async def _live(self, admin_url: str) -> None:
+        from jobs.worker import working  # noqa: PLC0415 - takes a second to load
+        from memsvc.access.users import app_id  # noqa: PLC0415
+        from memsvc.api.app import create_app  # noqa: PLC0415
+        from memsvc.db.engine import Database  # noqa: PLC0415
+        from memsvc.db.locate import app_url  # noqa: PLC0415
+        from memsvc.llm.embedders.residents import residents  # noqa: PLC0415
+
+        url = app_url(admin_url, self._settings)
+        self._db = Database(url, self._settings)
+        models = residents(self._settings)
+        app = create_app(self._settings, self._db, models)
+        self._transport = httpx.ASGITransport(app=app)  # type: ignore[arg-type]
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        warming = asyncio.create_task(models.ready(self._db)) if models is not None else None
+        try:
+            self._app_id = await app_id(self._db)
+            async with app.lifespan(), working(self._settings, url, models):
+                self._started.set_result(None)
+                await self._over.wait()
+        finally:
+            if models is not None and warming is not None:
+                warming.cancel()
+                models.close()
+            await self._db.close()
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        headers = httpx.Headers(request.headers)
+        try:
+            headers["Authorization"] = f"Bearer {await self._token(headers.pop(USER_HEADER, ''))}"
+        except MemsvcError as error:  # as the application would tell it
+            problem = {"code": error.code, "detail": error.message, "hint": error.advice, **error.details}
+            return httpx.Response(error.status, json=problem)
+        inner = httpx.Request(request.method, request.url, headers=headers, content=request.content)
+        answer = await self._transport.handle_async_request(inner)
+        return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
+
+    async def _token(self, user: str) -> str:
+        from memsvc.access.keys import Principal, issue_jwt  # noqa: PLC0415
+
+        owner = (await known_user(self._db, self._app_id, user)).owner
+        return issue_jwt(self._db, Principal(self._app_id, SCOPES, owner), owner, TOKEN_SECONDS)
+
+
+async def known_user(db: Database, app: UUID, ref: str) -> User:
+    """The user with this id or external id, made where there is none."""
+    from memsvc.access.users import add_user, find_user  # noqa: PLC0415
+    from memsvc.errors import AlreadyExistsError, UserUnknownError  # noqa: PLC0415
+
+    try:
+        return await find_user(db, app, ref)
+    except UserUnknownError:
+        try:
+            return await add_user(db, app, name=ref, external_id=ref)
+        except AlreadyExistsError:  # somebody else made it just now
+            return await find_user(db, app, ref)
+
+
+def _before_exit(stop: Callable[[], None]) -> None:
+    """Also end what a program forgets to close, before its executors end: after that no thread can be waited for."""
+    # Python keeps this to itself (concurrent.futures ends by it); atexit alone comes too late for a tidy end.
+    register = getattr(threading, "_register_atexit", atexit.register)
+    register(stop)
+
+
+def _patience(request: httpx.Request) -> float | None:
+    """How long the caller waits for an answer, in seconds."""
+    seconds: float | None = request.extensions.get("timeout", {}).get("read")
+    return seconds
+
+
+def _late(request: httpx.Request) -> httpx.ReadTimeout:
+    return httpx.ReadTimeout("No answer in time.", request=request)
+
+
+class LocalTransport(httpx.BaseTransport):
+    """Brings a sync client's requests to the application."""
+
+    def __init__(self, local: Local) -> None:
+        """It ends with the transport."""
+        self._local = local
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Ask and wait."""
+        request.read()
+        answer = self._local.ask(request)
+        try:
+            return answer.result(_patience(request))
+        except WaitedLongError:
+            answer.cancel()
+            raise _late(request) from None
+
+    def close(self) -> None:
+        """Stop it."""
+        self._local.stop()
+
+
+class AsyncLocalTransport(httpx.AsyncBaseTransport):
+    """Brings an async client's requests to the application."""
+
+    def __init__(self, local: Local) -> None:
+        """It ends with the transport."""
+        self._local = local
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Ask and wait."""
+        await request.aread()
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(self._local.ask(request)), _patience(request))
+        except TimeoutError:
+            raise _late(request) from None
+
+    async def aclose(self) -> None:
+        """Stop it."""
+        await asyncio.to_thread(self._local.stop)

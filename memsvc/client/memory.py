@@ -1,0 +1,286 @@
+"""``Memory``: a user's memory. Written by ``make client`` from ``asynchronous.py``: change that one."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack
+from uuid import UUID
+
+import httpx
+
+from memsvc.access.erase import Receipt
+from memsvc.chat.answering import MemoryAnswer
+from memsvc.chat.enriching import Enrichment
+from memsvc.client import calls
+from memsvc.client import options as o
+from memsvc.client.calls import Call, Forgettable, Paged
+from memsvc.client.local import BASE_URL, Local, LocalTransport
+from memsvc.client.results import LinkEnded, Preview, SessionEnded
+from memsvc.client.wire import Retries, Trial
+from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
+from memsvc.graph.history import Change
+from memsvc.graph.links import Link, LinkedNote, Relation
+from memsvc.graph.notes import Note
+from memsvc.graph.search import MatchedNode
+from memsvc.graph.traverse import Graph, Paths
+from memsvc.profiles.blocks import Block, Profile
+from memsvc.profiles.changes import Append, Replace
+from memsvc.recall import results
+from memsvc.recall.items import Context
+from memsvc.recall.results import Recalled
+from memsvc.sources.messages import MessageIn, StoredMessage
+from memsvc.sources.opening import OpenedMemory
+from memsvc.sources.read import Conversation, Message
+
+T = TypeVar("T")
+
+
+class Memory:
+    """A user's memory. Every call raises ClientError: RefusedError for good, UnavailableError after retries."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        user: str | None = None,
+        timeout: float = 30.0,
+        retries: Retries = Retries(),  # noqa: B008 - frozen
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """Talk to a memsvc elsewhere; nothing is sent yet.
+
+        Args:
+            url: where it is, as https://memory.example.org.
+            key: a key or a token.
+            user: id or external id of the user to act for; may be left out where the key is one user's.
+            timeout: longest wait for an answer, in seconds, for each try.
+            retries: how often a call is tried.
+            transport: how requests travel; httpx's own where it is None.
+        """
+        headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout, transport=transport)
+        self._user = user
+        self._retries = retries
+
+    @classmethod
+    def open(cls, folder: Path | str, *, user: str = "me", **settings: Any) -> Self:
+        """Run all of memsvc in this process on a data folder, which is made where there is none.
+
+        Args:
+            folder: where the embedded database lives.
+            user: id or external id; a user that does not exist is made on first use.
+            **settings: those of docs/configuration.md, in lower case without MEMSVC_.
+
+        Raises:
+            MemsvcError: it does not start; says why.
+        """
+        local = Local(Path(folder), settings)
+        return cls(BASE_URL, user=user, transport=LocalTransport(local))
+
+    def for_user(self, user: str) -> Self:
+        """The same connection, for another user; closing either closes both."""
+        other = copy.copy(self)
+        other._user = user  # noqa: SLF001 - it is ours
+        return other
+
+    def close(self) -> None:
+        """End the connection, or the memsvc that ``open`` started."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def send(self, call: Call[T]) -> T:
+        """Send a call until it is answered.
+
+        Raises:
+            ClientError: it was refused, or nobody answers.
+        """
+        trial = Trial(call, self._retries, self._user)
+        while True:
+            try:
+                response = self._http.request(**trial.request)
+            except httpx.TransportError as error:
+                pause: float | None = trial.lost(error)
+            else:
+                pause = trial.answered(response)
+                if pause is None:
+                    return trial.read(response)
+            time.sleep(pause or 0)
+
+    def pages(self, call: Call[Paged[T]]) -> Iterator[T]:
+        """Everything that a list holds, page by page."""
+        following: Call[Paged[T]] | None = call
+        while following is not None:
+            page = self.send(following)
+            yield from page.items
+            following = call.after(page.next_cursor) if page.next_cursor else None
+
+    # Messages and recall
+
+    def add(self, text: str, conversation: str = "default", **options: Unpack[o.MessageOptions]) -> StoredMessage:
+        """Remember what was said; when it returns, it is stored for good and can be recalled."""
+        return self.add_messages([{"text": text, "conversation": conversation, **options}])[0]
+
+    def add_messages(self, messages: Iterable[MessageIn | Mapping[str, Any]]) -> list[StoredMessage]:
+        """Remember up to 1,000 messages, all of them or none; receipts in order."""
+        return self.send(calls.add_messages(messages)).messages
+
+    def recall(self, query: str, **options: Unpack[o.RecallOptions]) -> Recalled:
+        """Memories that matter for a query, best first."""
+        return self.send(calls.recall(query, options))
+
+    def recall_all(self, query: str, **options: Unpack[o.RecallOptions]) -> Iterator[results.Memory]:
+        """Memories page by page, best first, as long as there are any (mode deliberate)."""
+        call = calls.recall(query, {"mode": "deliberate", **options})
+        following: Call[Recalled] | None = call
+        while following is not None:
+            page = self.send(following)
+            yield from page.memories
+            following = call.after(page.next_cursor) if page.next_cursor else None
+
+    def context(self, query: str, **options: Unpack[o.ContextOptions]) -> Context:
+        """What an assistant should know for an answer: ``text`` is the block for its prompt."""
+        return self.send(calls.context(query, options))
+
+    def open_memory(self, memory_id: str | UUID, *, before: int = 2, after: int = 2) -> OpenedMemory:
+        """What an id of a context or a recall stands for, and what it rests on."""
+        return self.send(calls.open_memory(memory_id, before, after))
+
+    def conversations(self, *, page: int = 100) -> Iterator[Conversation]:
+        """All conversations, newest first."""
+        return self.pages(calls.conversations(page))
+
+    def messages(self, conversation: str | UUID, *, page: int = 100) -> Iterator[Message]:
+        """All that was said in a conversation, in order."""
+        return self.pages(calls.messages(conversation, page))
+
+    # Chats
+
+    def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
+        """What memory knows about a question: claims, each with its sources."""
+        return self.send(calls.answer(query, options))
+
+    def enrich(self, text: str, conversation: str, **options: Unpack[o.EnrichOptions]) -> Enrichment:
+        """Before a model answers: what it should know; what the user says is stored meanwhile."""
+        return self.send(calls.enrich(text, conversation, options))
+
+    def responded(self, text: str, conversation: str, **options: Unpack[o.SaidOptions]) -> StoredMessage:
+        """After it: remember what it answered."""
+        return self.send(calls.responded(text, conversation, options))
+
+    def end_session(self, conversation: str, *, forget: bool = False) -> SessionEnded:
+        """Say that a session is over; it is erased where that was agreed upon, or is asked for here."""
+        return self.send(calls.end_session(conversation, forget=forget))
+
+    # Notes and links
+
+    def note(self, title: str, text: str = "", **options: Unpack[o.NoteOptions]) -> Note:
+        """Write a note."""
+        return self.send(calls.note(title, text, options))
+
+    def update_note(self, note_id: UUID, **changes: Unpack[o.NoteChanges]) -> Note:
+        """Change a note; what is left out stays."""
+        return self.send(calls.update_note(note_id, changes))
+
+    def get_note(self, note_id: UUID) -> Note:
+        """Read a note."""
+        return self.send(calls.get_note(note_id))
+
+    def notes(self, *, page: int = 100, **filters: Unpack[o.NoteFilters]) -> Iterator[Note]:
+        """All notes, newest first."""
+        return self.pages(calls.notes(filters, page))
+
+    def link(self, from_node: UUID, to_node: UUID, relation: Relation, **options: Unpack[o.LinkOptions]) -> Link:
+        """Link two notes, or any nodes."""
+        return self.send(calls.link(from_node, to_node, relation, options))
+
+    def unlink(self, link_id: UUID) -> LinkEnded:
+        """End a link."""
+        return self.send(calls.unlink(link_id))
+
+    def linked_notes(self, note_id: UUID, **options: Unpack[o.LinkedOptions]) -> list[LinkedNote]:
+        """Notes near a note, nearest first."""
+        return self.send(calls.linked_notes(note_id, options)).items
+
+    # The graph
+
+    def search_nodes(self, q: str = "", *, page: int = 100, **filters: Unpack[o.NodeFilters]) -> Iterator[MatchedNode]:
+        """People, places and things by name, best match first."""
+        return self.pages(calls.search_nodes(q, filters, page))
+
+    def node(self, node_id: UUID) -> ShownNode:
+        """Everything about a node."""
+        return self.send(calls.node(node_id))
+
+    def facts(
+        self, about: str | UUID | Sequence[str | UUID], *, page: int = 100, **filters: Unpack[o.FactFilters]
+    ) -> Iterator[ShownFact]:
+        """Facts about nodes (ids or names), newest first, each with its sources."""
+        return self.pages(calls.facts(about, filters, page))
+
+    def fact(self, edge_id: UUID) -> ShownEdge:
+        """All versions of a fact with their evidence."""
+        return self.send(calls.fact(edge_id))
+
+    def add_fact(
+        self, from_node: UUID, type_: str, to_node: UUID, sentence: str, **options: Unpack[o.FactOptions]
+    ) -> Change:
+        """Assert a fact; what it contradicts in its time is superseded."""
+        return self.send(calls.add_fact(from_node, type_, to_node, sentence, options))
+
+    def explore(self, start: str | UUID | Sequence[str | UUID], **options: Unpack[o.WalkOptions]) -> Graph:
+        """What is near nodes (ids or names): nodes and the facts between them."""
+        return self.send(calls.explore(start, options))
+
+    def paths(self, from_node: str | UUID, to_node: str | UUID, *, max_hops: int = 4) -> Paths:
+        """How two nodes are joined."""
+        return self.send(calls.paths(from_node, to_node, max_hops))
+
+    # The profile
+
+    def profile(self, **place: Unpack[o.Place]) -> Profile:
+        """What is kept in mind about the user, by tier."""
+        return self.send(calls.profile(place))
+
+    def read_block(self, name: str, **place: Unpack[o.Place]) -> Block:
+        """One block of the profile."""
+        return self.send(calls.read_block(name, place))
+
+    def write_block(self, name: str, text: str, **options: Unpack[o.BlockOptions]) -> Block:
+        """Let a block say this and nothing else."""
+        return self.send(calls.write_block(name, text, options))
+
+    def append_to_block(self, name: str, text: str, **options: Unpack[o.BlockChange]) -> Block:
+        """Add lines to a block."""
+        return self.send(calls.change_block(name, Append(text=text), options))
+
+    def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
+        """Put one text into the place of another, which stands there once."""
+        return self.send(calls.change_block(name, Replace(old=old, new=new), options))
+
+    def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
+        """Erase a block with all that it ever said."""
+        return self.send(calls.forget_block(name, place))
+
+    # Forgetting
+
+    def forget(self, kind: Forgettable, subject: str | UUID) -> Receipt:
+        """Erase something for good, and what only it supported; a conversation also by its name."""
+        return self.send(calls.forget(kind, subject))
+
+    def preview_forgetting(self, kind: Forgettable, subject: str | UUID) -> Preview:
+        """Count what erasing would remove; nothing changes."""
+        return self.send(calls.preview_forgetting(kind, subject))

@@ -1,0 +1,47 @@
+"""Writes the sync client from the async one, so that there is one text to read and to change: ``make client``.
+
+Only words are replaced; what differs in more than words stands in ``wire``, ``calls`` and ``local``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ASYNC = Path(__file__).with_name("asynchronous.py")
+SYNC = Path(__file__).with_name("memory.py")
+DOCSTRING = '"""``Memory``: a user\'s memory. Written by ``make client`` from ``asynchronous.py``: change that one."""'
+WORDS = (
+    (r"\A\"\"\".*?\"\"\"", DOCSTRING.replace("\\", r"\\")),
+    (r"await asyncio\.to_thread\(Local, (.*?)\)\n", r"Local(\1)\n"),
+    (r"import asyncio\nimport copy\n", "import copy\nimport time\n"),
+    (r"asyncio\.sleep", "time.sleep"),
+    (r"async for (\w+) in (\S+):\n +yield \1\n", r"yield from \2\n"),
+    (r"for (\w+) in (page\.\w+):\n +yield \1\n", r"yield from \2\n"),
+    (r"AsyncIterator", "Iterator"),
+    (r"AsyncLocalTransport", "LocalTransport"),
+    (r"AsyncBaseTransport", "BaseTransport"),
+    (r"AsyncClient", "Client"),
+    (r"AsyncMemory", "Memory"),
+    (r"__aenter__", "__enter__"),
+    (r"__aexit__", "__exit__"),
+    (r"aclose", "close"),
+    (r"\basync (def|with|for) ", r"\1 "),
+    (r"\bawait ", ""),
+    (r"return \((self\.send\(.*?\)|self\.add_messages\(.*?\))\)(\.|\[)", r"return \1\2"),
+    (r"from collections\.abc import Iterator, Iterable,", "from collections.abc import Iterable, Iterator,"),
+    (r"import BASE_URL, LocalTransport, Local\n", "import BASE_URL, Local, LocalTransport\n"),
+)
+
+
+def twin(text: str) -> str:
+    """The sync client's text for that of the async one."""
+    for pattern, word in WORDS:
+        text = re.sub(pattern, word, text, flags=re.DOTALL if pattern.startswith(r"\A") else 0)
+    return text
+
+
+if __name__ == "__main__":
+    SYNC.write_text(twin(ASYNC.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stderr.write(f"wrote {SYNC.name}\n")
