@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COUNTS = {"practice": 0.3, "open": 1.0}
 """What an example of each set counts: less where the rules were fitted to it. Those that count fully choose the least
 chance."""
-AIM = 0.80
+AIM = 0.86
 """Precision from which on facts are said, on conversations that the weights have not seen but the rules have. The bar
 is .80 on those that nobody has seen, where precision was .1 lower before."""
 RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0)

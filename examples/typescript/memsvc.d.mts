@@ -56,7 +56,7 @@ export type EditIn = { subject?: string | null; type?: string | null; object?: s
 export type End = { name: string; type: string; node_id?: string | null; named?: boolean; aliases?: Array<string>; relation?: string };
 export type Ends = { from_node: string; from_label: string | null; type: string; to_node: string; to_label: string | null };
 export type Enrichment = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; ids: Array<string>; relevant: boolean; recall_id: string | null; degraded: Array<string>; stored: StoredMessage | null };
-export type Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
+export type EventPage = { items: Array<events_Event>; next_cursor: string };
 export type Evidence = { passage_id: string; span?: [number, number] | null; confidence?: number };
 export type Explanation = { words: Array<string>; names: Array<NamedNode>; times: Array<Record<string, unknown>>; weights: Record<string, number>; found: Record<string, number>; threshold: number | null; cut: Array<Cut> };
 export type ExtractIn = { text?: string | null; messages?: Array<SaidIn>; conversation?: string | null; since?: string | null; extractor?: string | null };
@@ -75,8 +75,9 @@ export type HookMessageIn = { conversation: string; text: string; session?: stri
 export type HookResponseIn = { conversation: string; text: string; session?: string; speaker?: string; message_id?: string | null; said_at?: string | null; metadata?: Record<string, unknown>; forget?: "session" | null; idle_hours?: number };
 export type Item = { id: string; kind: "block" | "message" | "trace" | "fact" | "node" | "neighbour" | "turn"; memory_id: string; text: string; why: string; name?: string; speaker?: string; role?: string; caption?: string | null; said_at?: string | null; conversation_id?: string | null; conversation?: string; session?: string; ordinal?: number; part?: number; validity?: string; stale?: boolean; sources?: Array<string>; tokens?: number };
 export type Job = { job_id: string; kind: string; subject_id: string; state: "pending" | "done" | "failed" | "cancelled"; attempts: number; error_code: string | null; error: string | null; created_at: string; run_after: string; started_at: string | null; finished_at: string | null };
-export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null };
-export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "admin" | unknown>; user?: string | null; label?: string; expires_in?: number | null };
+export type Key = { key_id: string; user_id: string | null; scopes: Array<string>; label: string; created_at: string; expires_at: string | null; revoked_at: string | null; requests_per_minute: number | null; messages_per_day: number | null; messages_today: number | null };
+export type KeyIn = { scopes?: Array<"read" | "write" | "forget" | "admin" | unknown>; user?: string | null; label?: string; expires_in?: number | null; requests_per_minute?: number | null; messages_per_day?: number | null };
+export type LimitsIn = { requests_per_minute?: number | null; messages_per_day?: number | null };
 export type Link = { link_id: string; version_id: string; from_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; to_node: string; strength: number; fact: string };
 export type LinkEnd = { link_id: string; evidence?: Array<Evidence> };
 export type LinkEnded = { link_id: string; ended: boolean };
@@ -87,6 +88,7 @@ export type Me = { user: User; node_id: string; label: string; aliases: Array<st
 export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
 export type Memory = { kind?: "message" | "trace" | "fact"; memory_id: string; passage_id: string | null; conversation_id: string | null; conversation: string; session: string; ordinal: number; part: number; message_id: string | null; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; score: number; arms: Record<string, unknown>; factors?: Record<string, number>; path?: Array<string>; matched: Array<string>; why: string; stale?: boolean; fact?: RecalledFact | null };
 export type MemoryAnswer = { answer: string; found: boolean; claims: Array<Claim>; sources: Array<AnswerSource>; by: "model" | "quotes"; degraded: Array<string>; recall_id: string | null; confidence: number | null };
+export type MemoryIn = { conversation?: string; text?: string; caption?: string | null; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; session?: string; ordinal?: number | null; id?: string | null; said_at?: string | null; metadata?: Record<string, unknown> };
 export type MergeIn = { evidence?: Array<Evidence>; into: string; reason?: string; confidence?: number };
 export type MergeOperation = { evidence?: Array<Evidence>; node_id: string; canonical_id: string; reason?: string; confidence?: number; op: "merge" };
 export type Message = { passage_id: string; message_id: string | null; session: string; ordinal: number; speaker: string; role: string; text: string; caption: string | null; said_at: string; recorded_at: string; parts: number; metadata: Record<string, unknown> };
@@ -116,7 +118,7 @@ export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedC
 export type Page_memsvc_graph_describe_ShownName_ = { items: Array<ShownName>; next_cursor: string | null };
 export type Page_memsvc_graph_links_LinkedNote_ = { items: Array<LinkedNote>; next_cursor: string | null };
 export type Page_memsvc_graph_notes_Note_ = { items: Array<Note>; next_cursor: string | null };
-export type Page_memsvc_graph_read_Event_ = { items: Array<Event>; next_cursor: string | null };
+export type Page_memsvc_graph_read_Event_ = { items: Array<read_Event>; next_cursor: string | null };
 export type Page_memsvc_graph_search_MatchedNode_ = { items: Array<MatchedNode>; next_cursor: string | null };
 export type Page_memsvc_identity_review_Pair_ = { items: Array<Pair>; next_cursor: string | null };
 export type Page_memsvc_profiles_blocks_Block_ = { items: Array<Block>; next_cursor: string | null };
@@ -173,6 +175,7 @@ export type Stats = { nodes: number; facts: number; names: number; merges: numbe
 export type StoredMessage = { index: number; outcome: "created" | "existing" | "erased"; conversation_id: string; passage_id: string | null; session: string; ordinal: number | null; said_at: string; zone_assumed: string | null; job_id: string | null };
 export type Support = { passage_id: string; lines: Array<number> };
 export type SupportedFact = { version_id: string; edge_id: string; fact: string; stance: "supports" | "ends" };
+export type Ticket = { ticket: string; expires_in: number; expires_at: string };
 export type Token = { token: string; token_type: "Bearer"; expires_in: number; expires_at: string; user_id: string; scopes: Array<string> };
 export type TopOfMind = { memories: Array<Memory> };
 export type Touched = { kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
@@ -181,13 +184,23 @@ export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
+export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
+export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export class Memsvc {
   constructor(url: string, options?: Options);
+  /** Read a context block. */
+  readContext(input: { query: { "query": string; "budget_tokens"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Context>;
+  /** Read the graph. */
+  readGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
   /** Health. */
   getHealth(): Promise<Health>;
+  /** Remember something. */
+  addMemory(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: MemoryIn }): Promise<Receipts>;
   /** Metrics. */
   getMetrics(): Promise<unknown>;
+  /** Search memories. */
+  search(input: { query: { "q": string; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Recalled>;
   /** List names. */
   listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
   /** Answer a question from memory. */
@@ -195,7 +208,7 @@ export class Memsvc {
   /** List changes. */
   listChanges(input?: { query?: { "before"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
   /** Change the graph in one batch. */
-  writeChanges(input: { header?: { "X-Memsvc-User"?: string | null }; body: OperationsIn }): Promise<Change>;
+  writeChanges(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: OperationsIn }): Promise<Change>;
   /** Look at a change. */
   describeChange(input: { path: { "change_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownChange>;
   /** Undo a change. */
@@ -222,6 +235,8 @@ export class Memsvc {
   listErasures(input?: { query?: { "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_access_erase_Receipt_>;
   /** Check an erasure. */
   getErasure(input: { path: { "erasure_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt>;
+  /** Read what happened. */
+  listEvents(input?: { query?: { "cursor"?: string | null; "limit"?: number; "wait"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<EventPage>;
   /** Export everything. */
   exportUser(input?: { query?: { "markdown"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<unknown>;
   /** Read text for facts. */
@@ -274,10 +289,14 @@ export class Memsvc {
   makeKey(input: { body: KeyIn }): Promise<NewKey>;
   /** Revoke a key. */
   revokeKey(input: { path: { "key_id": string } }): Promise<unknown>;
+  /** Limit a key. */
+  limitKey(input: { path: { "key_id": string }; body: LimitsIn }): Promise<Key>;
   /** Link two notes. */
   createLink(input: { header?: { "X-Memsvc-User"?: string | null }; body: LinkIn }): Promise<Link>;
   /** End a link. */
   closeLink(input: { header?: { "X-Memsvc-User"?: string | null }; body: LinkEnd }): Promise<LinkEnded>;
+  /** Make a ticket for a socket. */
+  makeTicket(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Ticket>;
   /** Look at oneself. */
   getMe(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<Me>;
   /** Open a memory. */
@@ -291,7 +310,7 @@ export class Memsvc {
   /** Find nodes. */
   searchNodes(input?: { query?: { "q"?: string; "type"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_search_MatchedNode_>;
   /** Make a node. */
-  addNode(input: { header?: { "X-Memsvc-User"?: string | null }; body: NodeIn }): Promise<Change>;
+  addNode(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: NodeIn }): Promise<Change>;
   /** Look at a node. */
   describeNode(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null; "facts"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownNode>;
   /** Forget a node. */
@@ -311,7 +330,7 @@ export class Memsvc {
   /** List notes. */
   listNotes(input?: { query?: { "kind"?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; "tag"?: string | null; "q"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_notes_Note_>;
   /** Write a note. */
-  createNote(input: { header?: { "X-Memsvc-User"?: string | null }; body: NoteIn }): Promise<Note>;
+  createNote(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: NoteIn }): Promise<Note>;
   /** Read a note. */
   getNote(input: { path: { "note_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Note>;
   /** Change a note. */

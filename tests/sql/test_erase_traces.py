@@ -41,7 +41,7 @@ TYPES = {
 OURS = {
     ("fact_reviews", "reason"), ("duplicate_candidates", "evidence"), ("duplicate_candidates", "found_by"),
     ("model_calls", "task"), ("model_calls", "model"), ("model_calls", "prompt_version"), ("model_calls", "outcome"),
-    ("sleep_runs", "task"), ("sleep_runs", "place"),
+    ("sleep_runs", "task"), ("sleep_runs", "place"), ("answered_requests", "answer"),
 }  # fmt: skip
 """Columns that hold codes, names, ids and numbers of ours."""
 
