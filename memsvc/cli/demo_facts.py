@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PLACES, PEOPLE = "Place", "Person"
 KINDS = ("FAMILY_OF", "KNOWS", "LIVES_IN", "WORKS_AT", "LIKES", "DISLIKES", "CREATED", "WANTS")
 """Edge types of the picture, in its order."""
-EACH, MOST_NAMES, MOST_CHANGES = 2, 12, 4
+EACH, MOST_NAMES, MOST_CHANGES = 2, 10, 4
 FACT_CHARS, SPAN_CHARS = 36, 25
 QUOTE_CHARS = {"fact": 52, "change": 50}
 

@@ -7,7 +7,7 @@ a day back.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -27,6 +27,7 @@ from memsvc.llm.embedders.residents import Residents
 from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
+from tests.conftest import Cluster
 from tests.fakes.extractors import SayingExtractor
 from tests.fakes.upstream import FakeUpstream, says, serving
 
@@ -99,7 +100,20 @@ class World:
 
 
 @pytest.fixture(scope="module")
-async def world(db: Database, settings: Settings) -> AsyncIterator[World]:
+def no_other_model(cluster: Cluster, database_name: str, settings: Settings) -> Iterator[None]:
+    """Models of other tests in this database count again afterwards."""
+    others = "UPDATE memsvc.embedding_models SET state = %s WHERE state = %s RETURNING model_id"
+    again = "UPDATE memsvc.embedding_models SET state = 'active' WHERE model_id = ANY (%s)"
+    with psycopg.connect(cluster.admin_url(database_name), autocommit=True) as admin:
+        known = [model_id for (model_id,) in admin.execute(others, ["retired", "active"])]
+        admin.execute("UPDATE memsvc.embedding_models SET state = 'active' WHERE name = %s", [settings.embedding_model])
+        yield
+        admin.execute(others, ["retired", "active"])
+        admin.execute(again, [known])
+
+
+@pytest.fixture(scope="module")
+async def world(db: Database, settings: Settings, no_other_model: None) -> AsyncIterator[World]:
     """The application with the real embedding model, before a chat server of ours."""
     async with serving() as fake:
         chosen = settings.model_copy(update={"chat_url": fake.url, "extractor": "saying", "chat_memory_ms": 5_000})
