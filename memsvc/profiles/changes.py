@@ -97,7 +97,8 @@ def changed(lines: Sequence[Line], change: Change, evidence: Sequence[UUID] = ()
             return _rewritten(lines, _split(change.text), given)
         case Replace():
             first, last, middle = _replaced(text_of(lines), change)
-            return [*lines[:first], *_rewritten(lines[first : last + 1], middle, given), *lines[last + 1 :]]
+            after = [*lines[:first], *_rewritten(lines[first : last + 1], middle, given), *lines[last + 1 :]]
+            return after if any(line.text.strip() for line in after) else []
 
 
 def _replaced(text: str, change: Replace) -> tuple[int, int, list[str]]:

@@ -1,13 +1,15 @@
 """Upkeep of a user, as the job ``tidy`` does it each night: what is over goes, what lacks is asked for.
 
 Deletes by ``memsvc.delete_ended``, in transactions of bounded size; may be killed anywhere and run again. Adds recalls
-to ``memory_signals``, and deletes old ones. Statistics are folded where every job ends (``memsvc.finish_job``).
+to ``memory_signals``, deletes old ones, and what doors kept for repeated requests. Statistics are folded where every
+job ends (``memsvc.finish_job``).
 """
 
 from __future__ import annotations
 
 import time
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,8 +25,6 @@ from memsvc.settings import Settings
 BATCH = 5_000
 """Most rows of a table that one transaction deletes."""
 DELETE = text("SELECT * FROM memsvc.delete_ended(:user_id, :jobs_kept, :events_kept, :limit)")
-
-
 FOLD_RECALLS = text("SELECT memsvc.fold_recalls(:user_id, :limit)")
 DELETE_RECALLS = text("SELECT memsvc.delete_recalls(:user_id, :kept, :limit)")
 
@@ -46,6 +46,7 @@ def tidy_steps(settings: Settings, *, vectors: bool) -> Steps:
             return True
         if await _settle_recalls(db, user_id, timedelta(days=settings.keep_recalls_days)):
             return True
+        await db.attempt(user_id, partial(_forget_what_doors_kept, user_id=user_id))
         if vectors:
             await _ask_for_vectors(db, user_id, tokens=settings.late_interaction)
         return False
@@ -82,6 +83,10 @@ async def _settle_recalls(db: Database, user_id: UUID, kept: timedelta) -> bool:
             if time.monotonic() >= until:
                 return True
     return False
+
+
+async def _forget_what_doors_kept(connection: AsyncConnection, user_id: UUID) -> None:
+    await connection.execute(query("forget_what_doors_kept"), {"user_id": user_id})
 
 
 async def _ask_for_vectors(db: Database, user_id: UUID, *, tokens: bool) -> None:

@@ -40,3 +40,13 @@ WHERE m.state = 'active'
     WHERE j.user_id = :user_id AND j.kind = 'embed'
       AND (j.state = 'pending' OR (j.state = 'failed' AND j.finished_at > now() - interval '7 days'))
   );
+
+-- name: forget_what_doors_kept
+-- Deletes answers that were kept for repeated requests and used tickets, once neither can work any more. Doors forget
+-- them too, but only those of users who come back.
+WITH answers AS (
+  DELETE FROM memsvc.answered_requests AS r
+  WHERE r.user_id = :user_id AND r.answered_at <= clock_timestamp() - interval '24 hours'
+)
+DELETE FROM memsvc.used_tickets AS t
+WHERE t.user_id = :user_id AND t.expires_at < clock_timestamp();

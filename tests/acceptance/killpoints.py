@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -92,11 +93,15 @@ def delays(seed: int, count: int, shortest: float, longest: float) -> list[float
 
 
 def free_port() -> int:
-    """A TCP port on which nobody listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port on which nobody listens now.
+
+    It lies below the ports that Linux gives to connections, so that none of them takes it while its server is down.
+    """
+    while True:
+        port = 15_000 + secrets.randbelow(17_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_until(condition: Callable[[], object], *, seconds: float = PATIENCE_S, pause: float = 0.01) -> None:

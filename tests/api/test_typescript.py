@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from asyncio.subprocess import PIPE
-
-import pytest
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import add_user, app_id
@@ -15,6 +12,7 @@ from memsvc.api.typescript import FOLDER, files
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
 from tests.api.served import served
+from tests.servers import program
 
 PROGRAM = """
 import assert from "node:assert";
@@ -56,16 +54,14 @@ def test_it_is_written_from_the_document() -> None:
 
 
 async def test_node_speaks_with_the_service(db: Database, settings: Settings) -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("Node is not installed.")
+    node = program("node", "nodejs")
     app = await app_id(db, "typescript")
     await add_user(db, app, name="Zoë", external_id="Zoë 李")
     key = await create_key(db, app)
     async with served(create_app(settings, db)) as url:
-        program = PROGRAM % {"client": (FOLDER / "memsvc.mjs").as_uri(), "url": url, "key": key}
+        script = PROGRAM % {"client": (FOLDER / "memsvc.mjs").as_uri(), "url": url, "key": key}
         process = await asyncio.create_subprocess_exec(
-            node, "--input-type=module", "-e", program, stdout=PIPE, stderr=PIPE
+            node, "--input-type=module", "-e", script, stdout=PIPE, stderr=PIPE
         )
         output, errors = await process.communicate()
     assert (process.returncode, output) == (0, b"fine\n"), errors.decode()

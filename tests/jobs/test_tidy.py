@@ -89,6 +89,28 @@ async def test_what_is_over_goes_and_what_is_not_stays(
     assert ids(admin, "outbox", owner.user_id) | ids(admin, "outbox", other.user_id) == kept_events
 
 
+async def test_what_doors_kept_for_a_while_goes_for_users_who_do_not_come_back(
+    db: Database, owner: Owner, other: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    for user in (owner, other):
+        for hours in (25, 23):
+            admin.execute(
+                "INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer, answered_at) "
+                "SELECT %s, sha256(%s), sha256('a'), '{}', now() - make_interval(hours => %s)",
+                [user.user_id, str(hours).encode(), hours],
+            )
+            admin.execute(
+                "INSERT INTO memsvc.used_tickets (user_id, ticket_id, expires_at) "
+                "VALUES (%s, uuidv7(), now() + make_interval(hours => 24 - %s))",
+                [user.user_id, hours],
+            )
+    await tidied(db, owner, settings)
+    for table in ("answered_requests", "used_tickets"):
+        for user, left in ((owner, 1), (other, 2)):
+            count = f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s".encode()
+            assert value(admin, count, [user.user_id]) == left
+
+
 async def test_how_long_things_are_kept_is_a_setting(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:

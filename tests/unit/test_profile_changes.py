@@ -65,5 +65,5 @@ def test_evidence_stays_with_its_lines_through_storing(text: str, new: str, begi
     after = changed(lines, change, [LATER])
     assert lines_of(text_of(after), evidence_of(after)) == after
     if isinstance(change, Replace) and after:
-        assert text_of(after).replace("\n", "") == stored.replace(old, new).replace("\r", "").replace("\n", "")
+        assert text_of(after).split() == stored.replace(old, new).split()
     assert all(line.passages <= {TEA, LATER} and line.passages for line in after)

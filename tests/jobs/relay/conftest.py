@@ -25,7 +25,7 @@ from memsvc.queue.targets import Target, target
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import PATIENCE_S
 from tests.conftest import Cluster
-from tests.servers import Rabbit, Redis
+from tests.servers import Rabbit, Redis, answers
 
 TOP = Path(__file__).resolve().parents[3]
 Server = Redis | Rabbit
@@ -33,10 +33,19 @@ SERVERS: dict[str, type[Server]] = {"redis": Redis, "rabbitmq": Rabbit}
 
 
 @pytest.fixture(scope="session", params=SERVERS)
-def server(request: pytest.FixtureRequest, folder: Path, worker_id: str) -> Iterator[Server]:
-    """A running server; each test finds it up and without messages."""
+def started(request: pytest.FixtureRequest, folder: Path, worker_id: str) -> Iterator[Server]:
+    """A server for all tests."""
     with SERVERS[request.param](folder / f"{request.param}-{worker_id}") as running:
         yield running
+
+
+@pytest.fixture
+def server(started: Server) -> Server:
+    """That server, up even where a test that ended it failed before it was back."""
+    if not answers(started.port):
+        started.kill()  # what is left of it
+        started.start()
+    return started
 
 
 @pytest.fixture(scope="session")
