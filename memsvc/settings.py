@@ -7,9 +7,11 @@ works without any configuration; several machines that share a database are give
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Self
@@ -19,7 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memsvc.errors import ConfigurationError
 
-SECRET_NAMES = ("identity_secret", "app_password", "reader_password", "cypher_password")
+SECRET_NAMES = ("identity_secret", "app_password", "reader_password", "cypher_password", "analyst_password")
 MIN_SECRET_CHARS = 32
 
 
@@ -55,6 +57,7 @@ class Settings(BaseSettings):
     app_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_app.")
     reader_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_reader.")
     cypher_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_cypher.")
+    analyst_password: SecretStr | None = Field(default=None, description="Password of the login memsvc_analyst.")
 
     # The service.
     host: str = Field(default="127.0.0.1", description="Address that the API listens on.")
@@ -255,29 +258,39 @@ class Settings(BaseSettings):
 
 
 def read_or_make_secrets(path: Path) -> dict[str, str]:
-    """Read the generated secrets, making them first where there are none; safe when two processes start at once."""
+    """Read the generated secrets, making those that there are not first; safe when two processes start at once."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            draft = path.with_name(f"{path.name}.{os.getpid()}")
-            fresh = {name: secrets.token_urlsafe(32) for name in SECRET_NAMES}
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                json.dump(fresh, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
+            draft = _secrets_draft(path, {})
             try:
                 os.link(draft, path)  # fails where another process was first; then its secrets are the ones
             except FileExistsError:
                 pass
             finally:
                 draft.unlink()
-        stored: dict[str, str] = json.loads(path.read_text())
+        with path.open() as file:
+            stored: dict[str, str] = json.load(file)
+            if not stored.keys() >= set(SECRET_NAMES):  # written by an older version
+                fcntl.flock(file, fcntl.LOCK_EX)
+                _secrets_draft(path, json.loads(path.read_text())).replace(path)
+                stored = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise ConfigurationError(
             f"The secrets in {path} cannot be read: {error.__class__.__name__}.",
             hint="Set MEMSVC_DATA_DIR to a folder that you may write, or give the secrets by variable.",
         ) from error
     return stored
+
+
+def _secrets_draft(path: Path, known: Mapping[str, str]) -> Path:
+    """A private file beside another, with the secrets that are known and new ones for the rest."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump({**{name: secrets.token_urlsafe(32) for name in SECRET_NAMES}, **known}, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    return draft
 
 
 @lru_cache(maxsize=1)

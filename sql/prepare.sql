@@ -7,7 +7,7 @@ DECLARE
   wanted text;
 BEGIN
   FOREACH wanted IN ARRAY ARRAY[
-    'memsvc_owner', 'memsvc_recall', 'memsvc_eraser', 'memsvc_app', 'memsvc_reader', 'memsvc_cypher'
+    'memsvc_owner', 'memsvc_recall', 'memsvc_eraser', 'memsvc_app', 'memsvc_reader', 'memsvc_cypher', 'memsvc_analyst'
   ] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
       EXECUTE format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS', wanted);
@@ -26,6 +26,7 @@ GRANT memsvc_recall, memsvc_eraser TO memsvc_owner WITH SET TRUE, INHERIT FALSE;
 ALTER ROLE memsvc_app LOGIN;
 ALTER ROLE memsvc_reader LOGIN;
 ALTER ROLE memsvc_cypher LOGIN;
+ALTER ROLE memsvc_analyst LOGIN;
 
 -- Partial indexes and per-user sizes are lost under generic plans (FACTS: 39 ms for 0.5).
 ALTER ROLE memsvc_app SET plan_cache_mode = force_custom_plan;
@@ -42,6 +43,10 @@ ALTER ROLE memsvc_reader SET search_path = memsvc, public;
 ALTER ROLE memsvc_cypher SET default_transaction_read_only = on;
 ALTER ROLE memsvc_cypher SET statement_timeout = '10s';
 ALTER ROLE memsvc_cypher SET idle_in_transaction_session_timeout = '60s';
+ALTER ROLE memsvc_analyst SET default_transaction_read_only = on;
+ALTER ROLE memsvc_analyst SET statement_timeout = '60s';
+ALTER ROLE memsvc_analyst SET idle_in_transaction_session_timeout = '60s';
+ALTER ROLE memsvc_analyst SET search_path = memsvc, public;
 
 CREATE SCHEMA IF NOT EXISTS memsvc AUTHORIZATION memsvc_owner;
 GRANT USAGE, CREATE ON SCHEMA memsvc TO memsvc_recall, memsvc_eraser; -- CREATE: they own functions
@@ -58,7 +63,9 @@ DO $database$
 BEGIN
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
   EXECUTE format('GRANT CONNECT, CREATE ON DATABASE %I TO memsvc_owner', current_database());
-  EXECUTE format('GRANT CONNECT ON DATABASE %I TO memsvc_app, memsvc_reader, memsvc_cypher', current_database());
+  EXECUTE format(
+    'GRANT CONNECT ON DATABASE %I TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_analyst', current_database()
+  );
 END
 $database$;
 

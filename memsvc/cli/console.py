@@ -1,4 +1,7 @@
-"""``memsvc sql`` and ``memsvc psql``: looking at one user's memories with SQL, as a login that cannot write."""
+"""``memsvc sql`` and ``memsvc psql``: looking at one user's memories with SQL, as a login that cannot write.
+
+Or, for whoever runs the service, at sums over all users, as a login that sees no memories.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ UNSEEN = "\N{REPLACEMENT CHARACTER}"
 CELL = 100
 """Characters of a value that a table shows; --json and --csv show all."""
 VIEWS = "facts_current, facts_history, timeline, people, daily_activity, sources_status, messages, conversations"
+Analyst = typer.Option(
+    False, "--analyst", help="As memsvc_analyst: counts, costs and durations of groups of users, nobody's memories."
+)
 NO_TERMINAL = ("-c", "--command", "-f", "--file", "-l", "--list", "-V", "--version", "-?", "--help")
 
 
@@ -32,6 +38,7 @@ def sql(
     user: str | None = UserRef,
     limit: int = typer.Option(1_000, "--limit", "-k", min=1, max=1_000_000, help="At most so many rows."),
     as_csv: bool = typer.Option(False, "--csv", help="Print CSV with a line of names."),
+    analyst: bool = Analyst,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
@@ -43,8 +50,9 @@ def sql(
 
     text = sys.stdin.read() if statement == "-" else statement
     with opened() as (admin_url, settings):
-        found = _user(admin_url, settings, app, user)
-        answer = ask(admin_url, settings, found.user_id, text, limit=limit, time_zone=found.time_zone)
+        found = _meant(admin_url, settings, app, user, analyst=analyst)
+        zone = found.time_zone if found else "UTC"
+        answer = ask(admin_url, settings, found.user_id if found else None, text, limit=limit, time_zone=zone)
     if as_json:
         print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
     elif as_csv:
@@ -55,8 +63,16 @@ def sql(
         note(f"There are more than these {limit:,} rows; --limit shows more.")
 
 
-def _user(admin_url: str, settings: Settings, app: str, ref: str | None) -> User:
-    """The user meant."""
+def _meant(admin_url: str, settings: Settings, app: str, ref: str | None, *, analyst: bool) -> User | None:
+    """The user meant; none for an analyst.
+
+    Raises:
+        typer.BadParameter: both a user and an analyst.
+    """
+    if analyst and ref is not None:
+        raise typer.BadParameter("An analyst sees no user's memories: leave --user out.", param_hint="--analyst")
+    if analyst:
+        return None
 
     async def work(db: Database, _settings: Settings) -> User:
         from memsvc.access.users import find_app
@@ -100,6 +116,7 @@ def psql(
     arguments: list[str] = typer.Argument(None, help="For psql, after '--': -c, -f, --csv …", metavar="[ARGUMENT…]"),
     user: str | None = UserRef,
     minutes: int = typer.Option(60, min=1, max=480, help="How long the session sees anything."),
+    analyst: bool = Analyst,
     app: str = AppName,
 ) -> None:
     """Open PostgreSQL's psql on a user's memories. It sees that user alone and cannot write.
@@ -112,11 +129,12 @@ def psql(
     from memsvc.db.reader import psql_session
 
     with opened() as (admin_url, settings):
-        found = _user(admin_url, settings, app, user)
+        found = _meant(admin_url, settings, app, user, analyst=analyst)
+        zone = found.time_zone if found else "UTC"
         session = psql_session(
-            admin_url, settings, found.user_id, [*(arguments or ())], minutes=minutes, time_zone=found.time_zone
+            admin_url, settings, found.user_id if found else None, [*(arguments or ())], minutes=minutes, time_zone=zone
         )
-        if not _asks_only(arguments or ()):
+        if found and not _asks_only(arguments or ()):
             until = datetime.fromtimestamp(session.ends_at, ZoneInfo(found.time_zone))
             note(f"{shown(found.name)}'s memories, to be read: {VIEWS}.")
             note(f"Until {until:%H:%M} ({found.time_zone}); then all are empty: open a new session. \\q ends it.")

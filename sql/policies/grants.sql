@@ -2,10 +2,10 @@
 -- it.
 
 REVOKE ALL ON SCHEMA memsvc FROM PUBLIC;
-GRANT USAGE ON SCHEMA memsvc TO memsvc_app, memsvc_reader, memsvc_cypher;
+GRANT USAGE ON SCHEMA memsvc TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_analyst;
 
-REVOKE ALL ON ALL TABLES IN SCHEMA memsvc FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall,
-memsvc_eraser;
+REVOKE ALL ON ALL TABLES IN SCHEMA memsvc FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_analyst,
+memsvc_recall, memsvc_eraser;
 DO $functions$
 DECLARE
   owned regprocedure;
@@ -14,7 +14,8 @@ BEGIN
     SELECT p.oid FROM pg_proc AS p WHERE p.pronamespace = 'memsvc'::regnamespace AND p.proowner = current_user::regrole
   LOOP
     EXECUTE format(
-      'REVOKE ALL ON FUNCTION %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_recall, memsvc_eraser',
+      'REVOKE ALL ON FUNCTION %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_analyst, memsvc_recall, '
+      'memsvc_eraser',
       owned
     );
   END LOOP;
@@ -203,6 +204,8 @@ memsvc.recall(
 )
 TO memsvc_app, memsvc_reader, memsvc_recall;
 GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+GRANT EXECUTE ON FUNCTION memsvc.least_group(), memsvc.day_before(integer) TO memsvc_analyst, memsvc_recall;
+GRANT EXECUTE ON FUNCTION memsvc.all_users_jobs(integer), memsvc.all_users_model_calls(integer) TO memsvc_analyst;
 
 GRANT EXECUTE ON FUNCTION
 memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text),

@@ -168,7 +168,14 @@ def test_a_new_function_is_nobodys_until_it_is_granted(at_head: str, run_upgrade
     )
     run_upgrade(at_head)
     with psycopg.connect(at_head) as admin:
-        for role in ("memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_recall", "memsvc_eraser"):
+        for role in (
+            "memsvc_app",
+            "memsvc_reader",
+            "memsvc_cypher",
+            "memsvc_analyst",
+            "memsvc_recall",
+            "memsvc_eraser",
+        ):
             assert not value(admin, "SELECT has_function_privilege(%s, 'memsvc.brand_new()', 'EXECUTE')", [role])
         noted = "SELECT count(*) FROM memsvc.applied_sql WHERE path = 'functions/999_new.sql'"
         assert value(admin, noted) == 1

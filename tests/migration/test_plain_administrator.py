@@ -14,7 +14,15 @@ from memsvc.settings import Settings
 from tests.conftest import Cluster
 
 LOGIN, PASSWORD, DATABASE = "memsvc_test_plain", "plain-administrator", "memsvc_test_managed"
-ROLES = ("memsvc_owner", "memsvc_recall", "memsvc_eraser", "memsvc_app", "memsvc_reader", "memsvc_cypher")
+ROLES = (
+    "memsvc_owner",
+    "memsvc_recall",
+    "memsvc_eraser",
+    "memsvc_app",
+    "memsvc_reader",
+    "memsvc_cypher",
+    "memsvc_analyst",
+)
 
 
 @pytest.fixture

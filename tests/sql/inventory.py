@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.sql.world import ACCOUNT_TABLES, APP, CYPHER, ERASER, PARTITIONS, READER, USER_TABLES
+from tests.sql.world import ACCOUNT_TABLES, ANALYST, APP, CYPHER, ERASER, PARTITIONS, READER, USER_TABLES
 
-LOGINS = (APP, READER, CYPHER)
+LOGINS = (APP, READER, CYPHER, ANALYST)
 ONTOLOGY = {"node_types", "edge_types"}  # rows of the core, which all read, and of users
 EVERYBODYS = {*ONTOLOGY, "embedding_models"}
 BOOKKEEPING = {"schema_version", "applied_sql"}  # revisions and digests of our own files: nobody's rows
@@ -156,6 +156,10 @@ DEFINERS = {
     "users_erasing": "memsvc_owner",
     "tokens_spent": "memsvc_owner",
     "model_spending": "memsvc_owner",
+    "all_users_jobs": "memsvc_owner",
+    "all_users_model_calls": "memsvc_owner",
+    "all_users_messages": "memsvc_recall",
+    "all_users_sizes": "memsvc_recall",
     "rows_of_user": "memsvc_eraser",
     "erase_user_rows": "memsvc_eraser",
     "begin_erasure": "memsvc_eraser",
@@ -182,6 +186,8 @@ INNER = {
     "lock_memories",
     "add_counts",
 }
+ANALYSTS = {"all_users_jobs", "all_users_model_calls", "all_users_messages", "all_users_sizes"}
+GROUPS = {"least_group", "day_before"}
 READING = {
     "current_user_id", "require_identity", "set_signs_apart", "to_words", "word_count", "searched_text", "as_tsquery",
     "signs", "has_signs", "has_exact_words", "pairs_of_signs", "stop_signs", "exact_words", "whole_words",
@@ -290,10 +296,11 @@ WRITING = {
     "node_in_focus",
 }
 EXECUTE = {
-    APP: READING | WRITING | (set(DEFINERS) - INNER),
+    APP: READING | WRITING | (set(DEFINERS) - INNER - ANALYSTS),
     READER: READING | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
     CYPHER: {"current_user_id"},
-    "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
+    ANALYST: ANALYSTS | GROUPS,
+    "memsvc_recall": READING | GROUPS | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
         "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls",

@@ -17,6 +17,7 @@ from tests.sql.inventory import (
     DEFINERS,
     ERASERS_UPDATES,
     EXECUTE,
+    GROUPS,
     INNER,
     LOGINS,
     ONTOLOGY,
@@ -27,7 +28,7 @@ from tests.sql.inventory import (
     VIEWS,
     WRITING,
 )
-from tests.sql.world import APP, CYPHER, ERASER, PARTITIONS, READER, USER_TABLES, Logins, value
+from tests.sql.world import ANALYST, APP, CYPHER, ERASER, PARTITIONS, READER, USER_TABLES, Logins, value
 
 
 def table(admin: psycopg.Connection, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
@@ -102,7 +103,7 @@ def test_logins_plan_for_the_values_that_they_ask_with_and_readers_default_to_re
     settings = dict(table(admin, "SELECT rolname, rolconfig FROM pg_roles WHERE rolname = ANY (%s)", list(LOGINS)))
     assert "plan_cache_mode=force_custom_plan" in settings[APP]
     assert "plan_cache_mode=force_custom_plan" in settings[READER]
-    for role in (READER, CYPHER):
+    for role in (READER, CYPHER, ANALYST):
         assert "default_transaction_read_only=on" in settings[role]
         assert any(setting.startswith("statement_timeout=") for setting in settings[role])
     for role in LOGINS:
@@ -247,7 +248,7 @@ def test_definer_functions_are_few_with_the_right_owner_and_a_fixed_search_path(
 
 def test_who_may_call_which_function(admin: psycopg.Connection) -> None:
     functions = names(table(admin, "SELECT proname FROM pg_proc WHERE pronamespace = 'memsvc'::regnamespace"))
-    assert functions == READING | WRITING | set(DEFINERS) | INNER
+    assert functions == READING | WRITING | GROUPS | set(DEFINERS) | INNER
     for role, allowed in EXECUTE.items():
         callable_by_role = table(
             admin,
@@ -258,7 +259,7 @@ def test_who_may_call_which_function(admin: psycopg.Connection) -> None:
         assert names(callable_by_role) == allowed, role
 
 
-@pytest.mark.parametrize("role", [READER, CYPHER])
+@pytest.mark.parametrize("role", [READER, CYPHER, ANALYST])
 def test_readers_write_nothing_and_make_nothing(role: str, admin: psycopg.Connection) -> None:
     writes = "INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER, MAINTAIN"
     written = table(

@@ -22,8 +22,8 @@ from memsvc.db.identity import Signer
 from memsvc.settings import Settings
 
 APP, READER, CYPHER, OWNER = "memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_owner"
-ERASER = "memsvc_eraser"
-PASSWORDS = {APP: "app_password", READER: "reader_password", CYPHER: "cypher_password"}
+ANALYST, ERASER = "memsvc_analyst", "memsvc_eraser"
+PASSWORDS = {APP: "app_password", READER: "reader_password", CYPHER: "cypher_password", ANALYST: "analyst_password"}
 Row = tuple[Any, ...]
 
 # Every table whose rows belong to a user and which the application may read.

@@ -110,6 +110,20 @@ def test_processes_that_make_secrets_at_once_agree(tmp_path: Path) -> None:
             assert [kept.name for kept in path.parent.iterdir()] == ["secrets.json"]
 
 
+def test_processes_that_find_an_older_file_agree_on_what_it_lacks(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(4, mp_context=multiprocessing.get_context("spawn")) as processes:
+        list(processes.map(abs, range(4)))
+        for number in range(25):
+            path = tmp_path / f"{number}.json"
+            path.write_text(json.dumps({name: name for name in SECRET_NAMES[:-1]}))
+            found = list(processes.map(read_or_make_secrets, [path] * 4))
+            assert found == [json.loads(path.read_text())] * 4
+            assert found[0].keys() == set(SECRET_NAMES)
+            assert all(found[0][name] == name for name in SECRET_NAMES[:-1])
+            assert [kept.name for kept in tmp_path.iterdir()] == [path.name]
+            path.unlink()
+
+
 @pytest.mark.parametrize("content", ["", "{", "\x00\x01"])
 def test_secrets_that_cannot_be_read_are_a_clear_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "secrets.json").write_text(content)

@@ -1,0 +1,8 @@
+-- What somebody should look at: facts that contradict each other, then facts of little confidence on one message.
+SELECT
+  CASE WHEN contested THEN 'contested' ELSE 'unsure' END AS why, fact, since::date AS since, confidence, messages,
+  asserted_by
+FROM memsvc.facts_current
+WHERE contested OR (confidence < 0.7 AND messages <= 1)
+ORDER BY contested DESC, confidence, fact
+LIMIT 100
