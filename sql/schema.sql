@@ -88,6 +88,334 @@ ALTER FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time z
 
 COMMENT ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) IS 'All nodes of a user; those that are the same are one.';
 
+CREATE FUNCTION memsvc.day_before(p_days integer) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ((date_trunc('day'::text, (now() AT TIME ZONE 'UTC'::text)) - make_interval(days => GREATEST(p_days, 0))) AT TIME ZONE 'UTC'::text);
+
+ALTER FUNCTION memsvc.day_before(p_days integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.day_before(p_days integer) IS 'When the day (UTC) so many days ago began.';
+
+CREATE FUNCTION memsvc.least_group() RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN 5;
+
+ALTER FUNCTION memsvc.least_group() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.least_group() IS 'Of how many users a group has at least, of which an analyst sees anything.';
+
+CREATE TABLE memsvc.jobs (
+    user_id uuid NOT NULL,
+    job_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    requests integer DEFAULT 1 NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    error_code text,
+    error text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    started_at timestamp with time zone,
+    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text]))),
+    CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+ALTER TABLE ONLY memsvc.jobs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.jobs OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.jobs IS 'The truth about background work. A job commits together with the text that it will process.';
+
+COMMENT ON COLUMN memsvc.jobs.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; extract: read facts out of it; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user; erase: the rest of a large erasure.';
+
+COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source or erasure that it is about; the user, where it is about all.';
+
+COMMENT ON COLUMN memsvc.jobs.state IS 'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
+
+COMMENT ON COLUMN memsvc.jobs.requests IS 'Counts up when more work joins a pending job; a worker that sees it change leaves the job pending.';
+
+COMMENT ON COLUMN memsvc.jobs.attempts IS 'How often it was tried.';
+
+COMMENT ON COLUMN memsvc.jobs.error_code IS 'Stable code of the last failure.';
+
+COMMENT ON COLUMN memsvc.jobs.error IS 'What went wrong last, without text of memories.';
+
+COMMENT ON COLUMN memsvc.jobs.created_at IS 'When it was asked for.';
+
+COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before.';
+
+COMMENT ON COLUMN memsvc.jobs.finished_at IS 'When it was done, failed for good or was cancelled.';
+
+COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began with it.';
+
+CREATE FUNCTION memsvc.all_users_jobs(p_days integer) RETURNS TABLE(day date, kind text, users bigint, jobs bigint, failed bigint, tries bigint, waited_p50_s double precision, took_p50_s double precision, took_p95_s double precision)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT ((j.finished_at AT TIME ZONE 'UTC'::text))::date AS timezone,
+     j.kind,
+     count(DISTINCT j.user_id) AS count,
+     count(*) AS count,
+     count(*) FILTER (WHERE (j.state = 'failed'::text)) AS count,
+     sum(j.attempts) AS sum,
+     percentile_cont((0.5)::double precision) WITHIN GROUP (ORDER BY ((EXTRACT(epoch FROM (j.started_at - j.created_at)))::double precision)) AS percentile_cont,
+     percentile_cont((0.5)::double precision) WITHIN GROUP (ORDER BY ((EXTRACT(epoch FROM (j.finished_at - j.started_at)))::double precision)) AS percentile_cont,
+     percentile_cont((0.95)::double precision) WITHIN GROUP (ORDER BY ((EXTRACT(epoch FROM (j.finished_at - j.started_at)))::double precision)) AS percentile_cont
+    FROM memsvc.jobs j
+   WHERE ((j.finished_at >= memsvc.day_before(all_users_jobs.p_days)) AND (j.finished_at < memsvc.day_before(0)))
+   GROUP BY (((j.finished_at AT TIME ZONE 'UTC'::text))::date), j.kind
+  HAVING (count(DISTINCT j.user_id) >= memsvc.least_group());
+END;
+
+ALTER FUNCTION memsvc.all_users_jobs(p_days integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.all_users_jobs(p_days integer) IS 'Jobs that ended, by day and kind, of groups of users: counts and seconds.';
+
+CREATE TABLE memsvc.passages (
+    user_id uuid NOT NULL,
+    passage_id uuid DEFAULT uuidv7() NOT NULL,
+    source_id uuid NOT NULL,
+    kind text NOT NULL,
+    session text DEFAULT ''::text NOT NULL,
+    ordinal integer NOT NULL,
+    part smallint DEFAULT 0 NOT NULL,
+    client_id text,
+    speaker text DEFAULT ''::text NOT NULL,
+    role text NOT NULL,
+    text text NOT NULL,
+    caption text,
+    said_at timestamp with time zone NOT NULL,
+    said_offset smallint NOT NULL,
+    language text NOT NULL,
+    tsv tsvector NOT NULL,
+    tsv_simple tsvector NOT NULL,
+    length integer NOT NULL,
+    length_simple integer NOT NULL,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT passages_client_id_check CHECK (((client_id <> ''::text) AND (length(client_id) <= 500))),
+    CONSTRAINT passages_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'trace'::text]))),
+    CONSTRAINT passages_length_check CHECK ((length >= 0)),
+    CONSTRAINT passages_length_simple_check CHECK ((length_simple >= 0)),
+    CONSTRAINT passages_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT passages_ordinal_check CHECK ((ordinal >= 0)),
+    CONSTRAINT passages_part_check CHECK ((part >= 0)),
+    CONSTRAINT passages_role_check CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text, 'other'::text, 'system'::text, 'tool'::text, 'thinking'::text]))),
+    CONSTRAINT passages_said_offset_check CHECK (((said_offset >= '-1440'::integer) AND (said_offset <= 1440))),
+    CONSTRAINT passages_session_check CHECK ((length(session) <= 500)),
+    CONSTRAINT passages_speaker_check CHECK ((length(speaker) <= 200))
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN session SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN client_id SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN speaker SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN text SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN caption SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STORAGE EXTERNAL;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STORAGE EXTERNAL;
+ALTER TABLE ONLY memsvc.passages ALTER COLUMN metadata SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.passages FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.passages OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.passages IS 'The one searchable table. A message, or a part of a long one: the parts'' texts, in order, are the message to the letter.';
+
+COMMENT ON COLUMN memsvc.passages.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.passages.passage_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.passages.source_id IS 'Where it comes from.';
+
+COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
+
+COMMENT ON COLUMN memsvc.passages.session IS 'The sitting within the conversation; empty where the client knows none.';
+
+COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0.';
+
+COMMENT ON COLUMN memsvc.passages.part IS 'Place of the part in a split message, from 0.';
+
+COMMENT ON COLUMN memsvc.passages.client_id IS 'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
+
+COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words.';
+
+COMMENT ON COLUMN memsvc.passages.role IS 'user, assistant, other, system, tool or thinking.';
+
+COMMENT ON COLUMN memsvc.passages.text IS 'What was said, unchanged.';
+
+COMMENT ON COLUMN memsvc.passages.caption IS 'What a shared picture shows.';
+
+COMMENT ON COLUMN memsvc.passages.said_at IS 'When it was said.';
+
+COMMENT ON COLUMN memsvc.passages.said_offset IS 'Minutes east of UTC on the speaker''s clock then.';
+
+COMMENT ON COLUMN memsvc.passages.language IS 'Text search configuration that made tsv; as text, for regconfig blocks pg_upgrade.';
+
+COMMENT ON COLUMN memsvc.passages.tsv IS 'Stemmed lexemes of speaker, text and caption.';
+
+COMMENT ON COLUMN memsvc.passages.tsv_simple IS 'The same words lower-cased only, stop words kept.';
+
+COMMENT ON COLUMN memsvc.passages.length IS 'Words in tsv with repetitions: BM25''s document length.';
+
+COMMENT ON COLUMN memsvc.passages.length_simple IS 'The same for tsv_simple.';
+
+COMMENT ON COLUMN memsvc.passages.metadata IS 'What else the client said about the message.';
+
+COMMENT ON COLUMN memsvc.passages.recorded_at IS 'When memsvc stored it.';
+
+CREATE FUNCTION memsvc.all_users_messages(p_days integer) RETURNS TABLE(day date, users bigint, messages bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT ((p.recorded_at AT TIME ZONE 'UTC'::text))::date AS timezone,
+     count(DISTINCT p.user_id) AS count,
+     count(*) AS count
+    FROM memsvc.passages p
+   WHERE ((p.kind = 'message'::text) AND (p.part = 0) AND (p.recorded_at >= memsvc.day_before(all_users_messages.p_days)) AND (p.recorded_at < memsvc.day_before(0)))
+   GROUP BY (((p.recorded_at AT TIME ZONE 'UTC'::text))::date)
+  HAVING (count(DISTINCT p.user_id) >= memsvc.least_group());
+END;
+
+ALTER FUNCTION memsvc.all_users_messages(p_days integer) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.all_users_messages(p_days integer) IS 'Messages that came in, by day, of groups of users.';
+
+CREATE TABLE memsvc.model_calls (
+    user_id uuid NOT NULL,
+    call_id uuid DEFAULT uuidv7() NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    task text NOT NULL,
+    model text NOT NULL,
+    prompt_version text NOT NULL,
+    outcome text NOT NULL,
+    tokens_in integer NOT NULL,
+    tokens_out integer NOT NULL,
+    ms integer NOT NULL,
+    cost numeric,
+    tries smallint NOT NULL,
+    CONSTRAINT model_calls_cost_check CHECK (((cost >= (0)::numeric) AND (cost < 'Infinity'::numeric))),
+    CONSTRAINT model_calls_model_check CHECK (((length(model) >= 1) AND (length(model) <= 200))),
+    CONSTRAINT model_calls_ms_check CHECK ((ms >= 0)),
+    CONSTRAINT model_calls_outcome_check CHECK ((outcome = ANY (ARRAY['answered'::text, 'unusable'::text, 'refused'::text, 'failed'::text]))),
+    CONSTRAINT model_calls_prompt_version_check CHECK ((prompt_version ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$'::text)),
+    CONSTRAINT model_calls_task_check CHECK ((task ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+    CONSTRAINT model_calls_tokens_in_check CHECK ((tokens_in >= 0)),
+    CONSTRAINT model_calls_tokens_out_check CHECK ((tokens_out >= 0)),
+    CONSTRAINT model_calls_tries_check CHECK ((tries > 0))
+);
+
+ALTER TABLE ONLY memsvc.model_calls FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.model_calls OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.model_calls IS 'A question to the language model: what it cost and how it ended. No text of either side.';
+
+COMMENT ON COLUMN memsvc.model_calls.user_id IS 'Owner: for whom it was asked.';
+
+COMMENT ON COLUMN memsvc.model_calls.call_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.model_calls.at IS 'When it ended.';
+
+COMMENT ON COLUMN memsvc.model_calls.task IS 'What for: facts …';
+
+COMMENT ON COLUMN memsvc.model_calls.model IS 'The model''s name, as it was asked for.';
+
+COMMENT ON COLUMN memsvc.model_calls.prompt_version IS 'Version of the task''s prompt.';
+
+COMMENT ON COLUMN memsvc.model_calls.outcome IS 'answered; unusable: not in the form that was asked for; refused: by the server; failed: no answer came.';
+
+COMMENT ON COLUMN memsvc.model_calls.tokens_in IS 'Tokens of the question, as the server counts; estimated where it does not; 0 without an answer.';
+
+COMMENT ON COLUMN memsvc.model_calls.tokens_out IS 'Tokens of the answer, likewise.';
+
+COMMENT ON COLUMN memsvc.model_calls.ms IS 'Milliseconds from the first try to the end, pauses included.';
+
+COMMENT ON COLUMN memsvc.model_calls.cost IS 'In the server''s currency, where it tells; null: it does not.';
+
+COMMENT ON COLUMN memsvc.model_calls.tries IS 'Requests that it took: repeated ones, and those in unknown forms.';
+
+CREATE FUNCTION memsvc.all_users_model_calls(p_days integer) RETURNS TABLE(day date, task text, model text, users bigint, calls bigint, answered bigint, tokens_in bigint, tokens_out bigint, cost numeric, took_p50_ms double precision, took_p95_ms double precision)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT ((c.at AT TIME ZONE 'UTC'::text))::date AS timezone,
+     c.task,
+     c.model,
+     count(DISTINCT c.user_id) AS count,
+     count(*) AS count,
+     count(*) FILTER (WHERE (c.outcome = 'answered'::text)) AS count,
+     sum(c.tokens_in) AS sum,
+     sum(c.tokens_out) AS sum,
+     sum(c.cost) AS sum,
+     percentile_cont((0.5)::double precision) WITHIN GROUP (ORDER BY ((c.ms)::double precision)) AS percentile_cont,
+     percentile_cont((0.95)::double precision) WITHIN GROUP (ORDER BY ((c.ms)::double precision)) AS percentile_cont
+    FROM memsvc.model_calls c
+   WHERE ((c.at >= memsvc.day_before(all_users_model_calls.p_days)) AND (c.at < memsvc.day_before(0)))
+   GROUP BY (((c.at AT TIME ZONE 'UTC'::text))::date), c.task, c.model
+  HAVING (count(DISTINCT c.user_id) >= memsvc.least_group());
+END;
+
+ALTER FUNCTION memsvc.all_users_model_calls(p_days integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.all_users_model_calls(p_days integer) IS 'Calls of the language model by day, task and model, of groups of users: counts, tokens, cost, milliseconds.';
+
+CREATE TABLE memsvc.corpora (
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    form text NOT NULL,
+    passages bigint NOT NULL,
+    length bigint NOT NULL,
+    CONSTRAINT corpora_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
+    CONSTRAINT corpora_length_check CHECK ((length >= 0)),
+    CONSTRAINT corpora_passages_check CHECK ((passages >= 0))
+);
+
+ALTER TABLE ONLY memsvc.corpora FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.corpora OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.corpora IS 'Size of a user''s passages of one kind, in one form of words; folded from term_deltas.';
+
+COMMENT ON COLUMN memsvc.corpora.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.corpora.kind IS 'As passages.kind.';
+
+COMMENT ON COLUMN memsvc.corpora.form IS 'stemmed (passages.tsv) or simple (passages.tsv_simple).';
+
+COMMENT ON COLUMN memsvc.corpora.passages IS 'N of BM25.';
+
+COMMENT ON COLUMN memsvc.corpora.length IS 'Sum of document lengths; divided by passages it is avgdl of BM25.';
+
+CREATE FUNCTION memsvc.all_users_sizes() RETURNS TABLE(kind text, at_least bigint, users bigint, passages numeric)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT c.kind,
+     (((10)::numeric ^ floor(log(c.passages))))::bigint AS int8,
+     count(*) AS count,
+     sum(c.passages) AS sum
+    FROM ( SELECT k.user_id,
+             k.kind,
+             (max(k.passages))::numeric AS passages
+            FROM memsvc.corpora k
+           GROUP BY k.user_id, k.kind) c
+   WHERE (c.passages > (0)::numeric)
+   GROUP BY c.kind, ((((10)::numeric ^ floor(log(c.passages))))::bigint)
+  HAVING (count(*) >= memsvc.least_group());
+END;
+
+ALTER FUNCTION memsvc.all_users_sizes() OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.all_users_sizes() IS 'How many users have how many passages of a kind, by powers of ten, in groups of users.';
+
 CREATE FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) RETURNS TABLE(kind text, node_id uuid, subject uuid, form text, valid_from timestamp with time zone, valid_to timestamp with time zone, was_id uuid, was jsonb, was_asserted_by text, became jsonb)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -887,56 +1215,6 @@ END;
 ALTER FUNCTION memsvc.work_hands() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.work_hands() IS 'Worker processes, when each gave its last sign of life, and what it has.';
-
-CREATE TABLE memsvc.jobs (
-    user_id uuid NOT NULL,
-    job_id uuid DEFAULT uuidv7() NOT NULL,
-    kind text NOT NULL,
-    subject_id uuid NOT NULL,
-    state text DEFAULT 'pending'::text NOT NULL,
-    requests integer DEFAULT 1 NOT NULL,
-    attempts smallint DEFAULT 0 NOT NULL,
-    error_code text,
-    error text,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    finished_at timestamp with time zone,
-    started_at timestamp with time zone,
-    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text]))),
-    CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
-);
-
-ALTER TABLE ONLY memsvc.jobs FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.jobs OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.jobs IS 'The truth about background work. A job commits together with the text that it will process.';
-
-COMMENT ON COLUMN memsvc.jobs.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; extract: read facts out of it; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user; erase: the rest of a large erasure.';
-
-COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source or erasure that it is about; the user, where it is about all.';
-
-COMMENT ON COLUMN memsvc.jobs.state IS 'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
-
-COMMENT ON COLUMN memsvc.jobs.requests IS 'Counts up when more work joins a pending job; a worker that sees it change leaves the job pending.';
-
-COMMENT ON COLUMN memsvc.jobs.attempts IS 'How often it was tried.';
-
-COMMENT ON COLUMN memsvc.jobs.error_code IS 'Stable code of the last failure.';
-
-COMMENT ON COLUMN memsvc.jobs.error IS 'What went wrong last, without text of memories.';
-
-COMMENT ON COLUMN memsvc.jobs.created_at IS 'When it was asked for.';
-
-COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before.';
-
-COMMENT ON COLUMN memsvc.jobs.finished_at IS 'When it was done, failed for good or was cancelled.';
-
-COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began with it.';
 
 CREATE FUNCTION memsvc.work_now() RETURNS TABLE(queue text, kind text, waiting bigint, running bigint, retrying bigint, failed bigint, dead bigint, done_last_minute bigint, failed_last_hour bigint, oldest_seconds double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -3116,100 +3394,6 @@ COMMENT ON COLUMN memsvc.embedding_models.created_at IS 'When it was first used.
 COMMENT ON COLUMN memsvc.embedding_models.paused IS 'building, and no passage gets its vector for now.';
 
 COMMENT ON COLUMN memsvc.embedding_models.projection IS 'From its token vectors to 128 numbers, whose signs are kept: half precision, little-endian, row by row. NULL: none yet, or it gives no token vectors.';
-
-CREATE TABLE memsvc.passages (
-    user_id uuid NOT NULL,
-    passage_id uuid DEFAULT uuidv7() NOT NULL,
-    source_id uuid NOT NULL,
-    kind text NOT NULL,
-    session text DEFAULT ''::text NOT NULL,
-    ordinal integer NOT NULL,
-    part smallint DEFAULT 0 NOT NULL,
-    client_id text,
-    speaker text DEFAULT ''::text NOT NULL,
-    role text NOT NULL,
-    text text NOT NULL,
-    caption text,
-    said_at timestamp with time zone NOT NULL,
-    said_offset smallint NOT NULL,
-    language text NOT NULL,
-    tsv tsvector NOT NULL,
-    tsv_simple tsvector NOT NULL,
-    length integer NOT NULL,
-    length_simple integer NOT NULL,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT passages_client_id_check CHECK (((client_id <> ''::text) AND (length(client_id) <= 500))),
-    CONSTRAINT passages_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'trace'::text]))),
-    CONSTRAINT passages_length_check CHECK ((length >= 0)),
-    CONSTRAINT passages_length_simple_check CHECK ((length_simple >= 0)),
-    CONSTRAINT passages_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
-    CONSTRAINT passages_ordinal_check CHECK ((ordinal >= 0)),
-    CONSTRAINT passages_part_check CHECK ((part >= 0)),
-    CONSTRAINT passages_role_check CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text, 'other'::text, 'system'::text, 'tool'::text, 'thinking'::text]))),
-    CONSTRAINT passages_said_offset_check CHECK (((said_offset >= '-1440'::integer) AND (said_offset <= 1440))),
-    CONSTRAINT passages_session_check CHECK ((length(session) <= 500)),
-    CONSTRAINT passages_speaker_check CHECK ((length(speaker) <= 200))
-)
-WITH (toast_tuple_target='8160');
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN session SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN client_id SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN speaker SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN text SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN caption SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv SET STORAGE EXTERNAL;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN tsv_simple SET STORAGE EXTERNAL;
-ALTER TABLE ONLY memsvc.passages ALTER COLUMN metadata SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.passages FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.passages OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.passages IS 'The one searchable table. A message, or a part of a long one: the parts'' texts, in order, are the message to the letter.';
-
-COMMENT ON COLUMN memsvc.passages.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.passages.passage_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.passages.source_id IS 'Where it comes from.';
-
-COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
-
-COMMENT ON COLUMN memsvc.passages.session IS 'The sitting within the conversation; empty where the client knows none.';
-
-COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0.';
-
-COMMENT ON COLUMN memsvc.passages.part IS 'Place of the part in a split message, from 0.';
-
-COMMENT ON COLUMN memsvc.passages.client_id IS 'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
-
-COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words.';
-
-COMMENT ON COLUMN memsvc.passages.role IS 'user, assistant, other, system, tool or thinking.';
-
-COMMENT ON COLUMN memsvc.passages.text IS 'What was said, unchanged.';
-
-COMMENT ON COLUMN memsvc.passages.caption IS 'What a shared picture shows.';
-
-COMMENT ON COLUMN memsvc.passages.said_at IS 'When it was said.';
-
-COMMENT ON COLUMN memsvc.passages.said_offset IS 'Minutes east of UTC on the speaker''s clock then.';
-
-COMMENT ON COLUMN memsvc.passages.language IS 'Text search configuration that made tsv; as text, for regconfig blocks pg_upgrade.';
-
-COMMENT ON COLUMN memsvc.passages.tsv IS 'Stemmed lexemes of speaker, text and caption.';
-
-COMMENT ON COLUMN memsvc.passages.tsv_simple IS 'The same words lower-cased only, stop words kept.';
-
-COMMENT ON COLUMN memsvc.passages.length IS 'Words in tsv with repetitions: BM25''s document length.';
-
-COMMENT ON COLUMN memsvc.passages.length_simple IS 'The same for tsv_simple.';
-
-COMMENT ON COLUMN memsvc.passages.metadata IS 'What else the client said about the message.';
-
-COMMENT ON COLUMN memsvc.passages.recorded_at IS 'When memsvc stored it.';
 
 CREATE FUNCTION memsvc.embedding_progress(p_user_id uuid) RETURNS TABLE(model_id smallint, name text, dimensions integer, state text, paused boolean, embedded bigint, lacking bigint)
     LANGUAGE sql STABLE
@@ -7121,60 +7305,6 @@ CREATE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal i
 ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
-
-CREATE TABLE memsvc.model_calls (
-    user_id uuid NOT NULL,
-    call_id uuid DEFAULT uuidv7() NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    task text NOT NULL,
-    model text NOT NULL,
-    prompt_version text NOT NULL,
-    outcome text NOT NULL,
-    tokens_in integer NOT NULL,
-    tokens_out integer NOT NULL,
-    ms integer NOT NULL,
-    cost numeric,
-    tries smallint NOT NULL,
-    CONSTRAINT model_calls_cost_check CHECK (((cost >= (0)::numeric) AND (cost < 'Infinity'::numeric))),
-    CONSTRAINT model_calls_model_check CHECK (((length(model) >= 1) AND (length(model) <= 200))),
-    CONSTRAINT model_calls_ms_check CHECK ((ms >= 0)),
-    CONSTRAINT model_calls_outcome_check CHECK ((outcome = ANY (ARRAY['answered'::text, 'unusable'::text, 'refused'::text, 'failed'::text]))),
-    CONSTRAINT model_calls_prompt_version_check CHECK ((prompt_version ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$'::text)),
-    CONSTRAINT model_calls_task_check CHECK ((task ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
-    CONSTRAINT model_calls_tokens_in_check CHECK ((tokens_in >= 0)),
-    CONSTRAINT model_calls_tokens_out_check CHECK ((tokens_out >= 0)),
-    CONSTRAINT model_calls_tries_check CHECK ((tries > 0))
-);
-
-ALTER TABLE ONLY memsvc.model_calls FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.model_calls OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.model_calls IS 'A question to the language model: what it cost and how it ended. No text of either side.';
-
-COMMENT ON COLUMN memsvc.model_calls.user_id IS 'Owner: for whom it was asked.';
-
-COMMENT ON COLUMN memsvc.model_calls.call_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.model_calls.at IS 'When it ended.';
-
-COMMENT ON COLUMN memsvc.model_calls.task IS 'What for: facts …';
-
-COMMENT ON COLUMN memsvc.model_calls.model IS 'The model''s name, as it was asked for.';
-
-COMMENT ON COLUMN memsvc.model_calls.prompt_version IS 'Version of the task''s prompt.';
-
-COMMENT ON COLUMN memsvc.model_calls.outcome IS 'answered; unusable: not in the form that was asked for; refused: by the server; failed: no answer came.';
-
-COMMENT ON COLUMN memsvc.model_calls.tokens_in IS 'Tokens of the question, as the server counts; estimated where it does not; 0 without an answer.';
-
-COMMENT ON COLUMN memsvc.model_calls.tokens_out IS 'Tokens of the answer, likewise.';
-
-COMMENT ON COLUMN memsvc.model_calls.ms IS 'Milliseconds from the first try to the end, pauses included.';
-
-COMMENT ON COLUMN memsvc.model_calls.cost IS 'In the server''s currency, where it tells; null: it does not.';
-
-COMMENT ON COLUMN memsvc.model_calls.tries IS 'Requests that it took: repeated ones, and those in unknown forms.';
 
 CREATE FUNCTION memsvc.model_spending(p_since timestamp with time zone) RETURNS TABLE(day date, task text, model text, calls bigint, answered bigint, tokens_in bigint, tokens_out bigint, ms bigint, cost numeric)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -11592,33 +11722,6 @@ ALTER VIEW memsvc.conversations OWNER TO memsvc_owner;
 
 COMMENT ON VIEW memsvc.conversations IS 'Conversations with their size and span.';
 
-CREATE TABLE memsvc.corpora (
-    user_id uuid NOT NULL,
-    kind text NOT NULL,
-    form text NOT NULL,
-    passages bigint NOT NULL,
-    length bigint NOT NULL,
-    CONSTRAINT corpora_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
-    CONSTRAINT corpora_length_check CHECK ((length >= 0)),
-    CONSTRAINT corpora_passages_check CHECK ((passages >= 0))
-);
-
-ALTER TABLE ONLY memsvc.corpora FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.corpora OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.corpora IS 'Size of a user''s passages of one kind, in one form of words; folded from term_deltas.';
-
-COMMENT ON COLUMN memsvc.corpora.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.corpora.kind IS 'As passages.kind.';
-
-COMMENT ON COLUMN memsvc.corpora.form IS 'stemmed (passages.tsv) or simple (passages.tsv_simple).';
-
-COMMENT ON COLUMN memsvc.corpora.passages IS 'N of BM25.';
-
-COMMENT ON COLUMN memsvc.corpora.length IS 'Sum of document lengths; divided by passages it is avgdl of BM25.';
-
 CREATE VIEW memsvc.daily_activity WITH (security_invoker='true') AS
  WITH RECURSIVE active AS (
          SELECT u.user_id,
@@ -13670,6 +13773,7 @@ GRANT ALL ON SCHEMA memsvc TO memsvc_eraser;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_app;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_reader;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_cypher;
+GRANT USAGE ON SCHEMA memsvc TO memsvc_analyst;
 
 REVOKE ALL ON FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) FROM PUBLIC;
 
@@ -13682,6 +13786,68 @@ REVOKE ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp wit
 GRANT ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.all_nodes(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.day_before(p_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.day_before(p_days integer) TO memsvc_analyst;
+GRANT ALL ON FUNCTION memsvc.day_before(p_days integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.least_group() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.least_group() TO memsvc_analyst;
+GRANT ALL ON FUNCTION memsvc.least_group() TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.jobs TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.jobs TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.jobs TO memsvc_eraser;
+
+GRANT UPDATE(state) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(requests) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(attempts) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(error_code) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(error) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(run_after) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(finished_at) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(started_at) ON TABLE memsvc.jobs TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) TO memsvc_analyst;
+
+GRANT SELECT,INSERT ON TABLE memsvc.passages TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.passages TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.passages TO memsvc_eraser;
+
+GRANT UPDATE(part) ON TABLE memsvc.passages TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.all_users_messages(p_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.all_users_messages(p_days integer) TO memsvc_analyst;
+
+GRANT SELECT,INSERT ON TABLE memsvc.model_calls TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.model_calls TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.model_calls TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.all_users_model_calls(p_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.all_users_model_calls(p_days integer) TO memsvc_analyst;
+
+GRANT SELECT,INSERT ON TABLE memsvc.corpora TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.corpora TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.corpora TO memsvc_recall;
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.corpora TO memsvc_eraser;
+
+GRANT UPDATE(passages) ON TABLE memsvc.corpora TO memsvc_app;
+GRANT UPDATE(passages) ON TABLE memsvc.corpora TO memsvc_eraser;
+
+GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_app;
+GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.all_users_sizes() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.all_users_sizes() TO memsvc_analyst;
 
 REVOKE ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
@@ -13740,26 +13906,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE memsvc.dramatiq_worker TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.work_hands() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.work_hands() TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.jobs TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.jobs TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.jobs TO memsvc_eraser;
-
-GRANT UPDATE(state) ON TABLE memsvc.jobs TO memsvc_app;
-
-GRANT UPDATE(requests) ON TABLE memsvc.jobs TO memsvc_app;
-
-GRANT UPDATE(attempts) ON TABLE memsvc.jobs TO memsvc_app;
-
-GRANT UPDATE(error_code) ON TABLE memsvc.jobs TO memsvc_app;
-
-GRANT UPDATE(error) ON TABLE memsvc.jobs TO memsvc_app;
-
-GRANT UPDATE(run_after) ON TABLE memsvc.jobs TO memsvc_app;
-
-GRANT UPDATE(finished_at) ON TABLE memsvc.jobs TO memsvc_app;
-
-GRANT UPDATE(started_at) ON TABLE memsvc.jobs TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.work_now() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.work_now() TO memsvc_app;
@@ -14060,13 +14206,6 @@ GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side 
 
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
-
-GRANT SELECT,INSERT ON TABLE memsvc.passages TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
-GRANT SELECT ON TABLE memsvc.passages TO memsvc_recall;
-GRANT SELECT,DELETE ON TABLE memsvc.passages TO memsvc_eraser;
-
-GRANT UPDATE(part) ON TABLE memsvc.passages TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_app;
@@ -14375,10 +14514,6 @@ GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.model_calls TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.model_calls TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.model_calls TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) TO memsvc_app;
@@ -14851,17 +14986,6 @@ GRANT SELECT ON TABLE memsvc.canonical_nodes TO memsvc_reader;
 
 GRANT SELECT ON TABLE memsvc.conversations TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.conversations TO memsvc_reader;
-
-GRANT SELECT,INSERT ON TABLE memsvc.corpora TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.corpora TO memsvc_reader;
-GRANT SELECT ON TABLE memsvc.corpora TO memsvc_recall;
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.corpora TO memsvc_eraser;
-
-GRANT UPDATE(passages) ON TABLE memsvc.corpora TO memsvc_app;
-GRANT UPDATE(passages) ON TABLE memsvc.corpora TO memsvc_eraser;
-
-GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_app;
-GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_reader;

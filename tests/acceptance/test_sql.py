@@ -116,6 +116,18 @@ def test_psql_passes_arguments_and_exit_codes_through(rig: Rig) -> None:
     assert (unknown.returncode, "no user 'Eve'" in unknown.stderr) == (4, True)
 
 
+def test_an_analyst_sees_functions_and_no_memories(rig: Rig) -> None:
+    assert rig.ok("sql", "--analyst", "--json", "SELECT current_user, (SELECT count(*) FROM all_users_sizes())") == (
+        '[{"current_user": "memsvc_analyst", "count": 0}]\n'
+    )
+    assert "permission denied" in rig.run("sql", "--analyst", "SELECT * FROM messages").stderr
+    assert rig.ok("psql", "--analyst", "--", "-Atc", "SELECT current_user, memsvc.least_group()") == (
+        "memsvc_analyst|5\n"
+    )
+    both = rig.run("sql", "--analyst", "--user", "Ada", "SELECT 1")
+    assert (both.returncode, "leave --user out" in both.stderr) == (2, True)
+
+
 def test_a_dashboards_token_is_one_that_psql_shows(rig: Rig) -> None:
     token = rig.ok("psql", "--user", "Ada", "--minutes", "480", "--", "-Atc", "SHOW memsvc.identity").strip()
     user, expiry, _key, _mac = token.split(".")
