@@ -117,9 +117,10 @@ def test_psql_passes_arguments_and_exit_codes_through(rig: Rig) -> None:
 
 
 def test_an_analyst_sees_functions_and_no_memories(rig: Rig) -> None:
-    assert rig.ok("sql", "--analyst", "--json", "SELECT current_user, (SELECT count(*) FROM all_users_sizes())") == (
-        '[{"current_user": "memsvc_analyst", "count": 0}]\n'
-    )
+    asked_for = "SELECT current_user, (SELECT count(*) FROM all_users_sizes())"
+    assert json.loads(rig.ok("sql", "--analyst", "--json", asked_for)) == [
+        {"current_user": "memsvc_analyst", "count": 0}
+    ]
     assert "permission denied" in rig.run("sql", "--analyst", "SELECT * FROM messages").stderr
     assert rig.ok("psql", "--analyst", "--", "-Atc", "SELECT current_user, memsvc.least_group()") == (
         "memsvc_analyst|5\n"

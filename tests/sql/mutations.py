@@ -47,6 +47,7 @@ CHECKS = (
     ("user_erasure", "b.user_id = p_user_id AND", ""),
     ("user_erasure", "AND b.app_id = p_app_id", ""),
     ("users_erasing", "u.erasing_since IS NOT NULL", "true"),
+    ("all_users_sizes", "HAVING count(*) >= memsvc.least_group()", ""),
     ("begin_job", "AND u.erasing_since IS NOT NULL", ""),
     ("due_jobs", "u.user_id = j.user_id AND", ""),
     ("authenticate_key", "AND (k.user_id IS NULL OR u.user_id = k.user_id)", ""),
@@ -56,7 +57,10 @@ CHECKS = (
     ("authenticate_key", "AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())", ""),
 )
 # Functions of memsvc_recall that bind no user: they give counts, or ids to functions of memsvc_owner alone.
-COUNTING = {"embedding_totals", "users_lacking", "users_lacking_tokens", "vectors_behind"}
+COUNTING = {
+    "embedding_totals", "users_lacking", "users_lacking_tokens", "vectors_behind", "all_users_messages",
+    "all_users_sizes",
+}  # fmt: skip
 BINDING = re.compile(r"memsvc\.require_identity\((\w+)\)")
 
 

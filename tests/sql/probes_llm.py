@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.sql.probes import probe, refused, rows
-from tests.sql.world import APP, CYPHER, READER, Doors, World, value
+from tests.sql.world import ANALYST, APP, CYPHER, READER, Doors, World, value
 
 CALLS = "SELECT task FROM memsvc.model_calls"
 SPENT = "SELECT memsvc.tokens_spent('-infinity')"
@@ -20,3 +20,13 @@ def calls_are_ones_own_and_their_sum_is_everybodys(doors: Doors, world: World) -
     for role in (READER, CYPHER):
         for statement in (SPENT, SPENDING):
             refused(doors, role, world.token(world.ada), statement)
+
+
+@probe
+def an_analyst_sees_no_group_of_a_few_and_nobody_else_asks_for_groups(doors: Doors, world: World) -> None:
+    for function in ("sizes()", "jobs(9)", "model_calls(9)", "messages(9)"):
+        users = f"SELECT users FROM memsvc.all_users_{function}"
+        with doors.enter(ANALYST) as connection:
+            assert all(row[0] >= 5 for row in rows(connection, users))
+        for role in (APP, READER, CYPHER):
+            refused(doors, role, world.token(world.ada), users)
