@@ -17,7 +17,7 @@ from memsvc.errors import ConfigurationError
 from memsvc.settings import SECRET_NAMES
 
 HOST = "127.0.0.1"
-START_S, END_S, LOOK_S = 30.0, 20.0, 0.05
+START_S, END_S, LOOK_S = 120.0, 20.0, 0.05
 
 
 @dataclass(frozen=True, slots=True)
