@@ -71,6 +71,8 @@ class Load(Generic[Met]):
     met: list[Met] = field(default_factory=list)
     seconds: float = 0.0
     """By the clock, for all of them."""
+    turns: int = 0
+    """All of them, those of the warm-up too."""
 
     @property
     def per_s(self) -> float:
@@ -99,6 +101,7 @@ def together(clients: Sequence[Callable[[int], Met]], *, seconds: float, warm_up
                 counted.append(met)
         with lock:
             load.met += counted
+            load.turns += number
 
     with ThreadPoolExecutor(len(clients)) as threads:
         for done in [threads.submit(work, client) for client in clients]:

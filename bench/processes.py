@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,8 @@ from memsvc.settings import SECRET_NAMES
 
 HOST = "127.0.0.1"
 START_S, END_S, LOOK_S = 120.0, 20.0, 0.05
+USER_TICKS = 11
+"""Place of the user's time behind a process's name in /proc/PID/stat; the system's follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,16 @@ class Serving:
         """Memory of the process that is really there, in MB."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1_000
+
+
+def processor_s(pids: Iterable[int]) -> float:
+    """Seconds that processes of this machine have had a processor; of one that has ended, none."""
+    ticks = 0
+    for pid in pids:
+        with suppress(OSError):
+            after_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            ticks += int(after_name[USER_TICKS]) + int(after_name[USER_TICKS + 1])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def environment(bench: Bench, **settings: str) -> dict[str, str]:
