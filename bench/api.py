@@ -19,10 +19,10 @@ import msgspec
 
 from bench import live
 from bench.corpus_users import DEFAULT_MODEL, QUESTIONS, Person, build
-from bench.harness import ROLE, Bench, Outcome, database, figures_table, progress, report, run
+from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
 from bench.load import Client, Load, together
 from bench.metrics import percentile
-from bench.processes import HOST, api, processor_s, worker
+from bench.processes import HOST, api, processor_s, server_pids, worker
 from bench.upstream import MODEL, THINKS_S, upstream
 from memsvc.access.keys import create_key
 from memsvc.access.users import app_id
@@ -148,20 +148,9 @@ def _conversation(door: str, client: int, number: int) -> str:
     return f"{door} {client}, {number // TURNS}"
 
 
-@dataclass(frozen=True, slots=True)
-class Processors:
-    """What a request costs: of figures by the clock, the machine's other work is a part."""
-
-    bench: Bench
-    api: int
-    """Its process."""
-
-    def spent(self) -> tuple[float, float]:
-        """Seconds of a processor that the API and memsvc's connections had; of a server elsewhere, none."""
-        with self.bench.admin() as admin:
-            found = admin.execute("SELECT pid FROM pg_stat_activity WHERE usename = %s", [ROLE]).fetchall()
-        here = self.bench.facts["server"] == "embedded"
-        return processor_s([self.api]), processor_s([pid for (pid,) in found] if here else [])
+def _spent(bench: Bench, api_pid: int) -> tuple[float, float]:
+    """Seconds of a processor that the API's process had, and the database's server."""
+    return processor_s([api_pid]), processor_s(server_pids(bench))
 
 
 def _note(outcome: Outcome, part: str, load: Load[Met]) -> None:
@@ -199,7 +188,6 @@ async def measure(bench: Bench, outcome: Outcome, asked: Asked) -> None:
         if asked.worker:
             stack.enter_context(worker(bench))
         serving = stack.enter_context(api(bench, log_level="info", chat_url=f"http://{HOST}:{chat.port}/v1"))
-        processors = Processors(bench, serving.pid)
         doors = Doors(serving.port, chat.port, key, [question for question, _ in big.questions(QUESTIONS)])
         parts = [("recall", doors.recall, count) for count in CLIENTS] + [
             ("hook", doors.hook, count) for count in CLIENTS
@@ -207,9 +195,9 @@ async def measure(bench: Bench, outcome: Outcome, asked: Asked) -> None:
         with progress("asking the doors", len(parts) + 2) as done:
             for name, make, count in [*parts, ("chat", doors.chat, 1)]:
                 clients = [make() for _ in range(count)]
-                before = processors.spent()
+                before = _spent(bench, serving.pid)
                 load = await asyncio.to_thread(together, clients, seconds=asked.seconds, warm_up_s=WARM_UP_S)
-                for what, begin, end in zip(("api", "database"), before, processors.spent(), strict=True):
+                for what, begin, end in zip(("api", "database"), before, _spent(bench, serving.pid), strict=True):
                     outcome.figures[f"{name}.{count}.{what}_cpu_ms"] = (end - begin) * 1_000 / load.turns
                 if name == "chat":
                     _note_added(outcome, load)

@@ -18,8 +18,8 @@ from memsvc.settings import SECRET_NAMES
 
 HOST = "127.0.0.1"
 START_S, END_S, LOOK_S = 120.0, 20.0, 0.05
-USER_TICKS = 11
-"""Place of the user's time behind a process's name in /proc/PID/stat; the system's follows."""
+PARENT, TIMES = 1, slice(11, 15)
+"""Places in /proc/PID/stat behind the name: the parent's id; ticks of the user and the system, own and of children."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,26 @@ class Serving:
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1_000
 
 
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat behind the process's name; empty: it has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return []
+
+
 def processor_s(pids: Iterable[int]) -> float:
-    """Seconds that processes of this machine have had a processor; of one that has ended, none."""
-    ticks = 0
-    for pid in pids:
-        with suppress(OSError):
-            after_name = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-            ticks += int(after_name[USER_TICKS]) + int(after_name[USER_TICKS + 1])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    """Seconds of a processor that processes of this machine had, with those of their children that have ended."""
+    fields = [int(field) for pid in pids for field in _stat(pid)[TIMES]]
+    return sum(fields) / os.sysconf("SC_CLK_TCK")
+
+
+def server_pids(bench: Bench) -> set[int]:
+    """The processes of the database's server, where that is one of this machine."""
+    if bench.facts["server"] != "embedded":
+        return set()
+    with bench.admin() as admin:
+        children = [pid for (pid,) in admin.execute("SELECT pid FROM pg_stat_activity")]
+    return {*children, *(int(stat[PARENT]) for stat in map(_stat, children) if stat)}
 
 
 def environment(bench: Bench, **settings: str) -> dict[str, str]:
