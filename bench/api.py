@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -27,6 +28,7 @@ from bench.upstream import MODEL, THINKS_S, upstream
 from memsvc.access.keys import create_key
 from memsvc.access.users import app_id
 from memsvc.db.engine import Database
+from memsvc.errors import ConfigurationError
 from memsvc.llm.embedders.onnx import OnnxMiniLM
 from memsvc.llm.embedders.reduction import fit
 from memsvc.llm.embedders.registry import keep_projection
@@ -35,7 +37,7 @@ from memsvc.queue.run import run_due
 SMALL_USERS, SMALL_SHARE = 20, 20
 """Beside the one who is asked there are so many users, with that part of his passages each."""
 CLIENTS = (1, 8)
-WARM_UP_S = 3.0
+WARM_UP_S, LOADED_S = 3.0, 60.0
 COMPLETIONS = "/v1/chat/completions"
 TURNS = 20
 """Of a conversation; then another one begins."""
@@ -84,6 +86,17 @@ class Doors:
     key: str
     questions: Sequence[str]
     made: int = 0
+
+    def warm(self) -> None:
+        """Wait until the model is loaded.
+
+        Raises:
+            ConfigurationError: it takes too long.
+        """
+        turn, until = self.recall(), time.monotonic() + LOADED_S
+        while turn(0).degraded:
+            if time.monotonic() > until:
+                raise ConfigurationError("The API answers without its embedding model.")
 
     def recall(self) -> Turn:
         """One that recalls."""
@@ -192,6 +205,7 @@ async def measure(bench: Bench, outcome: Outcome, asked: Asked) -> None:
         parts = [("recall", doors.recall, count) for count in CLIENTS] + [
             ("hook", doors.hook, count) for count in CLIENTS
         ]
+        await asyncio.to_thread(doors.warm)
         with progress("asking the doors", len(parts) + 2) as done:
             for name, make, count in [*parts, ("chat", doors.chat, 1)]:
                 clients = [make() for _ in range(count)]
