@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from bench.harness import Bench, Outcome, progress
 from bench.metrics import percentile
-from bench.store import new_user, store, worker
+from bench.processes import worker
+from bench.store import new_user, store
 from memsvc.errors import ConfigurationError
 from memsvc.llm.embedders import load as load_model
 from memsvc.llm.embedders.residents import residents

@@ -29,8 +29,8 @@ from memsvc.recall.search import recall
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bench.corpus_users import Person
     from bench.environments import Side
-    from bench.latency_fused import Person
 
 QUESTIONS, WARM_UP, SMALL_QUESTIONS, LIMIT, PART = 200, 40, 3, 10, 20_000
 NEAREST = VARIANTS["vector"].weights

@@ -10,22 +10,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import suppress
 from uuid import UUID
 
-import httpx
 from websockets.asyncio.client import connect
 
-from bench.harness import Bench, Outcome, database, figures_table, report, run
+from bench.harness import Outcome, database, figures_table, report, run
 from bench.metrics import percentile
+from bench.processes import HOST, Serving, api
 from bench.store import new_user
 from memsvc.access.tickets import issue_ticket
 from memsvc.access.users import Owner
@@ -36,7 +32,6 @@ from memsvc.graph.operations import Edge, Node
 USERS, SOCKETS, WRITES_PER_S = 10, 10, 8
 STAY_S = (5.0, 30.0)
 WARM_UP_S, SETTLE_S = 2.0, 5.0
-PORT = 18_765
 BARS = {"event.p95_ms": "<= 500", "lost": "0", "doubled": "0", "foreign": "0"}
 Told = dict[UUID, float]
 
@@ -44,12 +39,13 @@ Told = dict[UUID, float]
 class Listener:
     """One socket, across its comings and goings."""
 
-    def __init__(self, db: Database, owner: Owner) -> None:
+    def __init__(self, db: Database, owner: Owner, port: int) -> None:
         self.owner = owner
         self.heard: list[tuple[UUID, float]] = []
         self.comings = 0
         self.came = asyncio.Event()
         self._db = db
+        self._port = port
         self._cursor = "now"
 
     async def listen(self, over: asyncio.Event) -> None:
@@ -57,7 +53,7 @@ class Listener:
         while not over.is_set():
             ticket = issue_ticket(self._db, self.owner).ticket
             stay_until = time.monotonic() + random.uniform(*STAY_S)
-            async with connect(f"ws://127.0.0.1:{PORT}/ws?ticket={ticket}&cursor={self._cursor}") as socket:
+            async with connect(f"ws://{HOST}:{self._port}/ws?ticket={ticket}&cursor={self._cursor}") as socket:
                 self.comings += 1
                 while time.monotonic() < stay_until and not over.is_set():
                     with suppress(TimeoutError):
@@ -91,34 +87,6 @@ async def strangers(db: Database) -> list[Owner]:
     return [await new_user(db, f"stranger {number}") for number in range(2)]
 
 
-def resident_mb(pid: int) -> float:
-    """Memory of a process that is really there, in MB."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) / 1_000
-
-
-@contextmanager
-def served(bench: Bench) -> Iterator[int]:
-    """A process of ``memsvc api`` on this database; its id."""
-    environment = os.environ | {
-        "MEMSVC_DATABASE_URL": bench.admin_url,
-        "MEMSVC_DATA_DIR": str(bench.settings.data_dir),
-        "MEMSVC_EMBEDDING_MODEL": "",
-        "MEMSVC_LOG_LEVEL": "warning",
-    }
-    command = [sys.executable, "-m", "memsvc.cli", "api", "--port", str(PORT)]
-    with subprocess.Popen(command, env=environment) as process:
-        try:
-            for _ in range(300):
-                with suppress(httpx.HTTPError):
-                    if httpx.get(f"http://127.0.0.1:{PORT}/health").is_success:
-                        break
-                time.sleep(0.1)
-            yield process.pid
-        finally:
-            process.terminate()
-
-
 def judge(outcome: Outcome, listeners: Sequence[Listener], committed: dict[UUID, Told]) -> None:
     """Compare what was heard with what was written."""
     lost = doubled = foreign = disordered = 0
@@ -145,25 +113,22 @@ def judge(outcome: Outcome, listeners: Sequence[Listener], committed: dict[UUID,
     }
 
 
-async def measure(bench: Bench, outcome: Outcome, pid: int, seconds: float) -> None:
-    """Listen and write for so long."""
-    db = bench.connect()
-    owners = [await new_user(db, f"listener {number}") for number in range(USERS)]
-    listeners = [Listener(db, owner) for owner in owners for _ in range(SOCKETS)]
+async def measure(db: Database, outcome: Outcome, serving: Serving, seconds: float, *, owners: Sequence[Owner]) -> None:
+    """Listen and write for so long; each user has ``SOCKETS`` sockets."""
+    listeners = [Listener(db, owner, serving.port) for owner in owners for _ in range(SOCKETS)]
     over = asyncio.Event()
     tasks = [asyncio.create_task(listener.listen(over)) for listener in listeners]
     await asyncio.gather(*(listener.came.wait() for listener in listeners))
     await write(db, await strangers(db), WARM_UP_S)
     writing = asyncio.create_task(write(db, owners, seconds))
     await asyncio.sleep(seconds / 2)
-    halfway = resident_mb(pid)
+    halfway = serving.resident_mb
     committed = await writing
     await asyncio.sleep(SETTLE_S)
-    outcome.figures |= {"memory.halfway_mb": halfway, "memory.end_mb": resident_mb(pid)}
+    outcome.figures |= {"memory.halfway_mb": halfway, "memory.end_mb": serving.resident_mb}
     over.set()
     await asyncio.gather(*tasks)
     judge(outcome, listeners, committed)
-    await db.close()
 
 
 def main() -> None:
@@ -178,8 +143,15 @@ def main() -> None:
             "users": USERS, "sockets_of_each": SOCKETS, "writes_per_s": WRITES_PER_S, "seconds": seconds,
             "a_socket_stays_s": STAY_S,
         }  # fmt: skip
-        with database() as bench, served(bench) as pid:
-            asyncio.run(measure(bench, outcome, pid, seconds))
+        with database() as bench, api(bench, embedding_model="") as serving:
+
+            async def measured() -> None:
+                db = bench.connect()
+                owners = [await new_user(db, f"listener {number}") for number in range(USERS)]
+                await measure(db, outcome, serving, seconds, owners=owners)
+                await db.close()
+
+            asyncio.run(measured())
             figures_table("live updates", outcome, ("",))
             report(outcome, bench)
 

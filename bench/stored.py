@@ -17,7 +17,8 @@ import psycopg
 from bench.gold import Conversation
 from bench.harness import Bench, progress
 from bench.matching import Claim, Found, Thing
-from bench.store import store, worker
+from bench.processes import worker
+from bench.store import store
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db.engine import Database
 from memsvc.errors import ConfigurationError

@@ -202,7 +202,7 @@ async def spend_messages(db: Database, principal: Principal, messages: int) -> N
     """
     if principal.limits.messages_per_day is None:
         return
-    async with db.transaction() as connection:
+    async with db.statement() as connection:
         values = {"key_id": principal.key_id, "messages": messages}
         wait_s: int = (await connection.execute(SPEND, values)).scalar_one() or 0
     if wait_s:
@@ -257,14 +257,14 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
     if not credential.startswith(KEY_PREFIX):
         principal = _from_jwt(db, credential, user_ref)
         if principal.limits.requests_per_minute is not None:
-            async with db.transaction() as connection:
+            async with db.statement() as connection:
                 wait_s = (await connection.execute(COUNT, {"key_id": principal.key_id})).scalar_one()
             _refuse_if(wait_s, principal.limits)
         return principal
     key_id, _, secret = credential.partition(".")
     if "\0" in credential or (user_ref is not None and "\0" in user_ref):
         raise UnauthenticatedError
-    async with db.transaction() as connection:
+    async with db.statement() as connection:
         row = (
             await connection.execute(AUTHENTICATE, {"key_id": key_id, "hash": _hash(secret), "ref": user_ref})
         ).one_or_none()

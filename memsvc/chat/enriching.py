@@ -14,7 +14,7 @@ import msgspec
 from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
-from memsvc.chat.reminding import last_said, remind
+from memsvc.chat.reminding import remind
 from memsvc.db.engine import Database
 from memsvc.recall.context import ContextOptions, check_options
 from memsvc.recall.items import ChatMessage, Context, Format
@@ -74,12 +74,11 @@ async def enrich(
     prepare([message], owner, settings)
     check_options(replace(options, conversation=message.conversation))
 
-    async def recall() -> Context:
-        known = await last_said(db, owner, message.conversation, message.session)
-        asked = message.text or message.caption or ""
-        return await remind(db, owner, asked, settings, embedder=embedder, options=options, known=known, door="hook")
-
-    recalled, code = await afterwards.within(settings.chat_memory_ms / 1000, recall(), abandon=True)
+    asked = message.text or message.caption or ""
+    reminded = remind(
+        db, owner, asked, settings, embedder=embedder, options=options, conversation=message.conversation, door="hook"
+    )
+    recalled, code = await afterwards.within(settings.chat_memory_ms / 1000, reminded, abandon=True)
     stored = None
     if store:
         with observe.INGEST_SECONDS.time():

@@ -115,8 +115,9 @@ class Remembering:
         talk, settings = self.talk, self.talk.settings
         check_storable(talk.conversation, "conversation")
         check_storable(talk.session, "session")
-        known = await last_said(talk.db, talk.owner, talk.conversation, talk.session)
-        self.message_id = self._new_id(known.client_id if known is not None else None)
+        if self.key is None and self.request.alone:
+            last = await last_said(talk.db, talk.owner, talk.conversation, talk.session)
+            self.message_id = self._new_id(last)
         options = ContextOptions(
             budget_tokens=settings.chat_context_tokens,
             recent_turns=settings.chat_turns,
@@ -131,7 +132,7 @@ class Remembering:
             settings,
             embedder=talk.embedder,
             options=options,
-            known=known,
+            conversation=talk.conversation,
             door="chat",
         )
 

@@ -66,6 +66,8 @@ class ContextOptions:
     """The turns before and after a message, where the budget allows."""
     conversation: str | None = None
     """The one that goes on, by id or identifier: its last turns can be given, and its working memory is."""
+    begins: bool = False
+    """That is its identifier, and it may not exist yet: then there are none."""
     recent_turns: int = 0
     """So many of them, 0 to 100, to the letter; they do not come again as memories."""
     present: Sequence[str] = ()
@@ -166,25 +168,30 @@ async def build_context(
         format=chosen.format,
         group_by=chosen.group_by,
     )
-    found = Recalled(memories=[], degraded=[])
-    if chosen.memories:
-        found = await recall(
-            db,
-            owner,
-            query,
-            settings,
-            embedder=embedder,
-            limit=chosen.limit,
-            form=chosen.form,
-            weights=chosen.weights,
-            filters=chosen.filters,
-        )
-    if chosen.present and chosen.conversation is not None:
-        found = _without_present(found, chosen)
-    seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     asked = _Asked(db, owner, query, chosen, packer)
+    standing = asyncio.create_task(asked.standing())  # while the model works, and recall
+    try:
+        found = Recalled(memories=[], degraded=[])
+        if chosen.memories:
+            found = await recall(
+                db,
+                owner,
+                query,
+                settings,
+                embedder=embedder,
+                limit=chosen.limit,
+                form=chosen.form,
+                weights=chosen.weights,
+                filters=chosen.filters,
+            )
+        stands = await standing
+    finally:
+        standing.cancel()  # where recall failed; nothing where it is done
+        await asyncio.gather(standing, return_exceptions=True)
+    found = _without_present(found, chosen.present, stands.source_id)
+    seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     minded = await asked.unasked(salient, seed) if salient is not None else []
-    material = await asked.material(found, minded)
+    material = await asked.material(found, minded, stands)
     packed = await asyncio.to_thread(packer.pack, material)  # a large block takes tenths of a second to count
     return Context(
         text=packed.text,
@@ -203,6 +210,19 @@ async def build_context(
         recall_id=found.recall_id,
         confidence=found.confidence,
     )
+
+
+@dataclass(slots=True)
+class _Standing:
+    """What may go into a context whatever is recalled."""
+
+    source_id: UUID | None = None
+    """The conversation that goes on."""
+    meeting: str | None = None
+    recent: Sequence[Item] = ()
+    blocks: Sequence[Item] = ()
+    core: Sequence[Item] = ()
+    instructions: Sequence[Item] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,59 +257,67 @@ class _Asked:
         kinds = [*filters.kinds, *(["fact"] if filters.facts else [])]
         return names.isdisjoint(filters.not_conversations) and memory.kind in kinds and filters.in_time(memory.said_at)
 
-    async def material(self, found: Recalled, minded: list[Item]) -> Material:
-        """Everything that may go into the block."""
-        options, owner = self.options, self.owner
-        times = moments(self.packer.now, options.filters.known_at)
-        notes = _notes(found)
-        present = frozenset(text.strip() for text in options.present)
-        recent: list[Item] = []
-        core: list[Item] = []
-        others: list[Item] = []
-        blocks: list[Item] = []
-        source_id: UUID | None = None
-        near: dict[UUID, list[Item]] = {}
+    async def standing(self) -> _Standing:
+        """What may go into the block whatever is recalled, read in one transaction."""
+        options, owner, times = self.options, self.owner, self._times()
+        stands = _Standing()
         async with self.db.transaction(owner.user_id) as connection:
             if options.elapsed:
-                notes.insert(0, await _meeting(connection, owner, times))
+                stands.meeting = await _meeting(connection, owner, times)
             if options.conversation is not None:
-                source_id = await _conversation(connection, owner, options.conversation)
-                if options.recent_turns:
-                    last = await last_turns(connection, owner, source_id, options.recent_turns, times)
-                    recent = _without_words(last, present)
+                name = options.conversation
+                stands.source_id = await _conversation(connection, owner, name, begins=options.begins)
+                if options.recent_turns and stands.source_id is not None:
+                    last = await last_turns(connection, owner, stands.source_id, options.recent_turns, times)
+                    stands.recent = _without_words(last, self._present())
             if options.profile:
                 then = options.filters.known_at or options.filters.as_of
-                blocks = await profile(connection, owner, source_id, then)
+                stands.blocks = await profile(connection, owner, stands.source_id, then)
             categories = options.instructions
             if options.core or categories is None or categories:
-                core, others = await instructions(
+                stands.core, stands.instructions = await instructions(
                     connection, owner, categories, core=options.core, asked=self.query, times=times
                 )
-            if options.neighbours:
-                around = await neighbours(connection, owner, found.memories, options.filters, times)
-                near = {memory: _without_words(items, present) for memory, items in around.items()}
+        return stands
+
+    async def material(self, found: Recalled, minded: list[Item], stands: _Standing) -> Material:
+        """Everything that may go into the block."""
+        options, owner = self.options, self.owner
+        near: dict[UUID, list[Item]] = {}
+        if options.neighbours and found.memories:
+            async with self.db.transaction(owner.user_id) as connection:
+                around = await neighbours(connection, owner, found.memories, options.filters, self._times())
+            near = {memory: _without_words(items, self._present()) for memory, items in around.items()}
         return Material(
             memories=found.memories,
-            recent=recent,
-            profile=blocks,
-            core=core,
-            instructions=others,
+            recent=stands.recent,
+            profile=stands.blocks,
+            core=stands.core,
+            instructions=stands.instructions,
             salient=minded,
             most_salient=options.salient,
             neighbours=near,
-            notes=notes,
+            notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found)],
             asked=options.memories,
         )
 
+    def _times(self) -> dict[str, Any]:
+        return moments(self.packer.now, self.options.filters.known_at)
 
-def _without_present(found: Recalled, options: ContextOptions) -> Recalled:
+    def _present(self) -> frozenset[str]:
+        return frozenset(text.strip() for text in self.options.present)
+
+
+def _without_present(found: Recalled, present: Sequence[str], source_id: UUID | None) -> Recalled:
     """Without messages of the conversation whose words, all or a part of them, the prompt holds anyway."""
+    if not present or source_id is None:
+        return found
     kept = [
         memory
         for memory in found.memories
         if memory.kind == "fact"
-        or options.conversation not in {memory.conversation, str(memory.conversation_id)}
-        or not any(memory.text.strip() in whole for whole in options.present)
+        or memory.conversation_id != source_id
+        or not any(memory.text.strip() in whole for whole in present)
     ]
     return msgspec.structs.replace(found, memories=kept)
 
@@ -306,12 +334,22 @@ async def _meeting(connection: AsyncConnection, owner: Owner, times: dict[str, A
     return f"{today} {last_spoke(last, now, now.tzinfo or UTC)}." if last is not None else today
 
 
-async def _conversation(connection: AsyncConnection, owner: Owner, name: str) -> UUID:
-    rows = await connection.execute(named("conversation_ids"), {"user_id": owner.user_id, "wanted": [name]})
-    row = rows.one_or_none()
+async def _conversation(connection: AsyncConnection, owner: Owner, name: str, *, begins: bool) -> UUID | None:
+    """The conversation's id; None: it begins.
+
+    Raises:
+        ConversationUnknownError: it does not, and there is none.
+    """
+    found: UUID | None
+    if begins:
+        values: dict[str, Any] = {"user_id": owner.user_id, "identifier": name}
+        found = (await connection.execute(named("chat_conversation"), values)).scalar_one_or_none()
+        return found
+    values = {"user_id": owner.user_id, "wanted": [name]}
+    row = (await connection.execute(named("conversation_ids"), values)).one_or_none()
     if row is None:
         raise ConversationUnknownError(f"There is no conversation {name!r}.", conversation=name)
-    found: UUID = row.source_id
+    found = row.source_id
     return found
 
 

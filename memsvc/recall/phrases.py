@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -55,7 +56,7 @@ def validity(fact: RecalledFact, now: datetime, zone: ZoneInfo, *, stale: bool =
 SITTING = timedelta(minutes=30)
 
 
-def last_before(moments: list[datetime], now: datetime) -> datetime | None:
+def last_before(moments: Iterable[datetime], now: datetime) -> datetime | None:
     """The last time before the present sitting: who has spoken a minute ago is asked about the time before.
 
     Args:

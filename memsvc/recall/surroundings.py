@@ -6,7 +6,7 @@ holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -167,14 +167,14 @@ async def last_spoken(connection: AsyncConnection, owner: Owner, times: dict[str
 
 async def _begins(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> bool:
     """Whether a sitting begins: the user has not spoken for a while."""
-    spoken = await _spoken(connection, owner, times)
-    return not spoken or times["now"] - spoken[0] > SITTING
+    last = next(await _spoken(connection, owner, times), None)
+    return last is None or times["now"] - last > SITTING
 
 
-async def _spoken(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> list[datetime]:
-    """When the user spoke, newest first."""
+async def _spoken(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> Iterator[datetime]:
+    """When the user spoke, newest first; most often a few are looked at."""
     rows = (await connection.execute(query("context_spoken"), {"user_id": owner.user_id, **times})).all()
-    return [on_clock(row.said_at, row.said_offset) for row in rows if row.kind == "message" and row.role == "user"]
+    return (on_clock(row.said_at, row.said_offset) for row in rows if row.kind == "message" and row.role == "user")
 
 
 def _said(row: Row[Any]) -> dict[str, Any]:

@@ -105,6 +105,7 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
         ("memories_called", {"first": span[0], "last": span[1], "kind": None}),
         ("facts_supported", {"passage_id": passage}),
         ("chat_last_said", {"identifier": identifier, "session": "S7"}),
+        ("chat_conversation", {"identifier": identifier}),
         ("sources_to_forget", {"limit": 100}),
     ):
         nodes = asked.plan(name, **values)
