@@ -35,6 +35,7 @@ from ops.postgres import server as full_server
 
 FOLDER_VARIABLE = "MEMSVC_TEST_FOLDER"
 SERVER = os.environ.get("MEMSVC_TEST_SERVER", "embedded")
+collect_ignore = [] if SERVER == "full" else ["full"]  # what only the full server has
 TEMPLATE = "memsvc_test_template"
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "120"}
 _numbers = itertools.count()

@@ -5,6 +5,9 @@ program of the image runs in a mount namespace of its own (``enter.sh``), as a u
 without root's rights. The server listens on a socket in a private folder and wants a password (SCRAM). Each folder has
 its own server, so that several run side by side; processes that share one use ``running``: the last to leave stops it.
 What is killed leaves nothing behind that the next start would mind.
+
+A data folder holds the locks and the superuser's password, which are root's, and ``home``, which is the server's and
+all that it sees of the folder: data, log and socket. Root changes nothing in there that could be a link to elsewhere.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ PATIENCE_S = 120.0
 ORPHANS_S = 10.0
 """How long the children of a killed server may take to notice."""
 INITDB = (
-    "--auth=scram-sha-256", f"--username={SUPERUSER}", "--pwfile=/srv/superuser.secret", "--data-checksums",
+    "--auth=scram-sha-256", f"--username={SUPERUSER}", "--data-checksums",
     "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--lc-messages=C",
     "--set=timezone=UTC", "--set=shared_buffers=256MB", "--set=max_connections=100", "--set=jit=off",
 )  # fmt: skip
@@ -52,7 +55,7 @@ class Server:
     def url(self, database: str = "postgres") -> str:
         """The administrator's URL of one of its databases."""
         login = f"{SUPERUSER}:{quote(self.password, safe='')}"
-        return f"postgresql://{login}@/{quote(database, safe='')}?host={quote(str(self.data / 'run'), safe='')}"
+        return f"postgresql://{login}@/{quote(database, safe='')}?host={quote(str(self.data / 'home'), safe='')}"
 
 
 def start(data: Path, *, options: Mapping[str, str] | None = None) -> Server:
@@ -93,17 +96,17 @@ def running(data: Path, *, options: Mapping[str, str] | None = None) -> Iterator
 
 def _folder(data: Path) -> Path:
     folder = data.expanduser().resolve()
-    if len(os.fsencode(folder / "run" / SOCKET)) > SOCKET_PATH_BYTES:
+    if len(os.fsencode(folder / "home" / SOCKET)) > SOCKET_PATH_BYTES:
         raise FullServerError(f"The path {folder} is too long for a socket. Choose a shorter one.")
     image()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def _start(folder: Path, options: Mapping[str, str]) -> Server:
     if _postmaster(folder) is None:
         _clear(folder)
-        if not (folder / "pg").exists():
+        if not (folder / "home" / "pg").exists():
             _initialise(folder)
         _launch(folder, options)
     server = Server(folder, (folder / "superuser.secret").read_text())
@@ -119,46 +122,43 @@ def _start(folder: Path, options: Mapping[str, str]) -> Server:
 
 
 def _launch(folder: Path, options: Mapping[str, str]) -> None:
-    (folder / "run").mkdir(mode=0o700, exist_ok=True)
-    os.chown(folder / "run", USER_ID, USER_ID)
-    log = folder / "server.log"
-    log.touch(mode=0o600)
-    os.chown(log, USER_ID, USER_ID)
+    log = folder / "home" / "server.log"
+    before = log.stat().st_size if log.exists() else 0
     preloaded = "age" if (image() / PROGRAMS / "lib" / "age.so").exists() else ""
-    settings = {"listen_addresses": "", "unix_socket_directories": "/srv/run", "unix_socket_permissions": "0700"}
+    settings = {"listen_addresses": "", "unix_socket_directories": "/srv", "unix_socket_permissions": "0700"}
     settings |= {"shared_preload_libraries": preloaded, **options}
     words = " ".join(shlex.quote(f"--{name}={value}") for name, value in settings.items())
-    before = log.stat().st_size
     done = _run(
         folder, "pg_ctl", "start", "--wait", f"--timeout={PATIENCE_S:.0f}", "--pgdata=/srv/pg", "--log=/srv/server.log",
         "-o", words,
     )  # fmt: skip
     if done.returncode:
-        said = log.read_bytes()[before:].decode(errors="replace")[-3000:]
+        said = log.read_bytes()[before:].decode(errors="replace")[-3000:] if log.exists() else ""
         raise FullServerError(f"PostgreSQL did not start in {folder}:\n{said or done.stdout + done.stderr}")
 
 
 def _initialise(folder: Path) -> None:
     """Make the data under another name, then rename it: a process killed half-way leaves nothing that looks whole."""
-    draft, secret = folder / "new", folder / "superuser.secret"
-    if draft.exists():
-        shutil.rmtree(draft)
-    secret.unlink(missing_ok=True)
-    with os.fdopen(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(32))
-    draft.mkdir(mode=0o700)
-    for path in (draft, secret):
+    home, password = folder / "home", secrets.token_urlsafe(32)
+    if home.exists():
+        shutil.rmtree(home)
+    home.mkdir(mode=0o700)
+    for name in (home / "password", folder / "superuser.secret"):
+        name.unlink(missing_ok=True)
+        name.touch(mode=0o600)
+        name.write_text(password)
+    for path in (home / "password", home):
         os.chown(path, USER_ID, USER_ID)
-    done = _run(folder, "initdb", "--pgdata=/srv/new", *INITDB)
-    os.chown(secret, 0, 0)
+    done = _run(folder, "initdb", "--pgdata=/srv/new", "--pwfile=/srv/password", *INITDB)
     if done.returncode:
         raise FullServerError(f"initdb could not make {folder}:\n{done.stdout + done.stderr}")
-    draft.rename(folder / "pg")
+    (home / "password").unlink()
+    (home / "new").rename(home / "pg")
 
 
 def _run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run one of PostgreSQL's programs in the image, in a session of its own: Ctrl-C must not reach the server."""
-    command = ["unshare", "--mount", "/bin/sh", str(ENTER), str(image()), str(folder), str(USER_ID)]
+    command = ["unshare", "--mount", "/bin/sh", str(ENTER), str(image()), str(folder / "home"), str(USER_ID)]
     return subprocess.run(  # noqa: S603 - arguments as a list
         [*command, f"/{PROGRAMS}/bin/{program}", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
         encoding="utf-8", errors="replace", start_new_session=True, cwd="/", check=False,
@@ -182,7 +182,7 @@ def _stop(folder: Path) -> bool:
 def _postmaster(folder: Path) -> int | None:
     """The id of the server that works on the folder; after a crash, ``postmaster.pid`` may name anybody's process."""
     with suppress(OSError, ValueError, IndexError):
-        pid = int((folder / "pg" / "postmaster.pid").read_text().split()[0])
+        pid = int((folder / "home" / "pg" / "postmaster.pid").read_text().split()[0])
         return pid if pid in _processes(folder) else None
     return None
 
@@ -192,7 +192,7 @@ def _processes(folder: Path) -> set[int]:
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it ended meanwhile
-            if (process / "comm").read_text() == "postgres\n" and (process / "cwd").samefile(folder / "pg"):
+            if (process / "comm").read_text() == "postgres\n" and (process / "cwd").samefile(folder / "home" / "pg"):
                 found.add(int(process.name))
     return found
 
@@ -206,5 +206,5 @@ def _clear(folder: Path) -> None:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGQUIT)
         time.sleep(0.02)
-    for stale in (folder / "pg" / "postmaster.pid", folder / "run" / f"{SOCKET}.lock"):
+    for stale in (folder / "home" / "pg" / "postmaster.pid", folder / "home" / f"{SOCKET}.lock"):
         stale.unlink(missing_ok=True)
