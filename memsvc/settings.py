@@ -238,7 +238,7 @@ class Settings(BaseSettings):
         if folder is not None and not os.access(folder, os.R_OK | os.X_OK):
             raise ConfigurationError(f"{SECRETS_DIR}: there is no folder {folder} that can be read.")
         try:
-            return cls(_secrets_dir=folder)  # type: ignore[call-arg] - of pydantic-settings, no field
+            return cls(_secrets_dir=folder)  # type: ignore[call-arg]
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             name = "MEMSVC_" + "_".join(str(part) for part in first["loc"]).upper()

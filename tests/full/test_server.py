@@ -180,5 +180,5 @@ def test_data_half_made_are_made_anew(tmp_path: Path) -> None:
 
 
 def test_what_prevents_a_start_is_told(data: Path) -> None:
-    with pytest.raises(server.FullServerError, match="did not start"):
+    with pytest.raises(image.FullServerError, match="did not start"):
         server.start(data, options={"max_connections": "many"})
