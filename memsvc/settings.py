@@ -235,7 +235,7 @@ class Settings(BaseSettings):
             ConfigurationError: a value cannot be used; names the variable, never shows its value.
         """
         folder = os.environ.get(SECRETS_DIR) or None
-        if folder is not None and not os.access(folder, os.R_OK | os.X_OK):
+        if folder is not None and not (Path(folder).is_dir() and os.access(folder, os.R_OK | os.X_OK)):
             raise ConfigurationError(f"{SECRETS_DIR}: there is no folder {folder} that can be read.")
         try:
             return cls(_secrets_dir=folder)  # type: ignore[call-arg]
