@@ -1,7 +1,7 @@
 # The database: PostgreSQL 18 with pgvector, Apache AGE and PostGIS.
 #
 # The packages come from PGDG, whose repository the official image has set up. They are the ones that the tests run on
-# (ops/postgres/image.py). Data: a volume on /var/lib/postgresql; since 18 the folder below it carries the version.
+# (ops/postgres/image.py); tzdata-legacy has time zones by their older names, as Asia/Calcutta. Data: a volume on /var/lib/postgresql; since 18 the folder below it carries the version.
 FROM postgres:18-trixie
 
 RUN apt-get update \
@@ -9,6 +9,7 @@ RUN apt-get update \
         postgresql-18-age \
         postgresql-18-pgvector \
         postgresql-18-postgis-3 \
+        tzdata-legacy \
     && rm -rf /var/lib/apt/lists/*
 
 # By TCP: while the image makes a new database it listens on its socket only, and is not there for others yet.

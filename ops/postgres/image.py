@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SUITE = "forky"
-PACKAGES = ("postgresql-18", "postgresql-18-age", "postgresql-18-pgvector", "postgresql-18-postgis-3")
+PACKAGES = ("postgresql-18", "postgresql-18-age", "postgresql-18-pgvector", "postgresql-18-postgis-3", "tzdata-legacy")
+"""The last has time zones by their older names, which people's machines still send: Asia/Calcutta, US/Pacific."""
 PROGRAMS = Path("usr/lib/postgresql/18")
 """The folder of PostgreSQL's programs and libraries within the image."""
 USER_ID = 54_318

@@ -70,6 +70,7 @@ def test_the_doctor_finds_every_extension(cluster: Cluster, settings: Settings, 
     for name in (*REQUIRED, *OPTIONAL):
         assert found[f"extension {name}"] == "ok"
         assert cluster.has(name)
+    assert found["time zones"] == "ok"
     assert cluster.has("earthdistance")
     assert not cluster.has("no_such_extension")
 
