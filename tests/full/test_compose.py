@@ -44,7 +44,7 @@ def database(secrets: Path, tmp_path: Path) -> Iterator[server.Server]:
 
 
 def given(name: str, secrets: Path, address: str) -> dict[str, str]:
-    """A service's settings without their prefix: a folder with the secrets that it may read, and where the database is."""
+    """A service's settings without their prefix: a folder of the secrets that it may read, where the database is."""
     own = secrets.with_name(name)
     own.mkdir()
     for secret in SERVICES[name]["secrets"]:
