@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
-	bench-graph bench-identity bench-live bench-api bench-duplicates bench-extract bench-extracted bench-calibration clean
+.PHONY: help demo up test test-full full-up full-down lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency \
+	bench-queue bench-graph bench-identity bench-live bench-api bench-duplicates bench-extract bench-extracted bench-calibration clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -31,6 +31,16 @@ up: $(BIN)/.installed ## Database, API and worker in the foreground
 test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start and end
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
+test-full: $(BIN)/.installed ## All tests on the full server: PostgreSQL 18 with AGE and PostGIS, beside the system (Debian, root)
+	@$(BIN)/python -m ops.postgres image > /dev/null
+	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+full-up: $(BIN)/.installed ## Start the full server for trials; prints the URL of its database memsvc (ARGS="--data FOLDER")
+	@$(BIN)/python -m ops.postgres up $(ARGS)
+
+full-down: $(BIN)/.installed ## Stop it; its data stay
+	@$(BIN)/python -m ops.postgres down $(ARGS)
+
 lint: $(BIN)/.installed ## ruff and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -46,7 +56,7 @@ types: $(BIN)/.installed ## mypy, strict, over source and tests
 layers: $(BIN)/.installed ## Imports point down only
 	@$(BIN)/lint-imports --no-logo
 
-check: lint types layers test ## Everything that CI runs
+check: lint types layers test test-full ## Everything that CI runs
 
 schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
 	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql

@@ -1,8 +1,9 @@
 """The one place that knows the environment.
 
-Every value comes from a variable ``MEMSVC_<NAME>``, from ``.env`` in the working folder, or from the default below.
-Secrets that nobody gave are generated once and kept in ``<data_dir>/secrets.json`` (mode 600), so that one machine
-works without any configuration; several machines that share a database are given the same values by variable.
+Every value comes from a variable ``MEMSVC_<NAME>``, from ``.env`` in the working folder, from a file ``memsvc_<name>``
+in the folder ``MEMSVC_SECRETS_DIR`` (as containers are given secrets), or from the default below. Secrets that nobody
+gave are generated once and kept in ``<data_dir>/secrets.json`` (mode 600), so that one machine works without any
+configuration; several machines that share a database are given the same values by variable or file.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from memsvc.errors import ConfigurationError
 
 SECRET_NAMES = ("identity_secret", "app_password", "reader_password", "cypher_password", "analyst_password")
 MIN_SECRET_CHARS = 32
+SECRETS_DIR = "MEMSVC_SECRETS_DIR"
 
 
 def default_data_dir() -> Path:
@@ -230,13 +232,16 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls) -> Self:
-        """Read environment and ``.env``.
+        """Read environment, ``.env`` and files of secrets.
 
         Raises:
             ConfigurationError: a value cannot be used; names the variable, never shows its value.
         """
+        folder = os.environ.get(SECRETS_DIR) or None
+        if folder is not None and not (Path(folder).is_dir() and os.access(folder, os.R_OK | os.X_OK)):
+            raise ConfigurationError(f"{SECRETS_DIR}: there is no folder {folder} that can be read.")
         try:
-            return cls()
+            return cls(_secrets_dir=folder)  # type: ignore[call-arg]
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             name = "MEMSVC_" + "_".join(str(part) for part in first["loc"]).upper()

@@ -1,7 +1,8 @@
 """One real PostgreSQL for the whole run, one cloned database per worker, one fresh user per test.
 
-``MEMSVC_TEST_DATABASE_URL`` (an administrator's URL) runs the same tests on another server; its databases named
-``memsvc_test_*`` are dropped and made again.
+``MEMSVC_TEST_SERVER=full`` runs the same tests on the full server of ``ops/postgres`` instead of the embedded one, and
+``MEMSVC_TEST_DATABASE_URL`` (an administrator's URL) on any other; its databases named ``memsvc_test_*`` are dropped
+and made again. Tests of the embedded server itself, and of commands that start it, are the same everywhere.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ from memsvc.db.upgrade import upgrade
 from memsvc.recall.results import Memory
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
+from ops.postgres import server as full_server
 
 FOLDER_VARIABLE = "MEMSVC_TEST_FOLDER"
+SERVER = os.environ.get("MEMSVC_TEST_SERVER", "embedded")
+collect_ignore = [] if SERVER == "full" else ["full"]  # what only the full server has
 TEMPLATE = "memsvc_test_template"
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "120"}
 _numbers = itertools.count()
@@ -53,6 +57,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         folder = Path(os.environ.pop(FOLDER_VARIABLE))
         with contextlib.suppress(Exception):
             embedded.stop(folder)
+        with contextlib.suppress(Exception):
+            full_server.stop(folder / "full")
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -77,6 +83,12 @@ class Cluster:
         with psycopg.connect(self.admin_url(database), autocommit=True) as connection:
             connection.execute(statement)
 
+    def has(self, extension: str) -> bool:
+        """Whether an extension can be made on the server."""
+        with psycopg.connect(self.base_url) as connection:
+            found = connection.execute("SELECT FROM pg_available_extensions WHERE name = %s", [extension])
+            return found.fetchone() is not None
+
     def recreate(self, database: str, template: str | None = None) -> None:
         """Make a database anew, empty or as a clone."""
         name = sql.Identifier(database)
@@ -87,12 +99,15 @@ class Cluster:
 @pytest.fixture(scope="session")
 def cluster(folder: Path) -> Iterator[Cluster]:
     """A running server, shared by all workers."""
-    given = os.environ.get("MEMSVC_TEST_DATABASE_URL")
-    if given:
+    assert SERVER in {"embedded", "full"}, SERVER
+    if given := os.environ.get("MEMSVC_TEST_DATABASE_URL"):
         yield Cluster(given)
-        return
-    with embedded.running(folder, options=FAST) as server:
-        yield Cluster(server.conninfo())
+    elif SERVER == "full":
+        with full_server.running(folder / "full", options=FAST) as full:
+            yield Cluster(full.url())
+    else:
+        with embedded.running(folder, options=FAST) as server:
+            yield Cluster(server.conninfo())
 
 
 @pytest.fixture(scope="session")
@@ -118,6 +133,8 @@ def template(cluster: Cluster, folder: Path) -> str:
         if not done.exists():
             cluster.recreate(TEMPLATE)
             upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder}))
+            if SERVER == "full":  # AGE 1.8 is preloaded there, and breaks TRUNCATE in databases that lack it
+                cluster.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS age"), TEMPLATE)
             done.touch()
     return TEMPLATE
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal
+from zoneinfo import available_timezones
 
 import psycopg
 from sqlalchemy import make_url
@@ -83,6 +84,7 @@ def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
         yield from _check_extensions(connection)
         yield from _check_durability(connection)
         yield from _check_privacy(connection)
+        yield _check_zones(connection)
         started = time.time()
         row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
         skew = abs((row[0] if row else 0) - (started + time.time()) / 2)
@@ -131,6 +133,16 @@ def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
         )
     else:
         yield Check("statements of others", "ok", "hidden")
+
+
+def _check_zones(connection: psycopg.Connection) -> Check:
+    """Whether the server knows the zones that users may have: Debian's asks the system, which may lack older names."""
+    known = {name for (name,) in connection.execute("SELECT name FROM pg_timezone_names")}
+    if missing := sorted(available_timezones() - known - {"localtime"}):
+        cost = "their users' schedules go by UTC, and daily_activity fails; Debian: install tzdata-legacy"
+        some = ", ".join(missing[:3])
+        return Check("time zones", "warning", f"{len(missing)} unknown to the server ({some} …): {cost}")
+    return Check("time zones", "ok", f"all {len(known)} known")
 
 
 def active_model(admin_url: str, settings: Settings) -> str | None:

@@ -65,6 +65,31 @@ def test_a_wrong_value_is_named_and_never_shown(monkeypatch: pytest.MonkeyPatch,
     assert caught.value.__cause__ is None
 
 
+def test_files_of_secrets_count_less_than_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "memsvc_llm_key").write_text(f"{SECRET}\n")
+    (tmp_path / "memsvc_database_url").write_text(URL)
+    (tmp_path / "llm_model").write_text("of another program")
+    assert Settings.load().llm_key is None
+    monkeypatch.setenv("MEMSVC_SECRETS_DIR", str(tmp_path))
+    monkeypatch.setenv("MEMSVC_DATABASE_URL", "postgresql://elsewhere/db")
+    given = Settings.load()
+    assert given.llm_key is not None
+    assert given.llm_key.get_secret_value() == SECRET
+    assert given.database_url is not None
+    assert given.database_url.get_secret_value() == "postgresql://elsewhere/db"
+    assert given.llm_model is None
+
+
+def test_a_folder_of_secrets_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MEMSVC_SECRETS_DIR", str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigurationError, match=r"MEMSVC_SECRETS_DIR: .*nowhere"):
+        Settings.load()
+    (tmp_path / "file").touch(mode=0o700)
+    monkeypatch.setenv("MEMSVC_SECRETS_DIR", str(tmp_path / "file"))
+    with pytest.raises(ConfigurationError, match="MEMSVC_SECRETS_DIR"):
+        Settings.load()
+
+
 def test_secrets_stand_in_no_representation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in SECRET_NAMES:
         monkeypatch.setenv(f"MEMSVC_{name.upper()}", SECRET)

@@ -1,0 +1,15 @@
+#!/bin/sh
+# make-secrets.sh: make the secrets that docker-compose.yml names, once; those that exist stay as they are.
+#
+# The folder is closed to others. Its files are not: in a container they keep their owner, who has another number there.
+set -eu
+cd "$(dirname "$0")"
+mkdir -p secrets
+chmod 700 secrets
+cd secrets
+for name in postgres_password memsvc_identity_secret memsvc_app_password memsvc_reader_password memsvc_cypher_password
+do
+  [ -s "$name" ] || od -An -N32 -tx1 /dev/urandom | tr -d ' \n' > "$name"
+done
+printf 'postgresql://postgres:%s@database/memsvc' "$(cat postgres_password)" > memsvc_database_url
+chmod 644 ./*

@@ -1,0 +1,39 @@
+# memsvc: API, worker and every command, in one image.
+#
+# Built in two steps, so that neither pip's leavings nor the sources travel. requirements.lock pins what is installed.
+# torch is not in the lock and comes first, in its build for processors: what pip would take by itself brings gigabytes
+# for graphics cards.
+FROM python:3.11-slim-bookworm AS build
+
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_NO_CACHE_DIR=1
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+RUN python -m venv /opt/memsvc \
+    && /opt/memsvc/bin/pip install --index-url "$TORCH_INDEX" torch==2.13.0
+WORKDIR /src
+COPY requirements.lock pyproject.toml README.md LICENSE ./
+COPY memsvc memsvc
+COPY jobs jobs
+COPY alembic alembic
+COPY sql sql
+COPY examples examples
+RUN /opt/memsvc/bin/pip install --constraint requirements.lock \
+    ".[onnx,nlp,redis,rabbitmq,sentence-transformers]"
+
+FROM python:3.11-slim-bookworm
+
+# The server's account; its home keeps models that are downloaded on request (sentence-transformers).
+RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/memsvc --shell /usr/sbin/nologin memsvc
+COPY --from=build /opt/memsvc /opt/memsvc
+ENV PATH=/opt/memsvc/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    MEMSVC_DATA_DIR=/var/lib/memsvc \
+    MEMSVC_HOST=0.0.0.0 \
+    HF_HOME=/var/lib/memsvc/models
+USER memsvc
+WORKDIR /var/lib/memsvc
+VOLUME ["/var/lib/memsvc"]
+EXPOSE 8765
+
+ENTRYPOINT ["memsvc"]
+CMD ["api"]

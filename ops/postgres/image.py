@@ -1,0 +1,122 @@
+"""The image: PostgreSQL 18 with pgvector, AGE, PostGIS and contrib, out of Debian's packages, in a cached folder.
+
+Debian's testing release has all of them under the names that PGDG uses too. ``mmdebstrap`` puts them into a folder of
+their own, which nothing of the system looks at. The folder's name holds a hash of how it is made, so that a change here
+makes a new one; it gets that name when it is whole, and nothing writes to it later. Made once per machine: a minute or
+two, 800 MB.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SUITE = "forky"
+PACKAGES = ("postgresql-18", "postgresql-18-age", "postgresql-18-pgvector", "postgresql-18-postgis-3", "tzdata-legacy")
+"""The last has time zones by their older names, which people's machines still send: Asia/Calcutta, US/Pacific."""
+PROGRAMS = Path("usr/lib/postgresql/18")
+"""The folder of PostgreSQL's programs and libraries within the image."""
+USER_ID = 54_318
+"""Runs the server: no account of the machine, so that nobody else's processes may touch its files."""
+NO_CLUSTER = "etc/postgresql-common/createcluster.d"
+HOOKS = (
+    f"--essential-hook=mkdir -p $1/{NO_CLUSTER} && echo create_main_cluster = false > $1/{NO_CLUSTER}/none.conf",
+    f"--customize-hook=echo memsvc:x:{USER_ID}:{USER_ID}::/srv:/usr/sbin/nologin >> $1/etc/passwd",
+    "--customize-hook=rm -rf $1/var/lib/postgresql/18 $1/var/cache/apt $1/var/lib/apt/lists",
+)
+OPTIONS = (
+    "--mode=root",
+    "--variant=minbase",
+    f"--include={','.join(PACKAGES)}",
+    '--aptopt=Apt::Install-Recommends "false"',
+    '--aptopt=Acquire::Check-Valid-Until "false"',  # mirrors that keep a state of testing have lists past their date
+    *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")),
+    *HOOKS,
+)
+BY_PACKAGES = (
+    "Without it: install PostgreSQL 18 with pgvector, AGE and PostGIS by docs/install.md, and let the tests use that: "
+    "MEMSVC_TEST_DATABASE_URL=postgresql://… make test"
+)
+
+
+class FullServerError(RuntimeError):
+    """The full server cannot be had here; the message says why and what to do."""
+
+
+def image() -> Path:
+    """The image's folder; it is made where it is missing, by one process at a time.
+
+    Raises:
+        FullServerError: it is missing and cannot be made.
+    """
+    _check_machine()
+    recipe = hashlib.sha256("\n".join((SUITE, *OPTIONS)).encode()).hexdigest()[:8]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "memsvc"
+    made = cache / f"postgresql-18-{SUITE}-{recipe}"
+    if not made.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        with locked(cache / "image.lock") as lock:
+            if not made.exists():
+                _make(made, lock)
+    return made
+
+
+def _check_machine() -> None:
+    if os.geteuid() != 0:
+        raise FullServerError(f"Only root can run the full server beside the system. {BY_PACKAGES}")
+    if missing := [name for name in ("unshare", "mount", "chroot") if shutil.which(name) is None]:
+        raise FullServerError(f"The full server needs Linux; {', '.join(missing)} is missing here. {BY_PACKAGES}")
+
+
+def _make(made: Path, lock: int) -> None:
+    if shutil.which("mmdebstrap") is None:
+        _install("mmdebstrap")
+    draft, log = made.with_suffix(".new"), made.with_suffix(".log")
+    if draft.exists():  # a process that made it was killed; what was mounted there went with its namespace
+        shutil.rmtree(draft)
+    # In a namespace of its own, whatever kills it leaves no mount behind. The lock lasts as long as its last process.
+    command = ["unshare", "--mount", "mmdebstrap", *OPTIONS, SUITE, str(draft)]
+    with log.open("w") as output:
+        done = subprocess.run(  # noqa: S603 - fixed words and a folder's name
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, pass_fds=[lock], check=False
+        )
+    if done.returncode:
+        end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        raise FullServerError(f"mmdebstrap could not make {made} (all of it: {log}):\n{end}\n{BY_PACKAGES}")
+    draft.rename(made)
+
+
+def _install(package: str) -> None:
+    """Install one of Debian's packages, which starts no service."""
+    if shutil.which("apt-get") is None:
+        raise FullServerError(f"The full server needs {package}, a program of Debian and Ubuntu. {BY_PACKAGES}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+    for words in ("", "update", ""):  # the lists of packages may be missing, or older than the packages
+        command = f"apt-get -q -o DPkg::Lock::Timeout=300 {words or f'install --yes --no-install-recommends {package}'}"
+        done = subprocess.run(  # noqa: S603 - fixed words
+            command.split(), env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0 and not words:
+            return
+    raise FullServerError(f"{package} cannot be installed:\n{(done.stdout + done.stderr)[-2000:]}\n{BY_PACKAGES}")
+
+
+@contextmanager
+def locked(path: Path, *, shared: bool = False, wait: bool = True) -> Iterator[int]:
+    """Hold a lock on a file, which the kernel drops when this process dies; gives the open file.
+
+    Raises:
+        BlockingIOError: others hold it, and we do not want to wait.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+        yield handle
+    finally:
+        os.close(handle)

@@ -1,0 +1,210 @@
+"""The full server: PostgreSQL 18 with pgvector, AGE and PostGIS, run out of the image for one data folder.
+
+For tests on what the embedded server lacks, and for trials; for service, packages or Docker (docs/install.md). A
+program of the image runs in a mount namespace of its own (``enter.sh``), as a user that the machine does not know,
+without root's rights. The server listens on a socket in a private folder and wants a password (SCRAM). Each folder has
+its own server, so that several run side by side; processes that share one use ``running``: the last to leave stops it.
+What is killed leaves nothing behind that the next start would mind.
+
+A data folder holds the locks and the superuser's password, which are root's, and ``home``, which is the server's and
+all that it sees of the folder: data, log and socket. Root changes nothing in there that could be a link to elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+
+from ops.postgres.image import PROGRAMS, USER_ID, FullServerError, image, locked
+
+SUPERUSER = "postgres"
+ENTER = Path(__file__).with_name("enter.sh")
+SOCKET = ".s.PGSQL.5432"
+SOCKET_PATH_BYTES = 107
+PATIENCE_S = 120.0
+"""How long a server may take to start (after a crash it replays its log first), or to end."""
+ORPHANS_S = 10.0
+"""How long the children of a killed server may take to notice."""
+INITDB = (
+    "--auth=scram-sha-256", f"--username={SUPERUSER}", "--data-checksums",
+    "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--lc-messages=C",
+    "--set=timezone=UTC", "--set=shared_buffers=256MB", "--set=max_connections=100", "--set=jit=off",
+)  # fmt: skip
+"""As the embedded server is made, so that both differ by their extensions alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server, by its data folder."""
+
+    data: Path
+    password: str = field(repr=False)
+
+    def url(self, database: str = "postgres") -> str:
+        """The administrator's URL of one of its databases."""
+        login = f"{SUPERUSER}:{quote(self.password, safe='')}"
+        return f"postgresql://{login}@/{quote(database, safe='')}?host={quote(str(self.data / 'home'), safe='')}"
+
+
+def start(data: Path, *, options: Mapping[str, str] | None = None) -> Server:
+    """Start the folder's server, or adopt the one that runs; make folder and data where they are missing.
+
+    Args:
+        data: a folder of root; the server alone reads what it puts there.
+        options: settings of PostgreSQL; without effect on a server that runs already.
+
+    Raises:
+        FullServerError: what prevents it.
+    """
+    folder = _folder(data)
+    with locked(folder / "lock"):
+        return _start(folder, options or {})
+
+
+def stop(data: Path) -> bool:
+    """Stop the folder's server, whoever uses it; False where none ran."""
+    folder = data.expanduser().resolve()
+    if not folder.exists():
+        return False
+    with locked(folder / "lock"):
+        return _stop(folder)
+
+
+@contextmanager
+def running(data: Path, *, options: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Use the folder's server: the first who does starts it, and the last who ends stops it."""
+    folder = _folder(data)
+    try:
+        with locked(folder / "users.lock", shared=True):
+            yield start(folder, options=options)
+    finally:
+        with locked(folder / "lock"), suppress(BlockingIOError), locked(folder / "users.lock", wait=False):
+            _stop(folder)
+
+
+def _folder(data: Path) -> Path:
+    folder = data.expanduser().resolve()
+    if len(os.fsencode(folder / "home" / SOCKET)) > SOCKET_PATH_BYTES:
+        raise FullServerError(f"The path {folder} is too long for a socket. Choose a shorter one.")
+    image()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _start(folder: Path, options: Mapping[str, str]) -> Server:
+    if _postmaster(folder) is None:
+        _clear(folder)
+        if not (folder / "home" / "pg").exists():
+            _initialise(folder)
+        _launch(folder, options)
+    server = Server(folder, (folder / "superuser.secret").read_text())
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            with psycopg.connect(server.url(), connect_timeout=5):
+                return server
+        except psycopg.OperationalError as error:
+            if _postmaster(folder) is None or time.monotonic() > deadline or "password" in str(error):
+                raise FullServerError(f"The server in {folder} does not let us in: {error}") from error
+        time.sleep(0.05)
+
+
+def _launch(folder: Path, options: Mapping[str, str]) -> None:
+    log = folder / "home" / "server.log"
+    before = log.stat().st_size if log.exists() else 0
+    preloaded = "age" if (image() / PROGRAMS / "lib" / "age.so").exists() else ""
+    settings = {"listen_addresses": "", "unix_socket_directories": "/srv", "unix_socket_permissions": "0700"}
+    settings |= {"shared_preload_libraries": preloaded, **options}
+    words = " ".join(shlex.quote(f"--{name}={value}") for name, value in settings.items())
+    done = _run(
+        folder, "pg_ctl", "start", "--wait", f"--timeout={PATIENCE_S:.0f}", "--pgdata=/srv/pg", "--log=/srv/server.log",
+        "-o", words,
+    )  # fmt: skip
+    if done.returncode:
+        said = log.read_bytes()[before:].decode(errors="replace")[-3000:] if log.exists() else ""
+        raise FullServerError(f"PostgreSQL did not start in {folder}:\n{said or done.stdout + done.stderr}")
+
+
+def _initialise(folder: Path) -> None:
+    """Make the data under another name, then rename it: a process killed half-way leaves nothing that looks whole."""
+    home, password = folder / "home", secrets.token_urlsafe(32)
+    if home.exists():
+        shutil.rmtree(home)
+    home.mkdir(mode=0o700)
+    for name in (home / "password", folder / "superuser.secret"):
+        name.unlink(missing_ok=True)
+        name.touch(mode=0o600)
+        name.write_text(password)
+    for path in (home / "password", home):
+        os.chown(path, USER_ID, USER_ID)
+    done = _run(folder, "initdb", "--pgdata=/srv/new", "--pwfile=/srv/password", *INITDB)
+    if done.returncode:
+        raise FullServerError(f"initdb could not make {folder}:\n{done.stdout + done.stderr}")
+    (home / "password").unlink()
+    (home / "new").rename(home / "pg")
+
+
+def _run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run one of PostgreSQL's programs in the image, in a session of its own: Ctrl-C must not reach the server."""
+    command = ["unshare", "--mount", "/bin/sh", str(ENTER), str(image()), str(folder / "home"), str(USER_ID)]
+    return subprocess.run(  # noqa: S603 - arguments as a list
+        [*command, f"/{PROGRAMS}/bin/{program}", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+        encoding="utf-8", errors="replace", start_new_session=True, cwd="/", check=False,
+        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"},  # no PG* variables
+    )  # fmt: skip
+
+
+def _stop(folder: Path) -> bool:
+    pid = _postmaster(folder)
+    if pid is None:
+        return False
+    deadline = time.monotonic() + PATIENCE_S
+    os.kill(pid, signal.SIGINT)  # "fast": sessions end, a checkpoint is written
+    while _processes(folder):
+        if time.monotonic() > deadline:
+            raise FullServerError(f"PostgreSQL (process {pid}) did not stop in {folder}.")
+        time.sleep(0.02)
+    return True
+
+
+def _postmaster(folder: Path) -> int | None:
+    """The id of the server that works on the folder; after a crash, ``postmaster.pid`` may name anybody's process."""
+    with suppress(OSError, ValueError, IndexError):
+        pid = int((folder / "home" / "pg" / "postmaster.pid").read_text().split()[0])
+        return pid if pid in _processes(folder) else None
+    return None
+
+
+def _processes(folder: Path) -> set[int]:
+    """The PostgreSQL processes that work in the folder's data."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended meanwhile
+            if (process / "comm").read_text() == "postgres\n" and (process / "cwd").samefile(folder / "home" / "pg"):
+                found.add(int(process.name))
+    return found
+
+
+def _clear(folder: Path) -> None:
+    """After a crash: wait for the dead server's children, then drop the files that claim that it still runs."""
+    deadline = time.monotonic() + ORPHANS_S
+    while orphans := _processes(folder):
+        if time.monotonic() > deadline:
+            for pid in orphans:  # nothing that they do can be committed any more
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGQUIT)
+        time.sleep(0.02)
+    for stale in (folder / "home" / "pg" / "postmaster.pid", folder / "home" / f"{SOCKET}.lock"):
+        stale.unlink(missing_ok=True)

@@ -1,0 +1,225 @@
+"""The Docker files hold what can be held without a Docker engine: names that exist, one list of packages, no secrets.
+
+They are read here, not run. hadolint is not used (a program under the GPL, and none of Python's): the rules of it that
+matter to these two files are below.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+from memsvc.cli.app import app
+from memsvc.settings import MIN_SECRET_CHARS, SECRET_NAMES, SECRETS_DIR, Settings
+from ops.postgres.image import PACKAGES
+
+TOP = Path(__file__).resolve().parents[2]
+DOCKER = TOP / "ops" / "docker"
+DOCKERFILES = sorted(DOCKER.glob("*.Dockerfile"))
+SECRET_WORD = re.compile(r"password|secret|token|key", re.IGNORECASE)
+KNOWN_KEYS = {
+    "build", "cap_drop", "command", "depends_on", "environment", "healthcheck", "image", "init", "ports", "read_only",
+    "restart", "secrets", "security_opt", "shm_size", "stop_grace_period", "tmpfs", "volumes",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An instruction of a Dockerfile, its lines joined."""
+
+    word: str
+    rest: str
+
+
+def steps(path: Path) -> list[Step]:
+    lines = [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    joined = re.sub(r"\s*\\\n\s*", " ", "\n".join(lines))
+    return [Step(*line.split(None, 1)) for line in joined.splitlines()]
+
+
+def named(path: Path, word: str) -> list[str]:
+    return [step.rest for step in steps(path) if step.word == word]
+
+
+def compose() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((TOP / "docker-compose.yml").read_text())
+    return loaded
+
+
+SERVICES: dict[str, dict[str, Any]] = compose()["services"]
+OURS = sorted(set(SERVICES) - {"database"})
+
+
+# Dockerfiles --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.name)
+def test_a_dockerfile_is_in_order(path: Path) -> None:
+    stages = [rest.split(" AS ") for rest in named(path, "FROM")]
+    for base, *_ in stages:
+        assert re.fullmatch(r"[a-z]+:\d[\w.]*-\w[\w-]*", base), f"{base}: a version and a release, never 'latest'"
+    assert {step.word for step in steps(path)} <= {
+        "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "RUN", "USER", "VOLUME", "WORKDIR",
+    }  # fmt: skip
+    for form in ("CMD", "ENTRYPOINT"):  # as a list: a shell in between would keep SIGTERM to itself
+        assert all(isinstance(json.loads(rest), list) for rest in named(path, form))
+    for command in named(path, "RUN"):
+        if "apt-get install" in command:
+            assert "--yes --no-install-recommends" in command
+            assert command.startswith("apt-get update && ")
+            assert command.endswith("rm -rf /var/lib/apt/lists/*")
+        assert "sudo" not in command
+        assert "curl" not in command
+    for setting in (*named(path, "ENV"), *named(path, "ARG")):
+        assert not SECRET_WORD.search(setting), setting
+
+
+def test_the_database_has_the_packages_that_tests_run_on() -> None:
+    (command,) = named(DOCKER / "postgres.Dockerfile", "RUN")
+    (packages,) = re.findall(r"--no-install-recommends (.+?) &&", command)
+    assert ["postgresql-18", *packages.split()] == list(PACKAGES), "the image brings the first"
+    assert 'shared_preload_libraries=age"' in named(DOCKER / "postgres.Dockerfile", "CMD")[0]
+    assert named(DOCKER / "postgres.Dockerfile", "FROM")[0].startswith("postgres:18-")
+
+
+def test_the_service_is_built_of_what_is_pinned_and_runs_without_roots_rights() -> None:
+    path = DOCKER / "memsvc.Dockerfile"
+    project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    (torch,) = (entry for entry in extras["sentence-transformers"] if entry.startswith("torch"))
+    build, install = named(path, "RUN")[:2]
+    assert torch in build
+    assert "--constraint requirements.lock" in install
+    (chosen,) = re.findall(r'"\.\[(.+?)\]"', install)
+    assert {"onnx", "nlp", "sentence-transformers"} <= set(chosen.split(",")) <= set(extras) - {"embedded", "dev"}
+    assert named(path, "USER") == ["memsvc"]
+    last = [step.word for step in steps(path)]
+    assert last.index("USER") < last.index("ENTRYPOINT")
+    python = named(path, "FROM")[-1].removeprefix("python:").split("-")[0]
+    assert project["requires-python"] == f">={python}", "the version that tests run on"
+
+
+def test_what_is_copied_exists_and_reaches_the_build() -> None:
+    ignored = (TOP / ".dockerignore").read_text().splitlines()
+    assert "*" in ignored
+    sent = {line.removeprefix("!") for line in ignored if line.startswith("!")}
+    copied = {
+        source
+        for path in DOCKERFILES
+        for rest in named(path, "COPY")
+        if not rest.startswith("--from")
+        for source in rest.split()[:-1]
+    }
+    assert copied == sent
+    assert all((TOP / source).exists() for source in copied)
+    wheel = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {*wheel["packages"], *wheel["force-include"]} <= copied
+
+
+# docker-compose.yml -------------------------------------------------------------------------------------------------
+
+
+def test_the_parts_of_compose_belong_together() -> None:
+    whole = compose()
+    assert set(whole) == {"name", "x-memsvc", "services", "secrets", "volumes"}
+    for service in SERVICES.values():
+        assert set(service) <= KNOWN_KEYS
+        assert (TOP / service["build"]["context"] / service["build"]["dockerfile"]) in DOCKERFILES
+        for volume in service["volumes"]:
+            name, target = volume.split(":")
+            assert name in whole["volumes"]
+            assert PurePosixPath(target).is_absolute()
+        for secret in service["secrets"]:
+            assert secret in whole["secrets"]
+        for other, need in service.get("depends_on", {}).items():
+            assert need["condition"] == (
+                "service_completed_successfully" if SERVICES[other]["restart"] == "no" else "service_healthy"
+            )
+    assert set(whole["secrets"]) == {secret for service in SERVICES.values() for secret in service["secrets"]}
+
+
+def test_what_runs_on_is_watched_and_restarted() -> None:
+    health = named(DOCKER / "postgres.Dockerfile", "HEALTHCHECK")
+    assert len(health) == 1
+    for name, service in SERVICES.items():
+        if service["restart"] == "no":
+            continue
+        assert service["restart"] == "unless-stopped"
+        assert name == "database" or service["healthcheck"]["test"][0] == "CMD"
+    for name in OURS:
+        service = SERVICES[name]
+        assert (service["read_only"], service["cap_drop"], service["init"]) == (True, ["ALL"], True)
+        assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_the_api_alone_is_published_to_this_machine_alone() -> None:
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert published == {"api": ["127.0.0.1:8765:8765"]}
+    assert Settings.model_fields["port"].default == 8765
+    assert "EXPOSE 8765" in (DOCKER / "memsvc.Dockerfile").read_text()
+
+
+def test_commands_and_settings_exist() -> None:
+    commands = typer.main.get_command(app)
+    for name in OURS:
+        found: Any = commands
+        for word in SERVICES[name]["command"]:
+            found = found.commands[word]
+        for variable, value in SERVICES[name]["environment"].items():
+            if variable != SECRETS_DIR:
+                assert variable.removeprefix("MEMSVC_").lower() in Settings.model_fields
+            assert isinstance(value, str)
+    for path in DOCKERFILES:
+        for variable in re.findall(r"MEMSVC_(\w+)=", path.read_text()):
+            assert variable.lower() in Settings.model_fields
+
+
+def test_no_secret_stands_in_the_text() -> None:
+    for service in SERVICES.values():
+        for variable, value in service.get("environment", {}).items():
+            if SECRET_WORD.search(variable):
+                assert value.startswith("/run/secrets"), variable
+            assert not re.search(r"://[^/\s]*@", value), "a login in a URL"
+    for name, secret in compose()["secrets"].items():
+        assert secret == {"file": f"ops/docker/secrets/{name}"}
+        setting = name.removeprefix("memsvc_")
+        assert name == "postgres_password" or "SecretStr" in str(Settings.model_fields[setting].annotation)
+    assert "ops/docker/secrets/" in (TOP / ".gitignore").read_text().splitlines()
+    administrators = {name for name in OURS if "memsvc_database_url" in SERVICES[name]["secrets"]}
+    assert administrators == {"upgrade"}
+
+
+def run_and_read(script: Path) -> dict[str, str]:
+    subprocess.run(["/bin/sh", str(script)], check=True)
+    return {path.name: path.read_text() for path in (script.parent / "secrets").iterdir()}
+
+
+def test_the_secrets_that_compose_names_are_made_once_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "make-secrets.sh"
+    script.write_bytes((DOCKER / "make-secrets.sh").read_bytes())
+    assert stat.S_IMODE((DOCKER / "make-secrets.sh").stat().st_mode) & 0o111
+    made, again = (run_and_read(script) for _ in range(2))
+    assert made == again
+    assert set(made) == set(compose()["secrets"])
+    assert stat.S_IMODE((tmp_path / "secrets").stat().st_mode) == 0o700
+
+    monkeypatch.setenv(SECRETS_DIR, str(tmp_path / "secrets"))
+    monkeypatch.setenv("MEMSVC_DATA_DIR", str(tmp_path / "data"))
+    settings = Settings.load()
+    for name in SECRET_NAMES:
+        assert settings.secret(name) == made[f"memsvc_{name}"]
+        assert len(made[f"memsvc_{name}"]) >= MIN_SECRET_CHARS
+    assert settings.database_url is not None
+    url = settings.database_url.get_secret_value()
+    assert url == f"postgresql://postgres:{made['postgres_password']}@database/memsvc"
+    assert not (tmp_path / "data").exists(), "nothing is generated beside"
