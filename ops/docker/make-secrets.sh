@@ -7,7 +7,8 @@ cd "$(dirname "$0")"
 mkdir -p secrets
 chmod 700 secrets
 cd secrets
-for name in postgres_password memsvc_identity_secret memsvc_app_password memsvc_reader_password memsvc_cypher_password
+for name in postgres_password memsvc_identity_secret memsvc_app_password memsvc_reader_password \
+  memsvc_cypher_password memsvc_analyst_password
 do
   [ -s "$name" ] || od -An -N32 -tx1 /dev/urandom | tr -d ' \n' > "$name"
 done

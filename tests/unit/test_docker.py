@@ -110,7 +110,7 @@ def test_the_service_is_built_of_what_is_pinned_and_runs_without_roots_rights() 
 
 
 def test_what_is_copied_exists_and_reaches_the_build() -> None:
-    ignored = (TOP / ".dockerignore").read_text().splitlines()
+    ignored = (DOCKER / "memsvc.Dockerfile.dockerignore").read_text().splitlines()
     assert "*" in ignored
     sent = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     copied = {
