@@ -1,8 +1,8 @@
 """``python -m bench.guides``: each guide of docs/guides as a reader meets it, from a fresh clone, in seconds.
 
-For each guide: HEAD is cloned into a new folder, a new virtual environment is made, and what the guide says is typed in
-there, with a data folder that nobody used before. Its own ``pip install`` line installs memsvc; what pip has in its cache
-it need not fetch again. Only addresses are changed, to ports that are free here. What it shows must hold the bike's name.
+For each guide: HEAD is cloned into a new folder, a new virtual environment is made, and what the guide says is typed
+in there, with a data folder that nobody used before. Its own ``pip install`` line installs memsvc; what pip has in its
+cache it need not fetch again. Only addresses are changed, to ports that are free here. What it shows is looked at.
 """
 
 from __future__ import annotations
@@ -27,18 +27,22 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import REPOSITORY, Outcome, figures_table, report, run
+from memsvc.db import embedded
 
 GUIDES = REPOSITORY / "docs" / "guides"
 CALLED = "The new bike is called Rosalinde."
+SHOWN = {"psql": 'View "memsvc.messages"'}
+"""What a guide shows at last, where that is not the bike's name."""
 FIVE_MINUTES_S = 300.0
 ASSISTANT = """
-import asyncio, json, sys
+import asyncio, json, os, sys
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 async def talk():
     server = json.loads(sys.argv[1])["mcpServers"]["memory"]
-    async with Client(stdio_client(StdioServerParameters(**server, env=dict(__import__("os").environ)))) as client:
+    started = StdioServerParameters(**server, env=dict(os.environ))
+    async with Client(stdio_client(started)) as client:
         await client.call_tool("remember", {"text": "The new bike is called Rosalinde."})
         print((await client.call_tool("recall", {"query": "What is the bike called?"})).content[0].text)
 
@@ -145,8 +149,7 @@ def mcp(desk: Desk) -> str:
 
 def psql(desk: Desk) -> str:
     """Questions in SQL; a conversation came before."""
-    shown = desk.type_in(blocks("psql", "sh")[0])
-    return CALLED if "Marcel" in shown and "conversation_id" in shown else shown
+    return desk.type_in(blocks("psql", "sh")[0])
 
 
 def openai(desk: Desk) -> str:
@@ -164,7 +167,7 @@ def chat_server() -> Iterator[tuple[str, list[list[str]]]]:
     told: list[list[str]] = []
 
     class Nods(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 - as http.server calls it
+        def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             told.append([one["content"] for one in asked["messages"] if one["role"] == "system"])
             said: dict[str, Any] = {"role": "assistant", "content": "Noted."}
@@ -209,11 +212,14 @@ def measure(guide: str) -> float:
         desk.prepare()
         shown = READERS[guide](desk)
         seconds = time.monotonic() - began
-        if CALLED not in shown:
+        if SHOWN.get(guide, CALLED) not in shown:
             print(shown, file=sys.stderr)
             sys.exit(f"The guide {guide} does not show what it says.")
         return seconds
     finally:
+        for data in (folder / "data", folder / "memsvc" / "memory-data"):
+            if data.exists():
+                embedded.stop(data)
         shutil.rmtree(folder, ignore_errors=True)
 
 
