@@ -102,21 +102,24 @@ class Desk:
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             **self.more,
         }
-        here = script.replace("localhost:8765", f"127.0.0.1:{self.port}")
-        with subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", here, "guide", *arguments], cwd=self.clone, env=environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-            start_new_session=True,
-        ) as shell:  # fmt: skip
+        typed = [given.replace("localhost:8765", f"127.0.0.1:{self.port}") for given in (script, "guide", *arguments)]
+        # To files: a service that a failing guide leaves behind would hold a pipe open.
+        printed, errors = self.folder / "printed", self.folder / "errors"
+        with printed.open("wb") as output, errors.open("wb") as complaints:
+            shell = subprocess.Popen(
+                ["bash", "-euo", "pipefail", "-c", *typed], cwd=self.clone, env=environment,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=complaints, start_new_session=True,
+            )  # fmt: skip
             try:
-                printed, errors = shell.communicate(timeout=2 * FIVE_MINUTES_S)
+                code = shell.wait(2 * FIVE_MINUTES_S)
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(shell.pid, signal.SIGKILL)
-        if shell.returncode:
-            print(printed, errors, sep="\n", file=sys.stderr)
-            sys.exit(f"A guide failed with {shell.returncode}.")
-        return printed
+        shown = printed.read_text(encoding="utf-8")
+        if code:
+            print(shown, errors.read_text(encoding="utf-8"), sep="\n", file=sys.stderr)
+            sys.exit(f"A guide failed with {code}.")
+        return shown
 
 
 LEAVE = "\nkill %1; wait"

@@ -166,7 +166,7 @@ async def create_key(
     if ttl is not None and ttl <= timedelta(0):
         raise InvalidRequestError("The key's life must be longer than nothing.", field="ttl")
     _check(limits)
-    key_id, secret = _drawn() if once is None else _of_request(db, app, once)
+    key_id, secret = _drawn() if once is None else _of_request(db, app, user_id, once)
     values = {
         "app": app,
         "key_id": key_id,
@@ -193,11 +193,15 @@ def _drawn() -> tuple[str, str]:
     return KEY_PREFIX + secrets.token_hex(8), secrets.token_urlsafe(16)
 
 
-def _of_request(db: Database, app: UUID, once: Once) -> tuple[str, str]:
-    """Id and secret that a request always gives: the id by its key, the secret by its body, too."""
+def _of_request(db: Database, app: UUID, user_id: UUID | None, once: Once) -> tuple[str, str]:
+    """Id and secret that a request always gives: the id by its key, the secret by its body and its user, too.
+
+    The user counts so that no key of somebody who was erased works for who has that name next.
+    """
     derived = db.signer.derived("keys of requests")
-    name = hmac.digest(derived, b"id" + app.bytes + once.key, "sha256")
-    secret = hmac.digest(derived, b"secret" + app.bytes + once.key + once.digest, "sha256")
+    asked = app.bytes + once.key
+    name = hmac.digest(derived, b"id" + asked, "sha256")
+    secret = hmac.digest(derived, b"secret" + asked + once.digest + (user_id or app).bytes, "sha256")
     return KEY_PREFIX + name[:8].hex(), base64.urlsafe_b64encode(secret[:16]).decode().rstrip("=")
 
 
@@ -211,7 +215,7 @@ async def _check_made_before(db: Database, app: UUID, key_id: str, secret: str) 
         values = {"app": app, "key_id": key_id, "hash": _hash(secret), "kept": KEPT}
         works: bool = (await connection.execute(MADE, values)).scalar_one()
     if not works:
-        raise IdempotencyConflictError
+        raise IdempotencyConflictError("This Idempotency-Key made another key, or one that is old or works no longer.")
 
 
 async def limit_key(db: Database, app: UUID, key_id: str, limits: Limits) -> None:
