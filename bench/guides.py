@@ -71,8 +71,6 @@ class Desk:
 
     folder: Path
     port: int = field(default_factory=free_port)
-    more: dict[str, str] = field(default_factory=dict)
-    """What the reader has exported."""
 
     @property
     def clone(self) -> Path:
@@ -100,7 +98,6 @@ class Desk:
             "MEMSVC_PORT": str(self.port),
             "PIP_QUIET": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            **self.more,
         }
         typed = [given.replace("localhost:8765", f"127.0.0.1:{self.port}") for given in (script, "guide", *arguments)]
         # To files: a service that a failing guide leaves behind would hold a pipe open.
