@@ -178,9 +178,9 @@ def _commit() -> str:
     return head.stdout.strip() + ("+dirty" if changed.stdout.strip() else "")
 
 
-def report(outcome: Outcome, bench: Bench) -> None:
-    """Write the result file and print the figures; the ``RESULT`` line comes last."""
-    facts = dict(bench.facts)
+def report(outcome: Outcome, bench: Bench | None = None) -> None:
+    """Write the result file and print the figures; the ``RESULT`` line comes last. Without a bench: of no database."""
+    facts = dict(bench.facts) if bench is not None else {}
     figures = {key: round(value, 4) for key, value in outcome.figures.items()}
     document = {
         "bench": outcome.name,
@@ -190,12 +190,12 @@ def report(outcome: Outcome, bench: Bench) -> None:
         "versions": {
             "memsvc": memsvc.__version__,
             "python": platform.python_version(),
-            "postgres": facts.pop("server_version"),
-            "pgvector": facts.pop("pgvector"),
+            "postgres": facts.pop("server_version", None),
+            "pgvector": facts.pop("pgvector", None),
         },
-        "role": facts.pop("role"),
-        "fsync": facts.pop("fsync"),
-        "synchronous_commit": facts.pop("synchronous_commit"),
+        "role": facts.pop("role", None),
+        "fsync": facts.pop("fsync", None),
+        "synchronous_commit": facts.pop("synchronous_commit", None),
         "cpus": len(os.sched_getaffinity(0)),
         "machine": platform.machine(),
         "configuration": {**facts, **outcome.configuration},

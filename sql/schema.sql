@@ -12422,7 +12422,7 @@ CREATE TABLE memsvc.outbox (
     subject_id uuid NOT NULL,
     transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
     recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text, 'graph.changed'::text, 'memory.recalled'::text])))
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text, 'graph.changed'::text, 'memory.recalled'::text, 'profile.changed'::text])))
 );
 
 ALTER TABLE ONLY memsvc.outbox FORCE ROW LEVEL SECURITY;
@@ -12435,9 +12435,9 @@ COMMENT ON COLUMN memsvc.outbox.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.outbox.event_id IS 'Time-ordered id.';
 
-COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed, memory.erased, graph.changed or memory.recalled.';
+COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed, memory.erased, graph.changed, memory.recalled or profile.changed.';
 
-COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, the erasure, the change or the recall.';
+COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, the erasure, the change, the recall or the block of the profile.';
 
 COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
 

@@ -184,7 +184,7 @@ export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
-export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled"; subject_id: string; recorded_at: string; cursor: string };
+export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export class Memsvc {
@@ -286,7 +286,7 @@ export class Memsvc {
   /** List keys. */
   listKeys(): Promise<Page_memsvc_access_keys_Key_>;
   /** Make a key. */
-  makeKey(input: { body: KeyIn }): Promise<NewKey>;
+  makeKey(input: { header?: { "Idempotency-Key"?: string | null }; body: KeyIn }): Promise<NewKey>;
   /** Revoke a key. */
   revokeKey(input: { path: { "key_id": string } }): Promise<unknown>;
   /** Limit a key. */
@@ -402,7 +402,7 @@ export class Memsvc {
   /** List users. */
   listUsers(input?: { query?: { "after"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_users_User_>;
   /** Add a user. */
-  addUser(input: { body: UserIn }): Promise<User>;
+  addUser(input: { header?: { "Idempotency-Key"?: string | null }; body: UserIn }): Promise<User>;
   /** Forget a user. */
   forgetUser(input: { path: { "user": string }; query?: { "preview"?: boolean } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Check a user's erasure. */

@@ -5,6 +5,9 @@ export class MemsvcError extends Error {
   }
 }
 
+/** What is done once for each Idempotency-Key. */
+const ONCE = new Set(["addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey"]);
+
 export class Memsvc {
   #url;
   #headers;
@@ -25,9 +28,9 @@ export class Memsvc {
       for (const value of [given].flat()) if (value != null) address.searchParams.append(name, value);
     const headers = { ...this.#headers, ...header };
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    // With this key the same messages can be sent again where nobody knows whether they arrived.
-    if (operation === "addMessages") headers["Idempotency-Key"] ??= crypto.randomUUID();
-    const repeatable = method === "GET" || operation === "addMessages";
+    // With this key the same can be sent again where nobody knows whether it arrived.
+    if (ONCE.has(operation)) headers["Idempotency-Key"] ??= crypto.randomUUID();
+    const repeatable = method === "GET" || ONCE.has(operation);
     for (let tried = 1; ; tried++) {
       let answer;
       try {

@@ -2,11 +2,16 @@
 
 A key is ``id.secret`` with 128 random bits in the secret; its sha256 is stored and looked up by id. A JWT is a key's
 short-lived stand-in for one user, signed with a key derived from the identity secret.
+
+A key that is asked for with an Idempotency-Key is not drawn at random: id and secret are a keyed hash (HMAC-SHA256) of
+what was asked for. So the answer can be given twice, and is still kept nowhere.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import hmac
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +21,17 @@ from uuid import UUID
 
 import jwt
 import msgspec
+import psycopg
+from sqlalchemy import exc as sa
 from sqlalchemy import text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.once import KEPT, Once
 from memsvc.db.storable import check_storable
 from memsvc.errors import (
     ForbiddenError,
+    IdempotencyConflictError,
     InvalidRequestError,
     NotFoundError,
     QuotaExceededError,
@@ -41,6 +50,11 @@ MOST_OF_LIMIT = 1_000_000_000
 AUTHENTICATE = text(
     "SELECT a.*, CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s "
     "FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a"
+)
+CREATE = text("SELECT memsvc.create_key(:app, :key_id, :hash, :user_id, CAST(:scopes AS text[]), :label, :expires)")
+MADE = text(
+    "SELECT EXISTS (SELECT FROM memsvc.keys_of_app(:app) AS k CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL) "
+    "WHERE k.key_id = :key_id AND k.created_at > clock_timestamp() - CAST(:kept AS interval))"
 )
 COUNT = text("SELECT memsvc.count_request(:key_id)")
 SPEND = text("SELECT memsvc.count_messages(:key_id, :messages)")
@@ -127,6 +141,7 @@ async def create_key(
     label: str = "",
     ttl: timedelta | None = None,
     limits: Limits = UNLIMITED,
+    once: Once | None = None,
 ) -> str:
     """Make a key of the app and return it as ``id.secret``; the secret is not kept.
 
@@ -138,8 +153,11 @@ async def create_key(
         label: what it is for.
         ttl: how long it works; None: until it is revoked.
         limits: what it may use.
+        once: the request that it comes from: where it made a key before, that key is given and nothing is done.
 
     Raises:
+        IdempotencyConflictError: the key of ``once`` came with another request, or so long ago, or what it made does
+            not work any more.
         InvalidRequestError: no scope, an unknown one, a life that is over before it began, or a limit that is none.
     """
     chosen = sorted(set(scopes))
@@ -148,23 +166,56 @@ async def create_key(
     if ttl is not None and ttl <= timedelta(0):
         raise InvalidRequestError("The key's life must be longer than nothing.", field="ttl")
     _check(limits)
-    key_id, secret = KEY_PREFIX + secrets.token_hex(8), secrets.token_urlsafe(16)
-    async with db.transaction() as connection:
-        await connection.execute(
-            text("SELECT memsvc.create_key(:app, :key_id, :hash, :user_id, CAST(:scopes AS text[]), :label, :expires)"),
-            {
-                "app": app,
-                "key_id": key_id,
-                "hash": _hash(secret),
-                "user_id": user_id,
-                "scopes": chosen,
-                "label": label[:200],
-                "expires": datetime.now(UTC) + ttl if ttl else None,
-            },
-        )
-        if limits != UNLIMITED:
-            await connection.execute(LIMIT, _limit_values(app, key_id, limits))
+    key_id, secret = _drawn() if once is None else _of_request(db, app, user_id, once)
+    values = {
+        "app": app,
+        "key_id": key_id,
+        "hash": _hash(secret),
+        "user_id": user_id,
+        "scopes": chosen,
+        "label": label[:200],
+        "expires": datetime.now(UTC) + ttl if ttl else None,
+    }
+    try:
+        async with db.transaction() as connection:
+            await connection.execute(CREATE, values)
+            if limits != UNLIMITED:
+                await connection.execute(LIMIT, _limit_values(app, key_id, limits))
+    except sa.IntegrityError as error:
+        if once is None or not isinstance(error.orig, psycopg.errors.UniqueViolation):
+            raise
+        await _check_made_before(db, app, key_id, secret)
     return f"{key_id}.{secret}"
+
+
+def _drawn() -> tuple[str, str]:
+    """Id and secret by chance."""
+    return KEY_PREFIX + secrets.token_hex(8), secrets.token_urlsafe(16)
+
+
+def _of_request(db: Database, app: UUID, user_id: UUID | None, once: Once) -> tuple[str, str]:
+    """Id and secret that a request always gives: the id by its key, the secret by its body and its user, too.
+
+    The user counts so that no key of somebody who was erased works for who has that name next.
+    """
+    derived = db.signer.derived("keys of requests")
+    asked = app.bytes + once.key
+    name = hmac.digest(derived, b"id" + asked, "sha256")
+    secret = hmac.digest(derived, b"secret" + asked + once.digest + (user_id or app).bytes, "sha256")
+    return KEY_PREFIX + name[:8].hex(), base64.urlsafe_b64encode(secret[:16]).decode().rstrip("=")
+
+
+async def _check_made_before(db: Database, app: UUID, key_id: str, secret: str) -> None:
+    """Refuse unless the key works, with this secret, and is new.
+
+    Raises:
+        IdempotencyConflictError: it is otherwise.
+    """
+    async with db.transaction() as connection:
+        values = {"app": app, "key_id": key_id, "hash": _hash(secret), "kept": KEPT}
+        works: bool = (await connection.execute(MADE, values)).scalar_one()
+    if not works:
+        raise IdempotencyConflictError("This Idempotency-Key made another key, or one that is old or works no longer.")
 
 
 async def limit_key(db: Database, app: UUID, key_id: str, limits: Limits) -> None:

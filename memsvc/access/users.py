@@ -18,6 +18,7 @@ from sqlalchemy import text
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.db.once import Once
 from memsvc.db.storable import check_storable
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, InvalidZoneError, NotFoundError, UserUnknownError
 
@@ -145,6 +146,7 @@ async def add_user(
     aliases: Sequence[str] = (),
     time_zone: str = "UTC",
     language: str = "english",
+    once: Once | None = None,
 ) -> User:
     """Add a user together with the user's own node and aliases.
 
@@ -156,9 +158,11 @@ async def add_user(
         aliases: further names ("MW").
         time_zone: IANA zone in which times without an offset are read.
         language: text search configuration that stems the user's words.
+        once: the request that it comes from: where it made this user before, that user is given and nothing is done.
 
     Raises:
         AlreadyExistsError: the app has a user with this external id.
+        IdempotencyConflictError: the key of ``once`` made this user by another request.
         InvalidRequestError, InvalidZoneError: a value cannot be used.
     """
     valid = valid_name(name, "name")
@@ -178,11 +182,27 @@ async def add_user(
                 {"app": app, "external": external, "name": valid, "zone": time_zone, "language": language},
             )
         ).scalar_one()
-        if made is None:
-            raise AlreadyExistsError(f"This app has a user {external!r} already.")
-        await db.bind(connection, made)
-        await connection.execute(query("seed_self"), {"user_id": made, "name": valid, "aliases": names})
-    return await find_user(db, app, str(made))
+        if made is not None:
+            await db.bind(connection, made)
+            await connection.execute(query("seed_self"), {"user_id": made, "name": valid, "aliases": names})
+            if once is not None:
+                await once.keep(connection, made, msgspec.json.encode({"user_id": made}).decode())
+    if made is not None:
+        return await find_user(db, app, str(made))
+    known = await _made_before(db, app, external, once) if once is not None else None
+    if known is None:
+        raise AlreadyExistsError(f"This app has a user {external!r} already.")
+    return known
+
+
+async def _made_before(db: Database, app: UUID, external_id: str, once: Once) -> User | None:
+    """The user of this external id, where this very request made it."""
+    found = await list_users(db, app, ref=external_id, limit=2)
+    for user in found:
+        if user.external_id == external_id:
+            async with db.transaction(user.user_id) as connection:
+                return user if await once.answer(connection, user.user_id) is not None else None
+    return None
 
 
 async def find_user(db: Database, app: UUID, ref: str) -> User:

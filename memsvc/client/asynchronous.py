@@ -13,13 +13,14 @@ from uuid import UUID
 import httpx
 
 from memsvc.access.erase import Receipt
+from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
 from memsvc.client import calls
 from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, AsyncLocalTransport, Local
-from memsvc.client.results import LinkEnded, Preview, SessionEnded
+from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
 from memsvc.client.wire import Retries, Trial
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
@@ -225,6 +226,14 @@ class AsyncMemory:
         """People, places and things by name, best match first."""
         return self.pages(calls.search_nodes(q, filters, page))
 
+    async def add_node(self, type_: str, label: str, **options: Unpack[o.NodeOptions]) -> Change:
+        """Make a node; ``results[0].node_id`` is its id."""
+        return await self.send(calls.add_node(type_, label, options))
+
+    async def change_graph(self, operations: Iterable[Mapping[str, Any]]) -> Change:
+        """Do up to 1,000 operations of ``POST /v1/changes`` at once, all of them or none."""
+        return await self.send(calls.change_graph(operations))
+
     async def node(self, node_id: UUID) -> ShownNode:
         """Everything about a node."""
         return await self.send(calls.node(node_id))
@@ -288,3 +297,13 @@ class AsyncMemory:
     async def preview_forgetting(self, kind: Forgettable, subject: str | UUID) -> Preview:
         """Count what erasing would remove; nothing changes."""
         return await self.send(calls.preview_forgetting(kind, subject))
+
+    # Users and keys: with a key that has the scope admin, of a service elsewhere
+
+    async def add_user(self, name: str, **options: Unpack[o.UserOptions]) -> User:
+        """Add a user to the key's app."""
+        return await self.send(calls.add_user(name, options))
+
+    async def make_key(self, **options: Unpack[o.KeyOptions]) -> NewKey:
+        """Make a key of the app; its secret is shown this once."""
+        return await self.send(calls.make_key(options))

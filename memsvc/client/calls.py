@@ -16,10 +16,11 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.erase import Receipt
+from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
 from memsvc.client import options as o
-from memsvc.client.results import LinkEnded, Preview, SessionEnded, Stored
+from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded, Stored
 from memsvc.db.paging import Page
 from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.history import Change
@@ -100,14 +101,17 @@ def _read(path: str, answer: type[T], query: Mapping[str, Any] | None = None, *,
     return Call("GET", path, answer, query=query or {}, repeatable=True, cursor=cursor)
 
 
+def _once(path: str, answer: type[T], body: Any) -> Call[T]:
+    """Make something: by its key the service does it once, however often the call is sent."""
+    return Call("POST", path, answer, body, headers={"Idempotency-Key": secrets.token_hex(16)}, repeatable=True)
+
+
 # Messages and recall
 
 
 def add_messages(messages: Iterable[MessageIn | Mapping[str, Any]]) -> Call[Stored]:
-    """Store messages; the key makes sending the same call again harmless where a message has no identity of its own."""
-    sent = {"messages": list(messages)}
-    key = {"Idempotency-Key": secrets.token_hex(16)}
-    return Call("POST", "/v1/messages", Stored, sent, headers=key, repeatable=True)
+    """Store messages."""
+    return _once("/v1/messages", Stored, {"messages": list(messages)})
 
 
 def recall(query: str, options: o.RecallOptions) -> Call[Recalled]:
@@ -170,7 +174,7 @@ def end_session(conversation: str, *, forget: bool) -> Call[SessionEnded]:
 
 def note(title: str, text: str, options: o.NoteOptions) -> Call[Note]:
     """Write a note."""
-    return Call("POST", "/v1/notes", Note, {"title": title, "text": text, **options})
+    return _once("/v1/notes", Note, {"title": title, "text": text, **options})
 
 
 def update_note(note_id: UUID, changes: o.NoteChanges) -> Call[Note]:
@@ -215,6 +219,16 @@ def search_nodes(q: str, filters: o.NodeFilters, limit: int) -> Call[Page[Matche
 def node(node_id: UUID) -> Call[ShownNode]:
     """Everything about a node."""
     return _read(_at("/v1/nodes/{}", node_id), ShownNode)
+
+
+def add_node(type_: str, label: str, options: o.NodeOptions) -> Call[Change]:
+    """Make a node."""
+    return _once("/v1/nodes", Change, {"type": type_, "label": label, **options})
+
+
+def change_graph(operations: Iterable[Mapping[str, Any]]) -> Call[Change]:
+    """Do several operations at once."""
+    return _once("/v1/changes", Change, {"operations": list(operations)})
 
 
 def facts(about: str | UUID | Sequence[str | UUID], filters: o.FactFilters, limit: int) -> Call[FactsPage]:
@@ -287,3 +301,16 @@ def preview_forgetting(kind: Forgettable, subject: str | UUID) -> Call[Preview]:
     """Count what erasing would remove."""
     path = _at("/v1/{}s/{}", kind, subject)
     return Call("DELETE", path, Preview, query={"preview": True}, repeatable=True)
+
+
+# Users and keys
+
+
+def add_user(name: str, options: o.UserOptions) -> Call[User]:
+    """Add a user of the app."""
+    return _once("/v1/users", User, {"name": name, **options})
+
+
+def make_key(options: o.KeyOptions) -> Call[NewKey]:
+    """Make a key of the app."""
+    return _once("/v1/keys", NewKey, {**options})

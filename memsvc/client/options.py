@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict
 from uuid import UUID
 
+from memsvc.access.keys import Scope
 from memsvc.graph.links import Relation
 from memsvc.graph.notes import NoteKind
 from memsvc.graph.operations import Evidence
@@ -169,6 +170,19 @@ class NodeFilters(Moments, total=False):
     type: str
 
 
+class NodeOptions(TypedDict, total=False):
+    """About a node."""
+
+    description: str
+    data: Mapping[str, Any]
+    importance: float
+    aliases: Sequence[str]
+    node_id: UUID
+    evidence: Passages
+    valid_from: Time
+    valid_to: Time
+
+
 class FactFilters(Moments, total=False):
     """Which facts are listed."""
 
@@ -218,3 +232,23 @@ class BlockOptions(BlockChange, total=False):
 
     kind: Tier
     limit_tokens: int
+
+
+class UserOptions(TypedDict, total=False):
+    """About a user."""
+
+    external_id: str
+    aliases: Sequence[str]
+    time_zone: str
+    language: str
+
+
+class KeyOptions(TypedDict, total=False):
+    """What a key may do."""
+
+    scopes: Sequence[Scope]
+    user: str
+    label: str
+    expires_in: int
+    requests_per_minute: int
+    messages_per_day: int

@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.erase import Receipt
+from memsvc.access.keys import Key
 from memsvc.sources.messages import StoredMessage
 
 
@@ -37,3 +38,11 @@ class LinkEnded(msgspec.Struct, frozen=True, kw_only=True):
     link_id: UUID
     ended: bool
     """False: it had ended before."""
+
+
+class NewKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A new key."""
+
+    secret: str
+    """The whole key, as clients take it."""
+    key: Key

@@ -25,7 +25,9 @@ from memsvc.db.paging import check_page, read_cursor, write_cursor
 from memsvc.errors import CursorExpiredError, InvalidRequestError
 from memsvc.graph.traverse import GraphEdge, GraphNode, drawn_edges, drawn_nodes
 
-Kind = Literal["passages.added", "source.completed", "memory.erased", "graph.changed", "memory.recalled"]
+Kind = Literal[
+    "passages.added", "source.completed", "memory.erased", "graph.changed", "memory.recalled", "profile.changed"
+]
 NOTHING = UUID(int=0)
 NOW = "now"
 MOST_TOUCHED = 1_000
@@ -56,9 +58,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     event_id: UUID
     kind: Kind
     """passages.added: messages came in; source.completed: the background has caught up with a source; memory.erased;
-    graph.changed; memory.recalled: somebody asked."""
+    graph.changed; memory.recalled: somebody asked; profile.changed: a block says something else."""
     subject_id: UUID
-    """The source, the erasure, the change (GET /v1/changes/{id}) or the recall."""
+    """The source, the erasure, the change (GET /v1/changes/{id}), the recall or the block."""
     recorded_at: datetime
     cursor: str
     """Send it to go on behind this event."""
@@ -108,6 +110,23 @@ class NodeFocus(_Happening, frozen=True, kw_only=True, tag="NODE_FOCUS"):
 
     recall_id: UUID
     node: GraphNode
+
+
+class ProfileUpdate(_Happening, frozen=True, kw_only=True, tag="PROFILE_UPDATE"):
+    """A block of the profile, as it is now."""
+
+    block_id: UUID
+    name: str
+    kind: str
+    """core, working or archival."""
+    version: int
+    text: str
+    node_id: UUID | None
+    """What it describes."""
+    conversation_id: UUID | None
+    """Of working memory: whose."""
+    live: bool
+    """False: it expired or made room, and is not read any more."""
 
 
 class SourceUpdate(_Happening, frozen=True, kw_only=True, tag="SOURCE_UPDATE"):
@@ -199,6 +218,7 @@ async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = 
         rows, places = await _read(connection, user_id, place, limit)
         changes = [row.subject_id for row in rows if row.kind == "graph.changed"]
         recalls = [row.subject_id for row in rows if row.kind == "memory.recalled"]
+        blocks = [row.subject_id for row in rows if row.kind == "profile.changed"]
         shown: dict[UUID, Row[Any]] = {}
         focused: dict[UUID, str] = {}
         if changes:
@@ -207,6 +227,9 @@ async def frames_behind(db: Database, user_id: UUID, place: Place, limit: int = 
         if recalls:
             asked = {"user_id": user_id, "recalls": recalls}
             focused = {row.recall_id: row.node for row in await connection.execute(query("nodes_in_focus"), asked)}
+        if blocks:
+            asked = {"user_id": user_id, "blocks": list(set(blocks))}
+            shown |= {row.block_id: row for row in await connection.execute(query("blocks_shown"), asked)}
     return [
         Frame(reached, msgspec.json.encode(message).decode() if message is not None else None)
         for row, reached in zip(rows, places, strict=True)
@@ -232,6 +255,18 @@ def _message(row: Row[Any], cursor: str, shown: Row[Any] | None, focus: str | No
             return GraphUpdate(**same, change_id=None, nodes=[], edges=[], gone_nodes=[], gone_edges=[], complete=False)
         case "memory.recalled" if focus is not None:
             return NodeFocus(**same, recall_id=row.subject_id, node=msgspec.json.decode(focus, type=GraphNode))
+        case "profile.changed" if shown is not None:
+            return ProfileUpdate(
+                **same,
+                block_id=row.subject_id,
+                name=shown.name,
+                kind=shown.kind,
+                version=shown.version,
+                text=shown.text,
+                node_id=shown.node_id,
+                conversation_id=shown.source_id,
+                live=shown.live,
+            )
         case "passages.added" | "source.completed":
             return SourceUpdate(**same, kind=row.kind, source_id=row.subject_id)
     return None

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_name
 from memsvc.db.engine import EVENTS, Database
+from memsvc.db.once import Once
 from memsvc.errors import (
     AlreadyExistsError,
     AlreadyMergedError,
@@ -41,7 +42,6 @@ from memsvc.errors import (
     TypeUnknownError,
     VersionSupersededError,
 )
-from memsvc.graph.once import Once
 from memsvc.graph.operations import (
     Alias,
     Close,

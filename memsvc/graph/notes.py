@@ -17,11 +17,11 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.db.once import Once
 from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, NodeUnknownError, TextTooLongError, VersionSupersededError
 from memsvc.graph import read
 from memsvc.graph.history import write
-from memsvc.graph.once import Once
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Edge, Evidence, Node, Operation
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.erase import Receipt, erase, preview
 from memsvc.access.users import Owner, valid_name
-from memsvc.db.engine import Database
+from memsvc.db.engine import EVENTS, Database
 from memsvc.db.files import query
 from memsvc.db.storable import check_storable
 from memsvc.errors import (
@@ -174,8 +174,16 @@ async def change_block(db: Database, owner: Owner, place: Place, wish: Wish) -> 
         BlockUnknownError: it is not there, and the change needs what it says. Others: as ``write_block``.
     """
     wish.check()
+    return await _attempt(db, owner, place, wish)
+
+
+async def _attempt(db: Database, owner: Owner, place: Place, wish: Wish, *, there: Place | None = None) -> Block:
     node_id = await canonical_of(db, owner, place)
-    return await db.attempt(owner.user_id, lambda connection: _Writing(connection, owner, place, node_id).do(wish))
+    block = await db.attempt(
+        owner.user_id, lambda connection: _Writing(connection, owner, place, node_id).do(wish, there=there)
+    )
+    db.notify(EVENTS)
+    return block
 
 
 async def move(
@@ -211,10 +219,7 @@ async def move(
     there = Place(name, conversation if kind == "working" else None, node)
     wish = Wish(kind=kind, expected_version=expected_version, hours=hours, asserted_by=asserted_by)
     wish.check()
-    node_id = await canonical_of(db, owner, here)
-    return await db.attempt(
-        owner.user_id, lambda connection: _Writing(connection, owner, here, node_id).do(wish, there=there)
-    )
+    return await _attempt(db, owner, here, wish, there=there)
 
 
 async def forget_block(
@@ -287,10 +292,13 @@ class _Writing:
             asserted_by=valid_name(wish.asserted_by, "asserted_by"), lasts=timedelta(hours=wish.hours),
         )  # fmt: skip
         await self._rest(made.scalar_one(), lines)
+        evicted = []
         if kind == "working":
-            await self._execute("profile_evict", source_id=at["source_id"], most=MOST_BLOCKS["working"])
+            ended = await self._execute("profile_evict", source_id=at["source_id"], most=MOST_BLOCKS["working"])
+            evicted = ended.scalars().all()
         written = await called(self.connection, self.owner, place, self.node_id)
         assert written is not None  # noqa: S101 - it was just written
+        await self._execute("profile_tell", blocks=[written.block_id, *evicted])
         return as_block(written)
 
     def _expect(self, wish: Wish, now: Block | None) -> None:

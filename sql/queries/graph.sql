@@ -206,24 +206,6 @@ ORDER BY w.name, r.canonical_id;
 SELECT m.merge_id, m.node_id, m.canonical_id, m.reason, m.confidence, m.asserted_by, m.recorded_from
 FROM memsvc.merges_among(:user_id, CAST(:nodes AS uuid []), :known_at) AS m;
 
--- name: answered_request
--- The answer to a request that was sent before, and what it asked for.
-SELECT
-  r.digest,
-  CAST(r.answer AS text) AS answer
-FROM memsvc.answered_requests AS r
-WHERE r.user_id = :user_id AND r.request_key = :request_key
-  AND r.answered_at > clock_timestamp() - interval '24 hours';
-
--- name: note_answer
--- Keeps the answer to a request for a day, and forgets older ones of this user.
-WITH old AS (
-  DELETE FROM memsvc.answered_requests AS r
-  WHERE r.user_id = :user_id AND r.answered_at <= clock_timestamp() - interval '24 hours'
-)
-INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
-VALUES (:user_id, :request_key, :digest, CAST(:answer AS jsonb));
-
 -- name: list_changes
 -- Batches of changes, newest first, before a time.
 SELECT

@@ -30,6 +30,20 @@ SELECT r.recall_id, CAST(f.node AS text) AS node
 FROM unnest(CAST(:recalls AS uuid [])) AS r (recall_id)
 CROSS JOIN LATERAL memsvc.node_in_focus(:user_id, r.recall_id) AS f;
 
+-- name: blocks_shown
+-- What blocks of the profile say now, or said last; no row: they are erased. live: they say it now.
+SELECT
+  b.block_id, v.name, v.kind, v.version, v.text, v.node_id, v.source_id,
+  v.recorded_to = 'infinity' AND (v.expires_at IS NULL OR v.expires_at > clock_timestamp()) AS live
+FROM unnest(CAST(:blocks AS uuid [])) AS b (block_id)
+CROSS JOIN LATERAL (
+  SELECT o.name, o.kind, o.version, o.text, o.node_id, o.source_id, o.recorded_to, o.expires_at
+  FROM memsvc.profile_versions AS o
+  WHERE o.user_id = :user_id AND o.block_id = b.block_id
+  ORDER BY o.version DESC
+  LIMIT 1
+) AS v;
+
 -- name: use_ticket
 -- Notes that a ticket was used; no row: it was used before. Forgets tickets that would not work any more.
 WITH old AS (

@@ -139,7 +139,8 @@ FROM jsonb_to_recordset(CAST(:evidence AS jsonb)) AS r (passage_id uuid, lines s
 INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = r.passage_id;
 
 -- name: profile_evict
--- Ends the oldest blocks of a conversation's working memory, so that at most so many are left, and all that expired.
+-- Ends the oldest blocks of a conversation's working memory, so that at most so many are left, and all that expired:
+-- which ones.
 UPDATE memsvc.profile_versions AS d
 SET recorded_to = greatest(clock_timestamp(), d.recorded_from)
 WHERE d.user_id = :user_id AND d.recorded_to = 'infinity' AND d.version_id IN (
@@ -151,4 +152,10 @@ WHERE d.user_id = :user_id AND d.recorded_to = 'infinity' AND d.version_id IN (
     WHERE o.user_id = :user_id AND o.recorded_to = 'infinity' AND o.source_id = :source_id
   ) AS v
   WHERE v.place > :most OR v.expires_at <= clock_timestamp()
-);
+)
+RETURNING d.block_id;
+
+-- name: profile_tell
+-- Live clients hear of blocks that say something else, or nothing any more.
+INSERT INTO memsvc.outbox (user_id, kind, subject_id)
+SELECT :user_id, 'profile.changed', b.block_id FROM unnest(CAST(:blocks AS uuid [])) AS b (block_id);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -147,11 +147,37 @@ async def test_a_message_is_stored_once_however_often_its_answer_is_lost(memory:
 
 
 async def test_what_cannot_be_repeated_is_not(memory: AsyncMemory, line: Line) -> None:
+    note = await memory.note("Oak")
     line.after = [httpx.ReadError("reset")]
     with pytest.raises(UnavailableError, match="may have been done") as lost:
-        await memory.note("Oak")
+        await memory.update_note(note.note_id, title="Beech")
     assert lost.value.code == "unreachable"
-    assert [note.title async for note in memory.notes()] == ["Oak"]
+    assert [note.title async for note in memory.notes()] == ["Beech"]
+
+
+async def test_what_is_made_is_made_once_however_often_its_answer_is_lost(
+    memory: AsyncMemory, line: Line, client: Client, connect: Connect
+) -> None:
+    chief = client(await connect("admin", "read", "write", app_name="lost answers"))
+    makes: list[Callable[[], Awaitable[Any]]] = [
+        lambda: memory.note("Oak", "It lasts."),
+        lambda: memory.add_node("Person", "Ines", aliases=["Nessa"]),
+        lambda: memory.change_graph([{"op": "node", "type": "Place", "label": "Porto"}]),
+        lambda: chief.add_user("Nora", aliases=["No"]),
+        lambda: chief.make_key(user="Nora", label="phone", messages_per_day=2),
+    ]
+    for make in makes:
+        line.sent.clear()
+        line.after = [httpx.ReadError("reset"), httpx.RemoteProtocolError("closed")]
+        made = await make()
+        assert len(line.sent) == 3
+        assert len({request.headers["Idempotency-Key"] for request in line.sent}) == 1
+    assert {node.label async for node in memory.search_nodes() if node.type != "Person"} == {"Oak", "Porto"}
+    for name in ("Oak", "Ines", "Porto"):
+        assert len([node async for node in memory.search_nodes(name)]) == 1
+    nora = client(httpx.AsyncClient(headers={"Authorization": f"Bearer {made.secret}"}))
+    await nora.add("I am Nora.")
+    assert made.key.messages_per_day == 2
 
 
 async def test_a_busy_service_is_asked_again_but_not_for_ever(memory: AsyncMemory, line: Line) -> None:
@@ -220,6 +246,9 @@ OPTIONS = {
     "NoteChange": (options.NoteChanges, set()),
     "LinkIn": (options.LinkOptions, {"from_node", "to_node", "relation"}),
     "FactIn": (options.FactOptions, {"from_node", "to_node", "type", "fact"}),
+    "NodeIn": (options.NodeOptions, {"type", "label"}),
+    "UserIn": (options.UserOptions, {"name"}),
+    "KeyIn": (options.KeyOptions, set()),
     "BlockIn": (options.BlockOptions, {"text"}),
     "ChangeIn": (options.BlockChange, {"change"}),
 }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import psycopg
@@ -16,7 +17,7 @@ from memsvc.access import keys
 from memsvc.access.keys import Limits, create_key, limit_key
 from memsvc.access.users import Owner, app_id
 from memsvc.db.engine import Database
-from tests.api.conftest import client_of
+from tests.api.conftest import Connect, client_of
 
 Limit = Callable[[Limits], Awaitable[tuple[httpx.AsyncClient, str]]]
 
@@ -111,6 +112,54 @@ async def test_what_is_sent_again_with_its_key_is_done_once(
     assert (await bob.post(path, json=body, headers=again)).json() != answers[0].json()
     assert len((await ada.get("/v1/changes")).json()["items"]) == 2
     assert (await ada.post(path, json=body, headers={"Idempotency-Key": "x" * 201})).status_code == 400
+
+
+async def test_a_user_is_made_once_for_its_key(chief: httpx.AsyncClient, connect: Connect) -> None:
+    body = {"name": "Nora", "external_id": f"nora-{uuid4()}", "aliases": ["No"]}
+    again = {"Idempotency-Key": "the-very-same"}
+    answers = await asyncio.gather(*(chief.post("/v1/users", json=body, headers=again) for _ in range(3)))
+    assert [answer.status_code for answer in answers] == [201] * 3
+    assert len({answer.text for answer in answers}) == 1
+    other = await chief.post("/v1/users", json={**body, "name": "Norah"}, headers=again)
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+    for headers in ({}, {"Idempotency-Key": "another"}):
+        other = await chief.post("/v1/users", json=body, headers=headers)
+        assert (other.status_code, other.json()["code"]) == (409, "already_exists")
+    elsewhere = await connect("admin", app_name="users elsewhere")
+    there = await elsewhere.post("/v1/users", json=body, headers=again)
+    assert there.json()["user_id"] != answers[0].json()["user_id"]
+
+
+async def test_a_key_is_made_once_for_its_key_and_its_secret_kept_nowhere(
+    chief: httpx.AsyncClient, connect: Connect, admin: psycopg.Connection
+) -> None:
+    body, again = {"scopes": ["admin"], "label": "phone"}, {"Idempotency-Key": secrets.token_hex(16)}
+    answers = await asyncio.gather(*(chief.post("/v1/keys", json=body, headers=again) for _ in range(3)))
+    assert [answer.status_code for answer in answers] == [201] * 3
+    [secret] = {answer.json()["secret"] for answer in answers}
+    key_id, _, hidden = secret.partition(".")
+    assert (len(key_id), len(hidden)) == (19, 22)
+    assert (await chief.get("/v1/keys", headers={"Authorization": f"Bearer {secret}"})).status_code == 200
+    for table in ("api_keys", "audit_log", "answered_requests"):
+        told = admin.execute(f"SELECT count(*) FROM memsvc.{table} AS t WHERE t::text LIKE %s", [f"%{hidden}%"])
+        assert told.fetchone() == (0,), table
+
+    async def refused(change: dict[str, object] | None = None) -> None:
+        answer = await chief.post("/v1/keys", json=body | (change or {}), headers=again)
+        assert (answer.status_code, answer.json()["code"]) == (409, "idempotency_conflict")
+        assert hidden not in answer.text
+
+    await refused({"label": "another phone"})
+    elsewhere = await connect("admin", app_name="keys elsewhere")
+    assert hidden not in (await elsewhere.post("/v1/keys", json=body, headers=again)).text
+    assert hidden not in (await chief.post("/v1/keys", json=body)).text
+    age = "UPDATE memsvc.api_keys SET created_at = created_at - interval '24 hours' * %s WHERE key_id = %s"
+    admin.execute(age, [1, key_id])
+    await refused()
+    admin.execute(age, [-1, key_id])
+    assert (await chief.post("/v1/keys", json=body, headers=again)).json()["secret"] == secret
+    assert (await chief.delete(f"/v1/keys/{key_id}")).status_code == 204
+    await refused()
 
 
 async def test_short_addresses_do_what_the_long_ones_do(ada: httpx.AsyncClient, bob: httpx.AsyncClient) -> None:

@@ -26,6 +26,7 @@ from memsvc.db.paging import write_cursor
 from memsvc.graph import history
 from memsvc.graph.events import Place
 from memsvc.graph.operations import Edge, Node, Thread
+from memsvc.profiles.write import forget_block, move, write_block
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import free_port
 
@@ -202,6 +203,25 @@ async def refusal(url: str, **headers: str) -> tuple[str, int]:
         said = await client.hear()
         assert (said["type"], set(said)) == ("ERROR", {"type", "code", "message", "hint"})
         return said["code"], await client.closed()
+
+
+async def test_a_change_of_the_profile_is_told_to_its_user_alone(
+    address: str, db: Database, owner: Owner, other: Owner
+) -> None:
+    async with listening(address, db, owner) as hers, listening(address, db, other) as his:
+        wrote = await write_block(db, owner, "preferences", "Green tea.")
+        await write_block(db, owner, "preferences", "Green tea.")  # nothing new
+        told = await hers.hear("PROFILE_UPDATE")
+        assert [told[name] for name in ("block_id", "name", "kind", "version", "text", "live")] == [
+            str(wrote.block_id), "preferences", "core", 1, "Green tea.", True
+        ]  # fmt: skip
+        await move(db, owner, "preferences", "archival")
+        assert [(told := await hers.hear())["type"], told["kind"], told["version"]] == ["PROFILE_UPDATE", "archival", 2]
+        assert await his.quiet()
+        await forget_block(db, owner, "preferences", requested_by="a test")
+        assert [(told := await hers.hear())["type"], told["complete"]] == ["GRAPH_UPDATE", False]
+    async with listening(address, db, owner, cursor=hers.cursor) as again:
+        assert await again.quiet(0.6)
 
 
 async def test_nobody_listens_without_the_right_to(

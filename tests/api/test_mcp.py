@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -119,6 +119,18 @@ async def test_what_is_no_call_is_refused(ada: httpx.AsyncClient) -> None:
     for length in ("1" * 12, "9" * 5_000):
         long = await ada.post("/mcp", content=b"{", headers=HEADERS | {"Content-Length": length})
         assert (long.status_code, long.json()["code"]) == (413, "body_too_large")
+
+    async def pieces(count: int) -> AsyncIterator[bytes]:  # sent without a length
+        for _ in range(count):
+            sent.append(count)
+            yield b" " * 1_000_000
+
+    sent: list[int] = []
+    endless = await ada.post("/mcp", content=pieces(100), headers=HEADERS)
+    assert (endless.status_code, endless.json()["code"], endless.json()["hint"]) == (
+        413, "body_too_large", "Send less at once."
+    )  # fmt: skip
+    assert len(sent) < 40
     own = await ada.post("/mcp", json=handshake("2025-11-25"), headers=HEADERS | {"Origin": "http://memsvc.test"})
     assert own.status_code == 200
 

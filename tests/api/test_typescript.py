@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from asyncio.subprocess import PIPE
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import add_user, app_id
 from memsvc.api.app import create_app
-from memsvc.api.typescript import FOLDER, files
+from memsvc.api.typescript import FOLDER, RUNTIME, document, files, operations
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
 from tests.api.served import served
@@ -51,6 +52,18 @@ console.log("fine");
 def test_it_is_written_from_the_document() -> None:
     for name, text in files().items():
         assert (FOLDER / name).read_text() == text, "make client"
+
+
+def test_it_repeats_what_the_service_does_once() -> None:
+    named = re.search(r"const ONCE = new Set\(\[(.*?)\]\)", RUNTIME.read_text())
+    assert named is not None
+    taking = {
+        name
+        for name, _, _, operation in operations(document())
+        if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
+    }
+    # An answer of a chat cannot be given twice; 'addMemory' is 'addMessages' by another address.
+    assert set(re.findall(r"\w+", named[1])) == taking - {"createChatCompletion", "addMemory"}
 
 
 async def test_node_speaks_with_the_service(db: Database, settings: Settings) -> None:

@@ -153,6 +153,9 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'graph.c
 INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
 VALUES ('{USER}', sha256('a key'), sha256('a note'), '{{"change_id": "{THING}"}}');
 """,
+    "0032": f"""
+INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'profile.changed', '{THING}');
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

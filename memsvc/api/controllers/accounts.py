@@ -25,8 +25,10 @@ from memsvc.access.keys import (
 )
 from memsvc.access.users import User, add_user, find_user, list_users, own_names
 from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, Administrator, Caller
+from memsvc.api.parameters import OnceParameter
 from memsvc.api.problems import documented
 from memsvc.db.engine import Database
+from memsvc.db.once import Once
 from memsvc.db.paging import Page
 from memsvc.db.storable import check_storable
 
@@ -167,7 +169,8 @@ class UsersController(Controller):
     @post(
         operation_id="addUser",
         summary="Add a user",
-        description="Adds a user to the key's app, with the user's own node and aliases. Needs the scope admin.",
+        description="Adds a user to the key's app, with the user's own node and aliases. A request with an "
+        "Idempotency-Key can be sent again: it gets the user that it made. Needs the scope admin.",
         response_description="The user.",
         responses=documented(400, 401, 403, 409, 413, 415, 503),
     )
@@ -190,6 +193,7 @@ class UsersController(Controller):
             ),
         ],
         administrator: NamedDependency[Administrator],
+        idempotency_key: OnceParameter = None,
     ) -> User:
         """Add the user."""
         return await add_user(
@@ -200,6 +204,7 @@ class UsersController(Controller):
             aliases=data.aliases,
             time_zone=data.time_zone,
             language=data.language,
+            once=Once.of("addUser", idempotency_key, data),
         )
 
     @get(
@@ -235,9 +240,11 @@ class KeysController(Controller):
     @post(
         operation_id="makeKey",
         summary="Make a key",
-        description="Makes a key of the app, for one user or for all. Its secret is shown once. Needs the scope admin.",
+        description="Makes a key of the app, for one user or for all. Its secret is shown once; who may have lost the "
+        "answer asks for it with an Idempotency-Key, best a random one, and asks again: while the key works, the same "
+        "request gets the same key and secret for 24 hours. Needs the scope admin.",
         response_description="The key and its secret.",
-        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 503),
     )
     async def make(
         self,
@@ -248,6 +255,7 @@ class KeysController(Controller):
             ),
         ],
         administrator: NamedDependency[Administrator],
+        idempotency_key: OnceParameter = None,
     ) -> NewKey:
         """Make it."""
         check_storable(data.label, "label")
@@ -262,6 +270,7 @@ class KeysController(Controller):
             label=data.label,
             ttl=timedelta(seconds=data.expires_in) if data.expires_in is not None else None,
             limits=Limits(data.requests_per_minute, data.messages_per_day),
+            once=Once.of("makeKey", idempotency_key, data),
         )
         return NewKey(secret=secret, key=await _key(db, app_id, secret))
 

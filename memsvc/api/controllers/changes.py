@@ -14,13 +14,13 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import OperationsIn
 from memsvc.api.parameters import CursorParameter, KnownAtParameter, OnceParameter, PageSize, known_parameters
 from memsvc.api.problems import documented
+from memsvc.db.once import Once
 from memsvc.db.paging import Page
 from memsvc.errors import InvalidTimeError
 from memsvc.graph import history
 from memsvc.graph.changes import RecordedChange, ShownChange, get_change, list_changes
 from memsvc.graph.diff import Axis, Diff, diff
 from memsvc.graph.history import Change
-from memsvc.graph.once import Once
 from memsvc.graph.read import Kind
 from memsvc.sources.moments import read_known_at, read_moment
 

@@ -22,12 +22,12 @@ from memsvc.api.parameters import (
     known_parameters,
 )
 from memsvc.api.problems import documented
+from memsvc.db.once import Once
 from memsvc.db.paging import Page
 from memsvc.graph import history, read
 from memsvc.graph.describe import ShownName, ShownNode, describe_node, list_names
 from memsvc.graph.edit import correct_node
 from memsvc.graph.history import Change
-from memsvc.graph.once import Once
 from memsvc.graph.operations import Alias, Close, Operation, Retract, Thread
 from memsvc.graph.read import Event
 from memsvc.graph.search import MatchedNode, search_nodes

@@ -14,10 +14,10 @@ from litestar.params import BodyKwarg, FromPath, QueryParameter
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.parameters import OnceParameter
 from memsvc.api.problems import documented
+from memsvc.db.once import Once
 from memsvc.db.paging import Page
 from memsvc.graph.links import Link, LinkedNote, Relation, create_link, get_linked_notes, unlink
 from memsvc.graph.notes import Note, NoteKind, create_note, note, notes, update_note
-from memsvc.graph.once import Once
 from memsvc.graph.operations import Evidence
 
 PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]

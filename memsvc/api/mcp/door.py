@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from litestar import Litestar, Request, Response, asgi, get
 from litestar.connection import ASGIConnection
-from litestar.exceptions import MethodNotAllowedException
+from litestar.exceptions import ClientException, MethodNotAllowedException
 from litestar.exceptions.http_exceptions import RequestEntityTooLarge
 from litestar.handlers import BaseRouteHandler
 from litestar.types import Receive, Scope, Send
@@ -95,6 +95,30 @@ def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[s
     return answer
 
 
+async def received(receive: Receive, most: int) -> Receive:
+    """The whole body, to be received again: who sends it in pieces is told as others are that it is too long.
+
+    Raises:
+        RequestEntityTooLarge: it has more than ``most`` bytes; the rest is not read.
+        ClientException: the client went away before it was complete.
+    """
+    body, more = bytearray(), True
+    while more:
+        message: dict[str, Any] = dict(await receive())
+        if message["type"] == "http.disconnect":
+            raise ClientException("The body ended before it was complete.")
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > most:
+            raise RequestEntityTooLarge
+    waiting: list[Any] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+    async def again() -> Any:
+        return waiting.pop() if waiting else await receive()
+
+    return again
+
+
 @asgi(
     PATH,
     guards=[check_origin, authenticate],
@@ -106,18 +130,19 @@ async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
 
     Raises:
         MethodNotAllowedException: it is no POST.
-        RequestEntityTooLarge: its body says that it is too long; of one that does not say, the SDK stops reading.
+        RequestEntityTooLarge: its body says that it is too long, or is.
     """
     connection = ASGIConnection[Any, Any, Any, Any](scope)
     service = service_of(connection)
     if scope["method"] != "POST":  # type: ignore[typeddict-item]
         raise MethodNotAllowedException
-    length = connection.headers.get("content-length", "")
-    if length.isdecimal() and (len(length) > MAX_DIGITS or int(length) > service.settings.max_body_bytes):
+    length, most = connection.headers.get("content-length", ""), service.settings.max_body_bytes
+    if length.isdecimal() and (len(length) > MAX_DIGITS or int(length) > most):
         raise RequestEntityTooLarge
+    body = await received(receive, most)
     asker = Asker(service.db, service.settings, service.embedder, scope["auth"])
     manager: StreamableHTTPSessionManager = connection.app.state["mcp"]
-    await manager.handle_request({**scope, ASKER: asker}, receive, send)  # type: ignore[arg-type]
+    await manager.handle_request({**scope, ASKER: asker}, body, send)  # type: ignore[arg-type]
 
 
 @get(METADATA_PATH, include_in_schema=False, sync_to_thread=False)

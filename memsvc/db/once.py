@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Self
 from uuid import UUID
 
@@ -20,6 +21,8 @@ from memsvc.db.files import query
 from memsvc.errors import ContendedError, IdempotencyConflictError, InvalidRequestError
 
 KEY = re.compile(r"[!-~]{1,200}")
+KEPT = timedelta(hours=24)
+"""How long a request can be sent again; the statements of ``sql/queries/once.sql`` have the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,19 @@
+-- Statements of memsvc.db.once: requests that may be sent again.
+
+-- name: answered_request
+-- The answer to a request that was sent before, and what it asked for.
+SELECT
+  r.digest,
+  CAST(r.answer AS text) AS answer
+FROM memsvc.answered_requests AS r
+WHERE r.user_id = :user_id AND r.request_key = :request_key
+  AND r.answered_at > clock_timestamp() - interval '24 hours';
+
+-- name: note_answer
+-- Keeps the answer to a request for a day, and forgets older ones of this user.
+WITH old AS (
+  DELETE FROM memsvc.answered_requests AS r
+  WHERE r.user_id = :user_id AND r.answered_at <= clock_timestamp() - interval '24 hours'
+)
+INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
+VALUES (:user_id, :request_key, :digest, CAST(:answer AS jsonb));
