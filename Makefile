@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
+.PHONY: help demo up test lint format types layers check schema client examples lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
 	bench-graph bench-identity bench-live bench-duplicates bench-extract bench-extracted bench-calibration clean
 
 help: ## Show this list
@@ -54,6 +54,9 @@ schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations buil
 client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
 	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py
 	@$(BIN)/python -m memsvc.api.typescript
+
+examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI document anew, from a run of all operations
+	@MEMSVC_TEST_EXAMPLES=write $(BIN)/python -m pytest -q -n 0 tests/api/test_examples.py
 
 lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv

@@ -47,6 +47,7 @@ from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.walks import WalksController
+from memsvc.api.examples import add_answers
 from memsvc.api.live import Hub
 from memsvc.api.mcp.door import HANDLERS as MCP_HANDLERS
 from memsvc.api.mcp.door import mcp_served
@@ -210,6 +211,7 @@ def create_app(
         logging_config=None,
     )
     add_words(app.openapi_schema)
+    add_answers(app.openapi_schema)
     return app
 
 
