@@ -61,7 +61,7 @@ class Recorder:
         path = request.url.path
         fitting = [(route.pattern, name) for method, route, name in self._routes if method == request.method
                    and route.fullmatch(path)]  # fmt: skip
-        return min(fitting, key=lambda found: found[0].count("[^/]+"))[1]
+        return str(min(fitting, key=lambda found: found[0].count("[^/]+"))[1])
 
     def _fixed(self, value: Any, key: str = "") -> Any:
         if isinstance(value, dict):

@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import jsonschema_rs
 import msgspec
 import pytest
-from litestar import Litestar
 
-from jobs.steps import all_steps
-from memsvc.access.users import Owner, add_user, app_id
 from memsvc.api import examples
 from memsvc.api.problems import Problem
-from memsvc.db.engine import Database
-from memsvc.llm.upstream import Upstream
-from memsvc.queue.run import run_due
-from memsvc.settings import Settings
-from tests.api.conftest import Connect
 from tests.api.recorded import Recorder
 from tests.api.story import Stage, played
 from tests.api.test_documentation import operations
-from tests.api.test_duplicates import suspected
-from tests.fakes.upstream import Asked, FakeUpstream, completion, response, serving
 
 WRITE = os.environ.get("MEMSVC_TEST_EXAMPLES") == "write"
-OPEN = {"ChatCompletion", "ModelList"}
-"""Forms of which the chat server gives more than memsvc names."""
-MODELS = {"object": "list", "data": [{"id": "m-1", "object": "model", "created": 1, "owned_by": "you"}]}
 
 
 @pytest.fixture
@@ -42,43 +27,6 @@ async def document(anybody: httpx.AsyncClient) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-async def chatting(api: Litestar, reading: Settings) -> AsyncIterator[None]:
-    """A chat server behind the drop-in door."""
-
-    async def act(asked: Asked, writer: Any) -> None:
-        writer.write(response(MODELS if asked.path.endswith("/models") else completion("At the Lindenhof, on Friday.")))
-        await writer.drain()
-
-    before = api.state["service"]
-    async with serving() as fake:
-        fake.act = act
-        upstream = Upstream(before.settings.model_copy(update={"chat_url": fake.url, "chat_model": "m-1"}))
-        api.state["service"] = replace(before, upstream=upstream)
-        yield
-        await upstream.close()
-    api.state["service"] = before
-
-
-@pytest.fixture
-async def stage(db: Database, connect: Connect, reading: Settings, chatting: None) -> Stage:
-    """An app of its own, with one user."""
-    marcel = await add_user(
-        db, await app_id(db, "examples"), name="Marcel", external_id="marcel@example.org", aliases=["MW"],
-        time_zone="Europe/Berlin",
-    )  # fmt: skip
-
-    async def work() -> None:
-        await run_due(db, all_steps(reading, None))
-
-    async def suspect(one: str, other: str) -> tuple[str, str]:
-        first, second = await suspected(db, marcel.owner, one, other)
-        return str(first), str(second)
-
-    user = await connect("read", "write", "forget", user=marcel.owner, app_name="examples")
-    return Stage(user, await connect("admin", app_name="examples"), work, suspect)
-
-
 def closed(schema: Any) -> Any:
     """The same, with objects that have no other fields than those named: what is gone from them is noticed."""
     if isinstance(schema, list):
@@ -86,7 +34,7 @@ def closed(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     found = {name: closed(inner) for name, inner in schema.items() if name not in {"examples", "example"}}
-    if isinstance(found.get("properties"), dict) and found.get("title") not in OPEN:
+    if isinstance(found.get("properties"), dict):
         found.setdefault("additionalProperties", False)
     return found
 
