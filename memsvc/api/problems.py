@@ -20,6 +20,7 @@ from litestar.params import ParameterKwarg
 
 from memsvc import observe
 from memsvc.errors import (
+    BodyTooSlowError,
     ConversationUnknownError,
     CursorExpiredError,
     ForbiddenError,
@@ -191,6 +192,7 @@ MEANINGS_FOR_DOCS = {
     401: "The key or token is missing, wrong, expired or revoked (unauthenticated).",
     403: "The key's scopes do not allow that (forbidden).",
     404: "There is no such thing for this user (not_found, conversation_unknown, node_unknown, user_unknown, …).",
+    408: "The body did not arrive in time (body_too_slow).",
     409: "It contradicts what is stored or fits several things (message_conflict, already_exists, node_ambiguous, "
     "version_superseded, job_state, …).",
     410: "What is asked for may be deleted by now (cursor_expired).",
@@ -209,6 +211,7 @@ SHOWN: dict[int, MemsvcError] = {
     401: UnauthenticatedError(),
     403: ForbiddenError("The key or token lacks the scope write."),
     404: ConversationUnknownError(),
+    408: BodyTooSlowError(),
     409: MessageConflictError(row=3),
     410: CursorExpiredError(),
     413: TextTooLongError(row=0, field="text"),
@@ -230,9 +233,11 @@ def _example(status: int) -> dict[str, Any]:
 
 
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Error responses of an operation, for the OpenAPI document; who needs a key can be limited by it."""
+    """Error responses of an operation, for the OpenAPI document; of keys, limits; of bodies, slow ones."""
     if HTTPStatus.UNAUTHORIZED in statuses:
         statuses = tuple(sorted({*statuses, int(HTTPStatus.TOO_MANY_REQUESTS)}))
+    if HTTPStatus.UNSUPPORTED_MEDIA_TYPE in statuses:
+        statuses = tuple(sorted({*statuses, int(HTTPStatus.REQUEST_TIMEOUT)}))
     return {
         status: ResponseSpec(
             data_container=Problem,

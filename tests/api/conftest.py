@@ -147,8 +147,9 @@ async def chatting(api: Litestar, reading: Settings) -> AsyncIterator[Settings]:
 @pytest.fixture
 async def stage(db: Database, connect: Connect, chatting: Settings) -> Stage:
     """An app of its own, with one user."""
+    name = f"stage-{uuid4()}"
     marcel = await add_user(
-        db, await app_id(db, "examples"), name="Marcel", external_id="marcel@example.org", aliases=["MW"],
+        db, await app_id(db, name), name="Marcel", external_id="marcel@example.org", aliases=["MW"],
         time_zone="Europe/Berlin",
     )  # fmt: skip
 
