@@ -176,6 +176,7 @@ class Settings(BaseSettings):
     max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")
     max_query_chars: int = Field(default=100_000, ge=100, description="Longest recall query.")
     max_body_bytes: int = Field(default=32_000_000, ge=10_000, description="Largest request body.")
+    body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
     live_per_user: int = Field(default=20, ge=1, description="Most of them of one user.")
     passage_tokens: int = Field(default=240, ge=32, le=8_000, description="Window that long messages are split to.")

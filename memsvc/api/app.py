@@ -15,7 +15,16 @@ from contextlib import asynccontextmanager
 import structlog
 from litestar import Litestar, Router
 from litestar.enums import ScopeType
-from litestar.types import LifeSpanReceive, LifeSpanScope, LifeSpanSend, Message, Receive, Scope, Send
+from litestar.types import (
+    HTTPResponseStartEvent,
+    LifeSpanReceive,
+    LifeSpanScope,
+    LifeSpanSend,
+    Message,
+    Receive,
+    Scope,
+    Send,
+)
 
 from memsvc import observe
 from memsvc.api.bodies import JsonRequest
@@ -47,6 +56,8 @@ from memsvc.api.controllers.service import ServiceController
 from memsvc.api.controllers.shortcuts import ShortcutsController
 from memsvc.api.controllers.sleep import SleepController
 from memsvc.api.controllers.walks import WalksController
+from memsvc.api.examples import add_answers
+from memsvc.api.forms import make_exact
 from memsvc.api.live import Hub
 from memsvc.api.mcp.door import HANDLERS as MCP_HANDLERS
 from memsvc.api.mcp.door import mcp_served
@@ -129,6 +140,8 @@ class ObservedLitestar(Litestar):
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+                if scope["method"] == "OPTIONS":
+                    self._name_all_methods(scope, message)
             await send(message)  # type: ignore[arg-type]
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):
@@ -136,6 +149,14 @@ class ObservedLitestar(Litestar):
                 await super().__call__(scope, receive, send_with_id)
             finally:
                 _record(scope, status, time.perf_counter() - started)
+
+    def _name_all_methods(self, scope: Scope, answer: HTTPResponseStartEvent) -> None:
+        """Name the methods of all handlers of an address: Litestar's own answer knows those of one."""
+        path = scope.get("path_template")
+        methods = {method for route in self.routes if route.path_format == path for method in route.methods}
+        if methods:
+            rest = [(name, value) for name, value in answer["headers"] if name.lower() != b"allow"]
+            answer["headers"] = [*rest, (b"allow", ", ".join(sorted(methods)).encode())]
 
 
 def _request_id(scope: Scope) -> str:
@@ -210,6 +231,8 @@ def create_app(
         logging_config=None,
     )
     add_words(app.openapi_schema)
+    make_exact(app.openapi_schema)
+    add_answers(app.openapi_schema)
     return app
 
 

@@ -6,6 +6,7 @@ way in which bytes can fail to be the expected JSON becomes a clear error.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -13,8 +14,9 @@ import msgspec
 from litestar import Request
 from litestar.exceptions import ClientException, HTTPException, InternalServerException
 
+from memsvc.api.callers import service_of
 from memsvc.api.problems import invalid_value
-from memsvc.errors import InvalidRequestError, InvalidTextError
+from memsvc.errors import BodyTooSlowError, InvalidRequestError, InvalidTextError
 from memsvc.sources.messages import MessageIn
 
 LONE_SURROGATE = re.compile(
@@ -83,8 +85,12 @@ class JsonRequest(Request[Any, Any, Any]):
 
         Raises:
             ClientException: the client went away before it was complete.
+            BodyTooSlowError: it takes longer than MEMSVC_BODY_TIMEOUT_S; nothing else waits for it meanwhile.
         """
         try:
-            return await super().body()
+            async with asyncio.timeout(service_of(self).settings.body_timeout_s):
+                return await super().body()
+        except TimeoutError as error:
+            raise BodyTooSlowError from error
         except InternalServerException as error:
             raise ClientException("The body ended before it was complete.") from error

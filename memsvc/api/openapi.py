@@ -86,7 +86,7 @@ def field_words(struct: type[Struct]) -> dict[str, str]:
     return words
 
 
-def _structs() -> Iterator[tuple[str, type[Struct]]]:
+def named_structs() -> Iterator[tuple[str, type[Struct]]]:
     """All structs of memsvc by name: components of the document carry the name as their title."""
     for module_name, module in list(sys.modules.items()):
         if module_name.startswith("memsvc."):
@@ -97,7 +97,7 @@ def _structs() -> Iterator[tuple[str, type[Struct]]]:
 
 def add_words(document: OpenAPI) -> None:
     """Put the descriptions of structs and fields into the document."""
-    structs = dict(_structs())
+    structs = dict(named_structs())
     for schema in (document.components.schemas or {}).values():
         struct = structs.get((schema.title or "").split("[", 1)[0])
         if struct is None:

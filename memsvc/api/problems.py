@@ -19,7 +19,22 @@ from litestar.openapi.spec import Example
 from litestar.params import ParameterKwarg
 
 from memsvc import observe
-from memsvc.errors import InvalidRequestError, MemsvcError
+from memsvc.errors import (
+    BodyTooSlowError,
+    ConversationUnknownError,
+    CursorExpiredError,
+    ForbiddenError,
+    InvalidRequestError,
+    InvalidTimeError,
+    MemsvcError,
+    MessageConflictError,
+    OverloadedError,
+    RateLimitedError,
+    TextTooLongError,
+    UnauthenticatedError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = "1"
@@ -90,6 +105,20 @@ def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
     return InvalidRequestError(f"{message[:MAX_DETAIL_CHARS]}{where}{f', at {path}' if path else ''}.", **details)
 
 
+def _problem(meaning: Meaning, status: int, detail: str, request_id: str | None) -> dict[str, Any]:
+    problem = Problem(
+        type=f"urn:memsvc:error:{meaning.code}",
+        title=meaning.title,
+        status=status,
+        code=meaning.code,
+        detail=detail,
+        hint=meaning.hint,
+        request_id=request_id,
+    )
+    shown: dict[str, Any] = msgspec.to_builtins(problem)
+    return shown
+
+
 def _answer(
     meaning: Meaning,
     status: int,
@@ -98,33 +127,27 @@ def _answer(
     headers: dict[str, str] | None = None,
 ) -> Response[dict[str, Any]]:
     observe.ERRORS.labels(code=meaning.code).inc()
-    problem = Problem(
-        type=f"urn:memsvc:error:{meaning.code}",
-        title=meaning.title,
-        status=status,
-        code=meaning.code,
-        detail=detail,
-        hint=meaning.hint,
-        request_id=observe.request_id(),
-    )
     more = dict(headers or {})
     if status == HTTPStatus.UNAUTHORIZED:
         more["WWW-Authenticate"] = 'Bearer realm="memsvc"'
     facts = dict(details or {})
     if status in {HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS}:
         more["Retry-After"] = str(facts.get("retry_after", RETRY_AFTER_SECONDS))
-    content = {**facts, **msgspec.to_builtins(problem)}
+    content = {**facts, **_problem(meaning, status, detail, observe.request_id())}
     return Response(content, status_code=status, media_type=MEDIA_TYPE, headers=more)
 
 
+def _meaning(error: MemsvcError) -> Meaning:
+    return Meaning(error.code, (type(error).__doc__ or "").strip().splitlines()[0], error.advice)
+
+
 def _of_memsvc(error: MemsvcError) -> Response[dict[str, Any]]:
-    title = (type(error).__doc__ or "").strip().splitlines()[0]
-    meaning = Meaning(error.code, title, error.advice)
+    meaning = _meaning(error)
     if error.status < SERVER_ERROR:
         return _answer(meaning, error.status, error.message, error.details)
     observe.logger().error("request failed", code=error.code, detail=error.message, cause=repr(error.__cause__)[:500])
     # A plain 500 is the operator's to mend: its message may name folders and settings, which are not the client's.
-    return _answer(meaning, error.status, title if error.status == SERVER_ERROR else error.message)
+    return _answer(meaning, error.status, meaning.title if error.status == SERVER_ERROR else error.message)
 
 
 def _outer_name(request: Request[Any, Any, Any], key: str) -> str:
@@ -169,6 +192,7 @@ MEANINGS_FOR_DOCS = {
     401: "The key or token is missing, wrong, expired or revoked (unauthenticated).",
     403: "The key's scopes do not allow that (forbidden).",
     404: "There is no such thing for this user (not_found, conversation_unknown, node_unknown, user_unknown, …).",
+    408: "The body did not arrive in time (body_too_slow).",
     409: "It contradicts what is stored or fits several things (message_conflict, already_exists, node_ambiguous, "
     "version_superseded, job_state, …).",
     410: "What is asked for may be deleted by now (cursor_expired).",
@@ -182,33 +206,45 @@ MEANINGS_FOR_DOCS = {
 }
 
 
+SHOWN: dict[int, MemsvcError] = {
+    400: InvalidTimeError("'tomorrow' is not a time.", row=17, field="said_at"),
+    401: UnauthenticatedError(),
+    403: ForbiddenError("The key or token lacks the scope write."),
+    404: ConversationUnknownError(),
+    408: BodyTooSlowError(),
+    409: MessageConflictError(row=3),
+    410: CursorExpiredError(),
+    413: TextTooLongError(row=0, field="text"),
+    429: RateLimitedError(retry_after=12),
+    502: UpstreamError(),
+    503: OverloadedError(),
+    504: UpstreamTimeoutError(),
+}
+"""An error of each status, as an example; the others are not memsvc's own."""
+EXAMPLE_ID = "0f8c1d1e5a2b4c7d"
+
+
+def _example(status: int) -> dict[str, Any]:
+    error = SHOWN.get(status)
+    if error is not None:
+        return {**error.details, **_problem(_meaning(error), status, error.message, EXAMPLE_ID)}
+    meaning = INTERNAL if status == SERVER_ERROR else OF_STATUS[status]
+    return _problem(meaning, status, meaning.title, EXAMPLE_ID)
+
+
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Error responses of an operation, for the OpenAPI document; who needs a key can be limited by it."""
+    """Error responses of an operation, for the OpenAPI document; of keys, limits; of bodies, slow ones."""
     if HTTPStatus.UNAUTHORIZED in statuses:
         statuses = tuple(sorted({*statuses, int(HTTPStatus.TOO_MANY_REQUESTS)}))
+    if HTTPStatus.UNSUPPORTED_MEDIA_TYPE in statuses:
+        statuses = tuple(sorted({*statuses, int(HTTPStatus.REQUEST_TIMEOUT)}))
     return {
         status: ResponseSpec(
             data_container=Problem,
             generate_examples=False,
             description=MEANINGS_FOR_DOCS[status],
             media_type=MEDIA_TYPE,
-            examples=[
-                Example(
-                    value={
-                        "type": "urn:memsvc:error:invalid_time",
-                        "title": "The time cannot be understood.",
-                        "status": 400,
-                        "code": "invalid_time",
-                        "detail": "'tomorrow' is not a time.",
-                        "hint": "Use ISO 8601, for example 2026-03-14T09:30:00+01:00.",
-                        "request_id": "0f8c1d1e5a2b4c7d",
-                        "row": 17,
-                        "field": "said_at",
-                    }
-                )
-            ]
-            if status == HTTPStatus.BAD_REQUEST
-            else None,
+            examples=[Example(value=_example(status))],
         )
         for status in statuses
     }

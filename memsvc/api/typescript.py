@@ -40,7 +40,7 @@ def type_of(schema: Schema) -> str:
         return msgspec.json.encode(schema["const"]).decode()
     if "enum" in schema:
         return " | ".join(msgspec.json.encode(value).decode() for value in schema["enum"])
-    for word, sign in (("allOf", " & "), ("oneOf", " | ")):
+    for word, sign in (("allOf", " & "), ("oneOf", " | "), ("anyOf", " | ")):
         if word in schema:
             return sign.join(dict.fromkeys(map(type_of, schema[word])))
     match schema.get("type"):
@@ -70,7 +70,8 @@ def _fields(schema: Schema) -> str:
         return f"Record<string, {type_of(inner) if isinstance(inner, dict) else 'unknown'}>"
     required = schema.get("required", ())
     told = (f"{name}{'' if name in required else '?'}: {type_of(one)}" for name, one in schema["properties"].items())
-    return f"{{ {'; '.join(told)} }}"
+    more = " & Record<string, unknown>" if schema.get("additionalProperties") is True else ""
+    return f"{{ {'; '.join(told)} }}{more}"
 
 
 def operations(api: Schema) -> Iterator[tuple[str, str, str, Schema]]:

@@ -37,6 +37,7 @@ class _Said(msgspec.Struct):
 class _Wanted(msgspec.Struct):
     messages: list[_Said]
     model: str | None = None
+    stream: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

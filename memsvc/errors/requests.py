@@ -33,6 +33,13 @@ class TextTooLongError(InvalidRequestError):
     hint = "Send documents in several messages, or raise MEMSVC_MAX_TEXT_CHARS."
 
 
+class BodyTooSlowError(InvalidRequestError):
+    """The request's body did not arrive in time."""
+
+    code, status = "body_too_slow", 408
+    hint = "Send it at once, or in smaller parts; MEMSVC_BODY_TIMEOUT_S is the longest wait."
+
+
 class InvalidTimeError(InvalidRequestError):
     """The time cannot be understood."""
 

@@ -7,21 +7,31 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
 from litestar import Litestar
 
+from jobs.steps import all_steps
 from memsvc.access.keys import create_key
-from memsvc.access.users import Owner, app_id
+from memsvc.access.users import Owner, add_user, app_id
 from memsvc.api.app import create_app
 from memsvc.db.engine import Database
 from memsvc.extract import registry
 from memsvc.extract.run import Extractors
+from memsvc.graph.history import write
+from memsvc.graph.operations import Node
+from memsvc.identity.candidates import Suspicion, note
+from memsvc.llm.upstream import Upstream
+from memsvc.queue.run import run_due
 from memsvc.settings import Settings
+from tests.api.story import Stage
 from tests.fakes.extractors import SayingExtractor
+from tests.fakes.upstream import Asked, completion, response, serving
 
+MODELS = {"object": "list", "data": [{"id": "m-1", "object": "model", "created": 1, "owned_by": "you"}]}
 Connect = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
@@ -113,3 +123,46 @@ async def bob(connect: Connect, other: Owner) -> httpx.AsyncClient:
 async def chief(connect: Connect) -> httpx.AsyncClient:
     """The app's administrator."""
     return await connect("admin")
+
+
+@pytest.fixture
+async def chatting(api: Litestar, reading: Settings) -> AsyncIterator[Settings]:
+    """A chat server behind the drop-in door; settings of an application that has it too, and an extractor."""
+
+    async def act(asked: Asked, writer: Any) -> None:
+        writer.write(response(MODELS if asked.path.endswith("/models") else completion("At the Lindenhof, on Friday.")))
+        await writer.drain()
+
+    before = api.state["service"]
+    async with serving() as fake:
+        fake.act = act
+        chosen = reading.model_copy(update={"chat_url": fake.url, "chat_model": "m-1"})
+        upstream = Upstream(chosen)
+        api.state["service"] = replace(before, upstream=upstream)
+        yield chosen
+        await upstream.close()
+    api.state["service"] = before
+
+
+@pytest.fixture
+async def stage(db: Database, connect: Connect, chatting: Settings) -> Stage:
+    """An app of its own, with one user."""
+    name = f"stage-{uuid4()}"
+    marcel = await add_user(
+        db, await app_id(db, name), name="Marcel", external_id="marcel@example.org", aliases=["MW"],
+        time_zone="Europe/Berlin",
+    )  # fmt: skip
+
+    async def work() -> None:
+        await run_due(db, all_steps(chatting, None))
+
+    async def suspect(one: str, other: str) -> tuple[str, str]:
+        nodes = [Node(type="Person", label=label) for label in (one, other)]
+        change = await write(db, marcel.owner, nodes, asserted_by="tests")
+        first, second = sorted(result.node_id for result in change.results if result.node_id is not None)
+        async with db.transaction(marcel.owner.user_id) as connection:
+            await note(connection, marcel.owner, [Suspicion(node=first, other=second, score=0.5)], found_by="tests")
+        return str(first), str(second)
+
+    user = await connect("read", "write", "forget", user=marcel.owner, app_name=name)
+    return Stage(user, await connect("admin", app_name=name), work, suspect)

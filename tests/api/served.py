@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from granian.constants import Interfaces
+from granian.http import HTTP1Settings
 from granian.server.embed import Server
 from litestar import Litestar
 
@@ -15,13 +16,19 @@ from tests.api.conftest import running
 
 
 @asynccontextmanager
-async def served(app: Litestar) -> AsyncIterator[str]:
+async def served(app: Litestar, *, header_timeout_s: float = 30.0) -> AsyncIterator[str]:
     """Serve it on a free port of this machine; its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = Server(
-        app, address="127.0.0.1", port=port, interface=Interfaces.ASGINL, log_enabled=False, websockets=False
+        app,
+        address="127.0.0.1",
+        port=port,
+        interface=Interfaces.ASGINL,
+        log_enabled=False,
+        websockets=False,
+        http1_settings=HTTP1Settings(header_read_timeout=round(header_timeout_s * 1_000)),
     )
     async with running(app):
         serving = asyncio.create_task(server.serve())

@@ -39,10 +39,19 @@ STREAMED = {
 }
 
 
+class ChatMessageIn(msgspec.Struct, kw_only=True):
+    """A message as OpenAI's API has it; other fields go on to the chat server untouched."""
+
+    role: str
+    """system, developer, user, assistant or tool."""
+    content: str | list[dict[str, Any]] | None = None
+    """Its words, or its parts."""
+
+
 class ChatCompletionIn(msgspec.Struct, kw_only=True):
     """A request as OpenAI's API has it; other fields go on to the chat server untouched."""
 
-    messages: list[dict[str, Any]]
+    messages: list[ChatMessageIn]
     """The conversation as far as the client sends it: all of it, or the last message alone."""
     model: str | None = None
     """The chat server's; memsvc, or left out: the configured one."""

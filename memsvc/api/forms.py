@@ -1,0 +1,119 @@
+"""The forms of requests and answers in the OpenAPI document, as exact as the application itself takes them.
+
+What Litestar derives from the handlers leaves some of it open: that unknown fields are refused, how long a tuple is,
+which strings are times, that an answer may fit several forms. Clients that are made from the document, and tools that
+try what it promises (tests/api/schemathesis), need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, cast, get_args
+
+from litestar.openapi.spec import OpenAPI, OpenAPIResponse, OpenAPIType, Operation, Parameter, Reference, Schema
+from litestar.openapi.spec.enums import OpenAPIFormat
+from msgspec import Meta, Struct
+from msgspec.structs import StructConfig, fields
+
+from memsvc.api.examples import JSON, operations
+from memsvc.api.openapi import named_structs
+from memsvc.graph.draw import MEDIA_TYPES
+
+MOMENT = "moment"
+"""A format of our own: ISO 8601, without an offset on the user's clock; a date, or a date and a time."""
+MOMENT_FIELDS = frozenset({
+    "said_at", "said_from", "said_to", "as_of", "known_at", "valid_from", "valid_to", "ended_at", "since", "until",
+})  # fmt: skip
+DRAWN = frozenset({"pageGraph", "walkNeighbourhood", "readSubgraph", "findPaths"})
+"""Operations that answer with a drawing where one is asked for."""
+OPEN = frozenset({"ChatMessageIn", "ChatCompletionIn", "ChatCompletion", "ModelList"})
+"""The chat server's forms: they have more fields than memsvc reads."""
+AnySchema = Schema | Reference
+
+
+def make_exact(document: OpenAPI) -> None:
+    """Say what the document leaves open."""
+    closed = {name: struct for name, struct in named_structs() if _closed(struct)}
+    for schema in (document.components.schemas or {}).values():
+        _complete(schema)
+        if schema.title is not None and schema.title in closed:
+            schema.additional_properties = False
+            _from_zero(schema, closed[schema.title])
+        if schema.title in OPEN:
+            schema.additional_properties = True
+        for name in MOMENT_FIELDS & (schema.properties or {}).keys():
+            _moment((schema.properties or {})[name])
+    for operation in operations(document):
+        for parameter in _parameters(operation):
+            if isinstance(parameter.schema, Schema) and _is_moment(parameter):
+                _moment(parameter.schema)
+        for answer in _good(operation.responses or {}):
+            _any_of(answer)
+            if operation.operation_id in DRAWN:
+                _add_drawings(answer)
+
+
+def _closed(struct: type[Struct]) -> bool:
+    config: StructConfig = struct.__struct_config__
+    return config.forbid_unknown_fields
+
+
+def _from_zero(schema: Schema, struct: type[Struct]) -> None:
+    """A number that may be left out can begin with 0: Litestar takes this bound for none."""
+    for field in fields(struct):
+        told = (schema.properties or {}).get(field.encode_name)
+        metas = [meta for one in (field.type, *get_args(field.type)) for meta in get_args(one) if type(meta) is Meta]
+        if isinstance(told, Schema) and any(meta.ge == 0 for meta in metas):
+            told.minimum = 0
+
+
+def _parameters(operation: Operation) -> Iterator[Parameter]:
+    return (one for one in operation.parameters or () if isinstance(one, Parameter))
+
+
+def _is_moment(parameter: Parameter) -> bool:
+    return parameter.name in MOMENT_FIELDS or "ISO 8601" in (parameter.description or "")
+
+
+def _good(responses: Mapping[str, OpenAPIResponse | Reference]) -> Iterator[OpenAPIResponse]:
+    return (one for status, one in responses.items() if status < "3" and isinstance(one, OpenAPIResponse))
+
+
+def _moment(schema: AnySchema) -> None:
+    """Name the format of a string, or of the string among others."""
+    if not isinstance(schema, Schema):
+        return
+    if schema.type is OpenAPIType.STRING and schema.format is None:
+        schema.format = cast("OpenAPIFormat", MOMENT)
+    elif schema.one_of:
+        schema.one_of = [replace(one) if isinstance(one, Schema) else one for one in schema.one_of]
+        for one in schema.one_of:
+            _moment(one)
+
+
+def _complete(schema: Any) -> None:
+    """Tuples have the length that they have; 'any number of these' is not 'these or anything'."""
+    if not isinstance(schema, Schema):
+        return
+    if schema.prefix_items:
+        schema.min_items = schema.max_items = len(schema.prefix_items)
+    if schema.items is not None and isinstance(schema.items, Schema) and schema.items.one_of:
+        told = [one for one in schema.items.one_of if one != Schema()]
+        schema.items = told[0] if len(told) == 1 else replace(schema.items, one_of=told)
+    for inner in (*(schema.properties or {}).values(), *(schema.one_of or ()), schema.items):
+        _complete(inner)
+
+
+def _any_of(answer: OpenAPIResponse) -> None:
+    """An answer of one form may have all fields of another."""
+    for content in (answer.content or {}).values():
+        if isinstance(content.schema, Schema) and content.schema.one_of:
+            content.schema = replace(content.schema, any_of=content.schema.one_of, one_of=None)
+
+
+def _add_drawings(answer: OpenAPIResponse) -> None:
+    content = answer.content or {}
+    for media_type in MEDIA_TYPES.values():
+        if media_type != JSON:
+            content[media_type] = replace(content[JSON], schema=Schema(type=OpenAPIType.STRING), examples=None)

@@ -1,0 +1,289 @@
+"""Marcel's evening: every operation of the API once, in an order that makes sense.
+
+Each request must be answered well. ``test_examples.py`` lets the answers be noted: they are the documentation's
+examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tests.api.graphs import Homes, homes
+
+WORDS = "Where do we meet Ines?"
+PROFILE = "/v1/profile/preferences"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Who plays, and what happens behind the scene."""
+
+    user: httpx.AsyncClient
+    """May read, write and forget for one user."""
+    chief: httpx.AsyncClient
+    """The app's administrator."""
+    work: Callable[[], Awaitable[object]]
+    """Lets all waiting jobs be done."""
+    suspect: Callable[[str, str], Awaitable[tuple[str, str]]]
+    """Makes two nodes of these labels that may be the same."""
+
+
+async def put(client: httpx.AsyncClient, path: str, **body: Any) -> Any:
+    """PUT a body."""
+    return (await client.put(path, json=body)).json()
+
+
+async def post(client: httpx.AsyncClient, path: str, **body: Any) -> Any:
+    """POST a body; the answer."""
+    return (await client.post(path, json=body)).json()
+
+
+async def patch(client: httpx.AsyncClient, path: str, **body: Any) -> Any:
+    """PATCH with a body."""
+    return (await client.patch(path, json=body)).json()
+
+
+async def get(client: httpx.AsyncClient, path: str, **asked: Any) -> Any:
+    """GET with parameters."""
+    return (await client.get(path, params=asked)).json()
+
+
+async def played(stage: Stage) -> None:
+    """All of it."""
+    world = await conversations(stage)
+    await reading(stage)
+    await recalling(stage)
+    await chatting(stage)
+    await graph(stage, world)
+    await changing(stage, world)
+    await notes(stage)
+    await profile(stage)
+    await ontology(stage)
+    await doubts(stage)
+    await work(stage)
+    await live(stage)
+    await forgetting(stage)
+    await administration(stage)
+
+
+async def conversations(stage: Stage) -> Homes:
+    """Text comes in, and is read back."""
+    user = stage.user
+    await get(user, "/v1/me")
+    await user.post("/v1/token")
+    message = {"conversation": "kitchen-plans", "session": "2026-03-14", "speaker": "Marcel"}
+    text = "We moved the dinner with Ines to Friday, at the Lindenhof."
+    stored = await post(user, "/v1/messages", **message, id="msg-0017", text=text, said_at="2026-03-14T18:30:00+01:00")
+    await post(user, "/memory", text="Ines prefers oak for the worktop.")
+    world = await homes(user)
+    await get(user, "/v1/conversations")
+    await get(user, "/v1/conversations/kitchen-plans/messages")
+    await get(user, f"/v1/sources/{stored['messages'][0]['conversation_id']}")
+    return world
+
+
+async def reading(stage: Stage) -> None:
+    """Text becomes facts, and a person decides about the doubtful ones."""
+    user = stage.user
+    await stage.work()
+    told = ("maybe Ines LIVES_IN Porto.", "maybe Rui KNOWS Ines.", "maybe Rui LIKES tea.")
+    for text in told:
+        await post(user, "/v1/messages", conversation="neighbours", text=text)
+    await (await user.post("/v1/extract", json={"text": "Ines LIVES_IN Porto."}, params={"dry_run": True})).aread()
+    await stage.work()
+    await post(user, "/v1/messages", conversation="neighbours", text="Rui LIKES coffee.")
+    await post(user, "/v1/extract")
+    await get(user, "/v1/extractions")
+    await user.post("/v1/extractions/pause")
+    first, second, third = [one["review_id"] for one in (await get(user, "/v1/reviews"))["items"]]
+    await get(user, f"/v1/reviews/{first}")
+    await user.post(f"/v1/reviews/{second}/accept")
+    await patch(user, f"/v1/reviews/{third}", sentence="Ines lives in Porto, by the river.")
+    await user.post(f"/v1/reviews/{first}/reject")
+
+
+async def recalling(stage: Stage) -> None:
+    """Memories come out."""
+    user = stage.user
+    found = await post(user, "/v1/recall", query=WORDS, limit=3)
+    best = found["memories"][0]["memory_id"]
+    await post(user, f"/v1/recalls/{found['recall_id']}/feedback", used=[best])
+    await get(user, "/v1/top-of-mind", limit=2)
+    await get(user, "/search", q="oak", limit=2)
+    await post(user, "/v1/context", query=WORDS, budget_tokens=300)
+    await get(user, "/context", query=WORDS, budget_tokens=300)
+    await get(user, f"/v1/memories/{best}")
+    await post(user, "/v1/answer", query=WORDS)
+
+
+async def chatting(stage: Stage) -> None:
+    """Doors for chat apps."""
+    user = stage.user
+    said = {"conversation": "petals-7", "message_id": "m-18"}
+    await post(user, "/v1/hooks/message", **said, text=WORDS, budget_tokens=300, forget="session")
+    await post(user, "/v1/hooks/response", conversation="petals-7", text="At the Lindenhof, on Friday.")
+    await post(user, "/v1/hooks/session-end", conversation="petals-7")
+    await post(user, "/v1/chat/completions", messages=[{"role": "user", "content": WORDS}])
+    await get(user, "/v1/models")
+
+
+async def graph(stage: Stage, world: Homes) -> None:
+    """What is known, and when it was."""
+    user = stage.user
+    ines = world.ines
+    await get(user, "/v1/nodes", q="Ines")
+    await get(user, f"/v1/nodes/{ines}")
+    await get(user, f"/v1/nodes/{ines}/history", limit=3)
+    await get(user, "/v1/aliases", name="Nessa")
+    await get(user, "/v1/facts", about=ines)
+    await get(user, f"/v1/facts/{world.lyon_edge}")
+    await get(user, "/v1/changes", limit=2)
+    await get(user, f"/v1/changes/{world.changes[1]}")
+    await get(user, "/v1/graph/diff", **{"from": world.times[0], "limit": 2})
+    for walk in ("/graph", "/v1/graph"):
+        await get(user, walk, limit=2)
+    await get(user, "/v1/graph/neighbourhood", node=ines, hops=1)
+    await get(user, "/v1/graph/subgraph", node=[ines, world.lyon])
+    await get(user, "/v1/graph/paths", **{"from": world.rui, "to": world.lyon})
+    await get(user, "/v1/graph/stats")
+
+
+async def changing(stage: Stage, world: Homes) -> None:
+    """Facts that somebody writes by hand."""
+    user = stage.user
+    made = await post(user, "/v1/nodes", type="Person", label="Ines Albrect", aliases=["Nessie"])
+    node = made["results"][0]["node_id"]
+    await patch(user, f"/v1/nodes/{node}", description="Marcel's sister; a carpenter.")
+    await post(user, f"/v1/nodes/{node}/aliases", aliases=["Inchen"])
+    await post(user, f"/v1/nodes/{node}/aliases/retract", aliases=["Nessie"])
+    await post(user, f"/v1/nodes/{node}/merge", into=world.ines, reason="Spelling")
+    await user.post(f"/v1/nodes/{node}/unmerge")
+    fact = await post(
+        user, "/v1/facts", from_node=world.rui, type="LIVES_IN", to_node=world.porto, fact="Rui lives in Porto."
+    )
+    edge = fact["results"][0]["edge_id"]
+    await patch(user, f"/v1/facts/{edge}", confidence=0.8)
+    retracted = await post(user, f"/v1/facts/{edge}/retract")
+    await user.post(f"/v1/changes/{retracted['change_id']}/undo")
+
+
+async def notes(stage: Stage) -> None:
+    """What is written by hand."""
+    user = stage.user
+    note = {"text": "Beech swells next to the sink; oak lasts.", "kind": "decision", "tags": ["kitchen"]}
+    one = (await post(user, "/v1/notes", title="Oak for the worktop", **note))["note_id"]
+    other = (await post(user, "/v1/notes", title="What the kitchen may cost"))["note_id"]
+    await get(user, "/v1/notes")
+    await get(user, f"/v1/notes/{one}")
+    await patch(user, f"/v1/notes/{one}", tags=["kitchen", "wood"], importance=6)
+    link = await post(user, "/v1/links", from_node=one, to_node=other, relation="supports", reason="Oak lasts.")
+    await get(user, f"/v1/notes/{one}/linked")
+    await post(user, "/v1/links/close", link_id=link["link_id"])
+
+
+async def profile(stage: Stage) -> None:
+    """What an assistant keeps in mind."""
+    user = stage.user
+    await put(user, PROFILE, text="Green tea, no sugar.")
+    await patch(user, PROFILE, change={"op": "append", "text": "Oat milk in coffee."})
+    await get(user, "/v1/profile")
+    await get(user, PROFILE)
+    await get(user, f"{PROFILE}/history")
+    await post(user, f"{PROFILE}/demote", kind="archival")
+    await post(user, f"{PROFILE}/promote")
+    await user.delete(PROFILE)
+
+
+async def ontology(stage: Stage) -> None:
+    """What nodes and edges can be."""
+    user = stage.user
+    await get(user, "/v1/ontology")
+    pet = {"name": "Pet", "description": "An animal that lives with people.", "parent": "Person"}
+    await post(user, "/v1/ontology/node-types", **pet, reason="Bello was called a Person three times.")
+    await post(user, "/v1/ontology/edge-types", name="MARRIED_TO", description="A is married to B.", functional=True)
+    await patch(user, "/v1/ontology/node-types/Pet", description="An animal that people keep and name.")
+    await user.post("/v1/ontology/node-types/Pet/approve")
+    await user.delete("/v1/ontology/edge-types/MARRIED_TO")
+
+
+async def doubts(stage: Stage) -> None:
+    """Who is who."""
+    user = stage.user
+    for labels, decision in ((("Ana Berg", "Anna Berg"), "accept"), (("Tom", "Thom"), "reject")):
+        one, other = await stage.suspect(*labels)
+        await get(user, "/v1/duplicates")
+        await user.post(f"/v1/duplicates/{one}/{other}/{decision}")
+    evidence, sources = [], []
+    for place in ("office", "boat"):
+        said = (await post(user, "/v1/messages", conversation=place, text=f"Tom was at the {place}."))["messages"][0]
+        evidence.append({"passage_id": said["passage_id"]})
+        sources.append(said["conversation_id"])
+    tom = await post(user, "/v1/nodes", type="Person", label="Tom Berg", evidence=evidence)
+    await post(user, f"/v1/duplicates/{tom['results'][0]['node_id']}/split", sources=sources[:1])
+
+
+async def work(stage: Stage) -> None:
+    """Background work, once and recurring."""
+    user = stage.user
+    asked = await post(user, "/v1/sleep", tasks=["duplicates"], budget_s=60)
+    await get(user, "/v1/sleep/runs")
+    await get(user, f"/v1/sleep/runs/{asked['runs'][0]['run_id']}")
+    job = (await get(user, "/v1/jobs", state="pending"))["items"][0]["job_id"]
+    await get(user, f"/v1/jobs/{job}")
+    await user.post(f"/v1/jobs/{job}/cancel")
+    await user.post(f"/v1/jobs/{job}/retry")
+    await put(user, "/v1/schedules/tidy", at="03:30")
+    await get(user, "/v1/schedules")
+
+
+async def live(stage: Stage) -> None:
+    """What happened, and the service about itself."""
+    user = stage.user
+    await get(user, "/v1/events", limit=3)
+    await user.post("/v1/live/ticket")
+    await user.get("/v1/export")
+    await get(user, "/health")
+    await user.get("/metrics")
+
+
+async def forgetting(stage: Stage) -> None:
+    """What must not be kept; first seen, then done."""
+    user = stage.user
+    texts = [{"conversation": name, "text": f"A {name} secret."} for name in ("first", "second", "third", "fourth")]
+    said = (await post(user, "/v1/messages", messages=texts))["messages"]
+    made = await post(user, "/v1/nodes", type="Person", label="Nobody")
+    other = await post(user, "/v1/nodes", type="Person", label="Somebody")
+    ends = [one["results"][0]["node_id"] for one in (made, other)]
+    fact = await post(user, "/v1/facts", from_node=ends[0], to_node=ends[1], type="KNOWS", fact="Nobody knows.")
+    for path in (
+        f"/v1/messages/{said[0]['passage_id']}",
+        f"/v1/passages/{said[1]['passage_id']}",
+        f"/v1/sources/{said[2]['conversation_id']}",
+        "/v1/conversations/fourth",
+        f"/v1/facts/{fact['results'][0]['edge_id']}",
+        f"/v1/nodes/{ends[0]}",
+    ):
+        await user.delete(path, params={"preview": True})
+        receipt = (await user.delete(path)).json()
+    await get(user, "/v1/erasures", limit=2)
+    await get(user, f"/v1/erasures/{receipt['erasure_id']}")
+
+
+async def administration(stage: Stage) -> None:
+    """Users and keys of an app."""
+    chief = stage.chief
+    person = {"name": "Rui", "external_id": "rui@example.org", "aliases": ["RT"], "time_zone": "Europe/Lisbon"}
+    rui = await post(chief, "/v1/users", **person)
+    await get(chief, "/v1/users")
+    key = await post(chief, "/v1/keys", user=rui["user_id"], label="phone", expires_in=7_776_000)
+    await get(chief, "/v1/keys")
+    key_id = key["key"]["key_id"]
+    await put(chief, f"/v1/keys/{key_id}/limits", requests_per_minute=120, messages_per_day=5_000)
+    await chief.delete(f"/v1/keys/{key_id}")
+    await chief.delete("/v1/users/rui@example.org", params={"preview": True})
+    await chief.delete("/v1/users/rui@example.org")
+    await get(chief, f"/v1/users/{rui['user_id']}/erasure")

@@ -1,0 +1,218 @@
+"""Clients that send too much, too slowly, or go in the middle, over real sockets: others notice nothing of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import httpx
+import pytest
+
+from memsvc.access.keys import create_key
+from memsvc.access.users import Owner
+from memsvc.api.app import create_app
+from memsvc.db.engine import Database
+from memsvc.settings import Settings
+from tests.api.conftest import Connect, client_of
+from tests.api.served import served
+from tests.api.test_mcp import HEADERS, handshake
+
+HEADER_S = 1.0
+BODY_S = 1.0
+PATIENCE_S = 20.0
+HUGE = 100_000_000
+PIECE = b" " * 65_536
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@pytest.fixture(scope="module")
+async def address(db: Database, settings: Settings) -> AsyncIterator[str]:
+    """A server that waits a second for heads and bodies."""
+    chosen = settings.model_copy(update={"body_timeout_s": BODY_S})
+    async with served(create_app(chosen, db), header_timeout_s=HEADER_S) as found:
+        yield found
+
+
+@pytest.fixture
+async def key(db: Database, app: UUID, owner: Owner) -> str:
+    """Ada's key."""
+    return await create_key(db, app, user_id=owner.user_id)
+
+
+@pytest.fixture
+async def ada(address: str, key: str) -> AsyncIterator[httpx.AsyncClient]:
+    """Ada, who is polite."""
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(base_url=address, headers=headers, timeout=PATIENCE_S) as client:
+        yield client
+
+
+@asynccontextmanager
+async def socket_to(address: str) -> AsyncIterator[Streams]:
+    """A plain connection."""
+    place = urlsplit(address)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+def head(path: str, key: str, *more: str) -> bytes:
+    """The head of a POST."""
+    lines = [f"POST {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {key}", "Content-Type: application/json"]
+    return "\r\n".join([*lines, "Accept: application/json, text/event-stream", *more, "", ""]).encode()
+
+
+async def heard(reader: asyncio.StreamReader) -> bytes:
+    """All that comes until the server closes the connection."""
+    answer = b""
+    async with asyncio.timeout(PATIENCE_S):
+        while piece := await _piece(reader):
+            answer += piece
+    return answer
+
+
+async def _piece(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read(65_536)
+    except ConnectionError:
+        return b""
+
+
+def told(answer: bytes) -> tuple[int, Any]:
+    """Status and JSON of an answer."""
+    top, _, body = answer.partition(b"\r\n\r\n")
+    return int(top.split()[1]), json.loads(body)
+
+
+def resident_mb() -> float:
+    """Memory of this process, which serves: the client's part of it is a few pieces."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions", "/v1/hooks/message", "/mcp"])
+async def test_a_huge_body_is_refused_before_it_is_sent(address: str, key: str, path: str) -> None:
+    async with socket_to(address) as (reader, writer):
+        writer.write(head(path, key, f"Content-Length: {HUGE}", "Connection: close"))
+        status, problem = told(await heard(reader))
+    assert (status, problem["code"]) == (413, "body_too_large")
+
+
+async def test_endless_bodies_are_cut_off_and_fill_no_memory(address: str, key: str) -> None:
+    async def send() -> bytes:
+        async with socket_to(address) as (reader, writer):
+            writer.write(head("/v1/messages", key, "Transfer-Encoding: chunked", "Connection: close"))
+            chunk = b"%x\r\n%s\r\n" % (len(PIECE), PIECE)
+            answering = asyncio.create_task(heard(reader))
+            try:
+                for _ in range(HUGE // len(PIECE)):
+                    if answering.done():
+                        break
+                    writer.write(chunk)
+                    await writer.drain()
+            except ConnectionError:
+                pass
+            return await answering
+
+    first = await send()
+    assert not first or told(first)[1]["code"] in {"body_too_large", "body_too_slow"}
+    before = resident_mb()
+    for _ in range(4):
+        await send()
+    assert resident_mb() - before < 60
+
+
+async def test_heads_that_never_end_are_hung_up_on(address: str, ada: httpx.AsyncClient) -> None:
+    async with socket_to(address) as (reader, writer):
+        writer.write(b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        waiting = asyncio.create_task(heard(reader))
+        while not waiting.done():
+            try:
+                writer.write(b"a")
+                await writer.drain()
+            except ConnectionError:
+                break
+            assert (await ada.get("/health")).status_code == 200
+            await asyncio.sleep(HEADER_S / 10)
+        assert b"202" not in await waiting
+
+
+async def test_bodies_that_never_end_are_given_up(address: str, key: str, ada: httpx.AsyncClient) -> None:
+    async def drip() -> tuple[int, Any]:
+        async with socket_to(address) as (reader, writer):
+            writer.write(head("/v1/messages", key, "Content-Length: 1000", "Connection: close") + b"{")
+            waiting = asyncio.create_task(heard(reader))
+            while not waiting.done():
+                writer.write(b" ")
+                await asyncio.sleep(BODY_S / 10)
+            return told(await waiting)
+
+    dripping = [asyncio.create_task(drip()) for _ in range(30)]
+    await asyncio.sleep(BODY_S / 4)
+    polite = await ada.post("/v1/messages", json={"conversation": "a", "text": "oak"})
+    assert polite.status_code == 202
+    for status, problem in await asyncio.gather(*dripping):
+        assert (status, problem["code"]) == (408, "body_too_slow")
+
+
+async def test_half_closed_sockets_hold_nothing(address: str, key: str, ada: httpx.AsyncClient) -> None:
+    whole = json.dumps({"conversation": "half", "text": "oak"}).encode()
+    for body in (whole[:10], b"", whole):
+        async with socket_to(address) as (reader, writer):
+            writer.write(head("/v1/messages", key, f"Content-Length: {len(whole)}", "Connection: close") + body)
+            writer.write_eof()
+            answer = await heard(reader)
+            assert not answer or told(answer)[0] == (202 if body == whole else 400)
+    stored = (await ada.get("/v1/conversations")).json()["items"]
+    assert [one["identifier"] for one in stored] in ([], ["half"])
+
+
+async def test_a_client_that_goes_before_its_answer_disturbs_nobody(
+    address: str, key: str, ada: httpx.AsyncClient
+) -> None:
+    whole = json.dumps({"query": "oak"}).encode()
+    for _ in range(40):
+        async with socket_to(address) as (_, writer):
+            writer.write(head("/v1/recall", key, f"Content-Length: {len(whole)}") + whole)
+            writer.transport.abort()
+    assert (await ada.post("/v1/recall", json={"query": "oak"})).status_code == 200
+
+
+async def test_what_is_no_http_is_hung_up_on(address: str, ada: httpx.AsyncClient) -> None:
+    for garbage in (b"\x16\x03\x01\x02\x00\x01\x00", b"\0" * 1_000, b"GET / HTTP/9.9\r\n\r\n", b"A" * 600_000):
+        async with socket_to(address) as (reader, writer):
+            writer.write(garbage)
+            with suppress(OSError):  # it has hung up already
+                writer.write_eof()
+            assert b"200 OK" not in await heard(reader)
+    assert (await ada.get("/health")).status_code == 200
+
+
+async def test_an_expired_key_opens_no_door(connect: Connect, owner: Owner, api: Any, admin: Any) -> None:
+    client = await connect("read", "write", "forget", user=owner, ttl=timedelta(hours=1))
+    token = (await client.post("/v1/token")).json()["token"]
+    key = client.headers["Authorization"]
+    key_id = key.removeprefix("Bearer ").partition(".")[0]
+    admin.execute("UPDATE memsvc.api_keys SET expires_at = clock_timestamp() WHERE key_id = %s", (key_id,))
+    for credential in (key, f"Bearer {token[:-2]}xx"):
+        async with client_of(api, Authorization=credential) as gone:
+            doors = [
+                await gone.post("/v1/recall", json={"query": "oak"}),
+                await gone.post("/memory", json={"text": "oak"}),
+                await gone.post("/v1/hooks/message", json={"conversation": "a", "text": "oak"}),
+                await gone.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": "oak"}]}),
+                await gone.get("/v1/events"),
+                await gone.post("/v1/live/ticket"),
+                await gone.post("/mcp", json=handshake("2025-11-25"), headers=HEADERS),
+            ]
+        for answer in doors:
+            assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated"), answer.request.url
