@@ -10,7 +10,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
-	bench-graph bench-identity bench-live bench-duplicates bench-extract bench-extracted bench-calibration clean
+	bench-graph bench-identity bench-live bench-duplicates bench-extract bench-extracted bench-calibration \
+	bench-analysis clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -95,6 +96,9 @@ bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records tol
 
 bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 minutes: delay, and that nothing is lost (ARGS=--seconds 30)
 	@$(BIN)/python -m bench.live $(ARGS)
+
+bench-analysis: $(BIN)/.installed ## Hidden anomalies and habits found again; what analyses of 100,000 facts cost (ARGS=--open)
+	@$(BIN)/python -m bench.analysis $(ARGS)
 
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -74,7 +74,7 @@ class ShownNode(msgspec.Struct, frozen=True, kw_only=True):
     label: str | None
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class AnalysisResult(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that a run found."""
 
     place: int
@@ -237,7 +237,7 @@ async def _look(connection: AsyncConnection, user_id: UUID, run_id: UUID) -> Ana
 
 async def results(
     db: Database, user_id: UUID, run_id: UUID, *, cursor: str | None = None, limit: int = 50
-) -> Page[Result]:
+) -> Page[AnalysisResult]:
     """What a run found, the best first; nothing while it is open.
 
     Raises:
@@ -251,7 +251,7 @@ async def results(
         await _look(connection, user_id, run_id)
         rows = (await connection.execute(query("analysis_results"), values)).all()
     items = [
-        Result(
+        AnalysisResult(
             place=row.place, what=row.what, score=row.score,
             nodes=msgspec.json.decode(row.shown, type=list[ShownNode]), facts=row.facts, sentences=row.sentences,
             passages=row.passages, figures=msgspec.json.decode(row.figures, type=dict[str, Any]),

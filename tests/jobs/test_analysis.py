@@ -15,7 +15,7 @@ from memsvc.access.erase import erase
 from memsvc.access.users import Owner
 from memsvc.analysis import runs
 from memsvc.analysis.findings import Finding, Found
-from memsvc.analysis.runs import AnalysisRun, Result, analyse, ask, get_run, list_runs, results
+from memsvc.analysis.runs import AnalysisResult, AnalysisRun, analyse, ask, get_run, list_runs, results
 from memsvc.db.engine import Database
 from memsvc.errors import InvalidRequestError, NodeUnknownError, NotFoundError
 from memsvc.graph.history import write
@@ -52,7 +52,7 @@ async def said(db: Database, owner: Owner, settings: Settings, days: Sequence[da
     return [one.passage_id for one in stored if one.passage_id]
 
 
-async def found(db: Database, owner: Owner, kind: str, *seeds: UUID) -> tuple[AnalysisRun, list[Result]]:
+async def found(db: Database, owner: Owner, kind: str, *seeds: UUID) -> tuple[AnalysisRun, list[AnalysisResult]]:
     """A run that is done, and all it found."""
     run = await analyse(db, owner, kind, seeds)
     assert run.state == "done"
@@ -211,7 +211,7 @@ async def test_what_is_erased_is_in_no_result(
         await erase(db, owner, "node", three, requested_by="tests")  # after it was read, before it is stored
         return Found(findings=[Finding(what="hub", score=1, nodes=[node]) for node in (three, four)], total=2)
 
-    monkeypatch.setitem(runs.ANALYSES, "orphans", late)  # type: ignore[arg-type]
+    monkeypatch.setitem(runs.ANALYSES, "orphans", late)
     _, kept = await found(db, owner, "orphans")
     assert [item.nodes[0].node_id for item in kept] == [four]
     mine = "SELECT count(*) FROM memsvc.analysis_results WHERE user_id = %s AND nodes && %s::uuid[]"
@@ -255,7 +255,7 @@ async def test_a_run_that_fails_says_why_and_bars_no_other(
         await asyncio.sleep(10)
         raise AssertionError
 
-    monkeypatch.setitem(runs.ANALYSES, "hubs", slow)  # type: ignore[arg-type]
+    monkeypatch.setitem(runs.ANALYSES, "hubs", slow)
     monkeypatch.setattr(runs, "LIMIT_S", 0.01)
     _, run = await ask(db, owner, "hubs")
     await run_due(db, {"analyse": all_steps(settings, None)["analyse"]})
