@@ -2,9 +2,10 @@
 
 Quality: histories of two years drawn by lot (``bench.histories``), each with 20 anomalies and 10 habits hidden in it,
 written through the history API. ``open`` are the seeds at which the bars of ``memsvc.analysis`` were set; ``kept`` are
-others, at which nothing was. A finding that nobody hid is false. ``recall`` is over all seeds of a part; ``false_per_1k``
-counts false findings for 1,000 facts. Cost: one user with 40,000 nodes and 100,000 facts whose degrees follow a power law;
-seconds of each whole analysis, stored; ``peak_mb`` is what this process needed beyond what it had before.
+others, at which nothing was. A finding that nobody hid is false. ``recall`` is over all seeds of a part;
+``false_per_1k`` counts false findings for 1,000 facts. Cost: one user with 40,000 nodes and 100,000 facts whose degrees
+follow a power law; seconds of each whole analysis, stored; ``peak_mb`` is what this process needed beyond what it had
+before.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
-from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
 from bench.graph import draw
+from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
 from bench.histories import FIRST, SELF, History, Plant, history
 from bench.store import new_user
 from memsvc.access.users import Owner

@@ -8,6 +8,7 @@ done every day, weekend errands without a fixed day, homes and tastes that chang
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ FIRST, DAYS = date(2024, 1, 1), 730  # a Monday
 PEOPLE, PLACES, THINGS, EVENTS = 60, 30, 160, 50
 A_DAY = 6.0
 """Messages of a usual day."""
+WAVE = 6
+"""How often more each topic of a week is told of in it."""
 SELF = "I"
 LOUDEST = 0.85
 """Thing n of a kind is told of with a weight of (n + 1) ** -LOUDEST."""
@@ -101,11 +104,11 @@ def _weights(count: int) -> list[float]:
     return list(itertools.accumulate((n + 1) ** -LOUDEST for n in range(count)))
 
 
-# What is usual ----------------------------------------------------------------------------------------------------------
+# What is usual -------------------------------------------------------------------------------------------------------
 
 
 def _loudness(lot: random.Random) -> Iterator[float]:
-    """How much is said on each day: more on weekends, in waves of weeks, some weeks twice as loud, some nearly silent."""
+    """How much is said on each day: more on weekends, in waves, some weeks twice as loud, some nearly silent."""
     wave, week = 1.0, 1.0
     for number in range(DAYS):
         if number % 7 == 0:
@@ -116,27 +119,39 @@ def _loudness(lot: random.Random) -> Iterator[float]:
 
 
 def _usual(made: History, folk: list[str], places: list[str], things: list[str], events: list[str]) -> None:
-    """Everyday talk; topics of a week come up more often in it."""
+    """Everyday talk; each week has topics of its own that come up up to ``WAVE`` times more."""
     lot = made.lot
     weights = {id(some): _weights(len(some)) for some in (folk, places, things, events)}
     shapes = (
         ("LIKES", things, 3), ("USES", things, 3), ("WANTS", things, 2), ("OWNS", things, 1), ("LOCATED_AT", places, 3),
         ("PARTICIPATED_IN", events, 3), ("KNOWS", folk, 1),
     )  # fmt: skip
-    topics: dict[int, list[str]] = {}
+    topics: list[str] = []
     for number, loud in enumerate(_loudness(lot)):
-        week = topics.setdefault(number // 7, [lot.choice(some) for some in (folk, places, things, events)])
-        for _ in range(min(int(lot.expovariate(1 / loud) + loud) // 2, 60)):
+        if number % 7 == 0:
+            topics = [topic for some in (folk, places, things, events) for topic in [lot.choice(some)] * WAVE]
+        for _ in range(_poisson(lot, loud)):
             told = []
             for _ in range(lot.choices((0, 1, 2), (3, 5, 2))[0]):
                 type_, ends, _share = lot.choices(shapes, [share for *_, share in shapes])[0]
                 end = lot.choices(ends, cum_weights=weights[id(ends)])[0]
-                if lot.random() < 0.15:
-                    end = next((topic for topic in week if topic in ends), end)
+                wave = next((topic for topic in topics if topic in ends), None)
+                if wave is not None and lot.random() < 0.15:
+                    topics.remove(wave)
+                    end = wave
                 start = SELF if lot.random() < 0.4 else lot.choices(folk, cum_weights=weights[id(folk)])[0]
                 if start != end:
                     told.append(Told(start, type_, end))
             made.say(number, *told)
+
+
+def _poisson(lot: random.Random, mean: float) -> int:
+    """A count by chance (Knuth's way, for small means)."""
+    count, product, end = 0, lot.random(), math.exp(-mean)
+    while product > end:
+        count += 1
+        product *= lot.random()
+    return count
 
 
 def _rhythms(made: History, folk: list[str], events: list[str], things: list[str]) -> None:
@@ -184,7 +199,7 @@ def _lives(made: History, folk: list[str], places: list[str]) -> None:
         made.facts[Told(two, "FAMILY_OF", one, data=(("relation", "sister"),))] = []
 
 
-# What is hidden ---------------------------------------------------------------------------------------------------------
+# What is hidden ------------------------------------------------------------------------------------------------------
 
 
 def _contradictions(made: History, folk: list[str], places: list[str], things: list[str]) -> None:
@@ -217,8 +232,8 @@ def _dates(made: History, places: list[str]) -> None:
     """Five dates that cannot be right."""
     lot = made.lot
     for what, born, died, year in (
-        ("before_birth", "1992", "", 1985), ("after_death", "1901-02-03", "1980-05-06", 1999), ("long_ago", "", "", 1019),
-        ("far_ahead", "", "", 2204),
+        ("before_birth", "1992", "", 1985), ("after_death", "1901-02-03", "1980-05-06", 1999),
+        ("long_ago", "", "", 1019), ("far_ahead", "", "", 2204),
     ):  # fmt: skip
         who = made.make("Person", f"Of {what}", **({"born": born} if born else {}), **({"died": died} if died else {}))
         place = lot.choice(places)

@@ -22,7 +22,7 @@ LEAST_MESSAGES = 20
 """Fewer in a day are never sudden."""
 DISTANCE = 4.5
 """From the usual, in units of its spread: from where a day is sudden."""
-LEAST_SAID = 8
+LEAST_SAID = 10
 """Fewer messages in a week about one thing are never sudden."""
 LEAST_WEEKS = 4
 """In so many other weeks must it have been spoken of: what is new comes with much talk."""

@@ -38,7 +38,7 @@ FROM memsvc.busiest_weeks(:user_id, :least) AS b;
 
 -- name: active_weekdays
 -- On how many days of each weekday (1: Monday) anything was said.
-SELECT extract(ISODOW FROM a.day)::integer AS weekday, count(*) AS days
+SELECT CAST(extract(ISODOW FROM a.day) AS integer) AS weekday, count(*) AS days
 FROM memsvc.daily_activity AS a
 WHERE a.user_id = :user_id AND a.messages > 0
 GROUP BY weekday;
@@ -96,11 +96,11 @@ LIMIT :limit;
 -- name: analysis_results
 -- A page of what a run found, each with what its facts say and how its nodes are shown, the first few of them.
 SELECT
-  r.place, r.what, r.score, r.facts, r.passages, CAST(r.figures AS text) AS figures, cardinality(r.nodes) AS nodes,
+  r.place, r.what, r.score, r.facts, r.passages, CAST(r.figures AS text) AS figures,
   (
-    SELECT coalesce(json_agg(json_build_object(
+    SELECT CAST(coalesce(json_agg(json_build_object(
       'node_id', c.canonical_id, 'type', c.type, 'label', c.label
-    ) ORDER BY n.place), '[]')::text
+    ) ORDER BY n.place), '[]') AS text)
     FROM unnest(r.nodes[1 : :most]) WITH ORDINALITY AS n (node_id, place)
     INNER JOIN memsvc.node_cards(:user_id, r.nodes[1 : :most]) AS c ON n.node_id = c.node_id
   ) AS shown,
