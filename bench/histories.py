@@ -218,10 +218,13 @@ def _contradictions(made: History, folk: list[str], places: list[str], things: l
         made.merges.append((twin, who))
         made.anomalies.add(Plant("two_values", frozenset({who, one, two})))
     child, parent = (made.make("Person", f"Kin {n}") for n in range(2))
-    pairs: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
-        (child, parent, "FAMILY_OF", (("relation", "mother"),)), (*lot.sample(things[20:], 2), "PART_OF", ()),
-        (*lot.sample(places[5:], 2), "PART_OF", ()),
-    )  # fmt: skip
+    kin: tuple[tuple[str, str], ...] = (("relation", "mother"),)
+    nothing: tuple[tuple[str, str], ...] = ()
+    pairs = [
+        (child, parent, "FAMILY_OF", kin),
+        (things[lot.randrange(20, 80)], things[lot.randrange(80, THINGS)], "PART_OF", nothing),
+        (places[lot.randrange(5, 15)], places[lot.randrange(15, PLACES)], "PART_OF", nothing),
+    ]
     for one, two, type_, data in pairs:
         made.facts[Told(one, type_, two, data=data)] = []
         made.facts[Told(two, type_, one, data=data)] = []
