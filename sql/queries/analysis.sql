@@ -94,25 +94,51 @@ ORDER BY r.run_id DESC
 LIMIT :limit;
 
 -- name: analysis_results
--- A page of what a run found, each with what its facts say and how its nodes are shown, the first few of them.
+-- A page of what a run found, each with how its first nodes are shown and what its first facts say.
+WITH page AS MATERIALIZED (
+  SELECT
+    r.place, r.what, r.score, r.nodes[1 : :most] AS nodes, r.facts, r.passages, r.figures
+  FROM memsvc.analysis_results AS r
+  WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.place > :after
+  ORDER BY r.place
+  LIMIT :limit
+),
+
+card AS MATERIALIZED (
+  SELECT c.node_id, c.canonical_id, c.type, c.label
+  FROM memsvc.node_cards(:user_id, array(
+    SELECT DISTINCT n.node_id
+    FROM page AS p
+    CROSS JOIN LATERAL unnest(p.nodes) AS n (node_id)
+  )) AS c
+),
+
+shown AS (
+  SELECT
+    p.place,
+    json_agg(json_build_object('node_id', c.canonical_id, 'type', c.type, 'label', c.label) ORDER BY n.nth) AS nodes
+  FROM page AS p
+  CROSS JOIN LATERAL unnest(p.nodes) WITH ORDINALITY AS n (node_id, nth)
+  INNER JOIN card AS c ON n.node_id = c.node_id
+  GROUP BY p.place
+)
+
 SELECT
-  r.place, r.what, r.score, r.facts, r.passages, CAST(r.figures AS text) AS figures,
-  (
-    SELECT CAST(coalesce(json_agg(json_build_object(
-      'node_id', c.canonical_id, 'type', c.type, 'label', c.label
-    ) ORDER BY n.place), '[]') AS text)
-    FROM unnest(r.nodes[1 : :most]) WITH ORDINALITY AS n (node_id, place)
-    INNER JOIN memsvc.node_cards(:user_id, r.nodes[1 : :most]) AS c ON n.node_id = c.node_id
-  ) AS shown,
+  p.place, p.what, p.score, p.facts, p.passages, CAST(p.figures AS text) AS figures,
+  coalesce(CAST(s.nodes AS text), '[]') AS shown,
   array(
-    SELECT v.fact FROM unnest(r.facts) WITH ORDINALITY AS f (version_id, place)
-    INNER JOIN memsvc.edge_versions AS v ON v.user_id = :user_id AND f.version_id = v.version_id
-    ORDER BY f.place LIMIT :most
+    SELECT v.fact
+    FROM unnest(p.facts[1 : :most]) WITH ORDINALITY AS f (version_id, nth)
+    CROSS JOIN LATERAL (
+      SELECT o.fact FROM memsvc.edge_versions AS o
+      WHERE o.user_id = :user_id AND o.version_id = f.version_id
+      OFFSET 0
+    ) AS v
+    ORDER BY f.nth
   ) AS sentences
-FROM memsvc.analysis_results AS r
-WHERE r.user_id = :user_id AND r.run_id = :run_id AND r.place > :after
-ORDER BY r.place
-LIMIT :limit;
+FROM page AS p
+LEFT JOIN shown AS s ON p.place = s.place
+ORDER BY p.place;
 
 -- name: end_analysis
 -- Ends a run with what it found.
