@@ -9611,6 +9611,95 @@ ALTER FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) IS 'In how many of these passages each term stands.';
 
+CREATE TABLE memsvc.analysis_results (
+    user_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    place integer NOT NULL,
+    what text NOT NULL,
+    score double precision NOT NULL,
+    nodes uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    facts uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    passages uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    figures jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT analysis_results_figures_check CHECK ((jsonb_typeof(figures) = 'object'::text)),
+    CONSTRAINT analysis_results_place_check CHECK ((place >= 0)),
+    CONSTRAINT analysis_results_score_check CHECK (((score >= (0)::double precision) AND (score < 'Infinity'::double precision))),
+    CONSTRAINT analysis_results_what_check CHECK ((what ~ '^[a-z][a-z_]{0,39}$'::text))
+);
+
+ALTER TABLE ONLY memsvc.analysis_results FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.analysis_results OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.analysis_results IS 'What analyses found: ids and numbers, no text. A result that names something goes with it when it is erased.';
+
+COMMENT ON COLUMN memsvc.analysis_results.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.analysis_results.run_id IS 'The run that found it.';
+
+COMMENT ON COLUMN memsvc.analysis_results.place IS 'Its place in that run, from 0: the best first.';
+
+COMMENT ON COLUMN memsvc.analysis_results.what IS 'What it is, for example community or busy_day.';
+
+COMMENT ON COLUMN memsvc.analysis_results.score IS 'How strong it is; comparable within what it is.';
+
+COMMENT ON COLUMN memsvc.analysis_results.nodes IS 'Nodes that it is about; of a community the strongest 200.';
+
+COMMENT ON COLUMN memsvc.analysis_results.facts IS 'Versions of edges that it is about.';
+
+COMMENT ON COLUMN memsvc.analysis_results.passages IS 'Passages that it is about.';
+
+COMMENT ON COLUMN memsvc.analysis_results.figures IS 'Its numbers and days.';
+
+CREATE TABLE memsvc.analysis_runs (
+    user_id uuid NOT NULL,
+    run_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    seeds uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    found bigint DEFAULT 0 NOT NULL,
+    figures jsonb DEFAULT '{}'::jsonb NOT NULL,
+    seconds real DEFAULT 0 NOT NULL,
+    error_code text,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT analysis_runs_figures_check CHECK ((jsonb_typeof(figures) = 'object'::text)),
+    CONSTRAINT analysis_runs_finished CHECK (((state = 'open'::text) = (finished_at IS NULL))),
+    CONSTRAINT analysis_runs_found_check CHECK ((found >= 0)),
+    CONSTRAINT analysis_runs_kind_check CHECK ((kind = ANY (ARRAY['hubs'::text, 'communities'::text, 'orphans'::text, 'anomalies'::text, 'habits'::text, 'pagerank'::text]))),
+    CONSTRAINT analysis_runs_seconds_check CHECK ((seconds >= (0)::double precision)),
+    CONSTRAINT analysis_runs_seeds_check CHECK ((cardinality(seeds) <= 20)),
+    CONSTRAINT analysis_runs_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY memsvc.analysis_runs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.analysis_runs OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.analysis_runs IS 'Analyses that were asked for, and what they cost. Holds no text.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.run_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.kind IS 'Which analysis.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.seeds IS 'Of pagerank: the nodes from which it walks; empty: the user''s own.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.state IS 'open: it waits or works; done; failed: see error_code.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.found IS 'How many things it found; at most the best 1,000 are kept.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.figures IS 'Numbers of the whole, such as nodes, facts and modularity.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.seconds IS 'How long it worked.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.error_code IS 'Why it failed.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.started_at IS 'When it was asked for.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.finished_at IS 'When it ended; null: it has not.';
+
 CREATE TABLE memsvc.fact_reviews (
     user_id uuid NOT NULL,
     review_id uuid DEFAULT uuidv7() NOT NULL,
@@ -9840,7 +9929,12 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                     FROM memsvc.profile_versions v
                    WHERE ((v.user_id = preview_erasure.p_user_id) AND ((v.node_id = ANY (p.nodes)) OR (v.source_id = s.source_id) OR ((preview_erasure.p_kind = 'block'::text) AND (v.block_id = preview_erasure.p_subject_id)) OR (EXISTS ( SELECT
                             FROM memsvc.profile_evidence e
-                           WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.version_id = v.version_id) AND (e.passage_id = ANY (s.passages)))))))), 'terms', ( SELECT count(*) AS count
+                           WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.version_id = v.version_id) AND (e.passage_id = ANY (s.passages)))))))), 'analysis_results', ( SELECT count(*) AS count
+                    FROM (memsvc.analysis_results r
+                      JOIN memsvc.analysis_runs a ON (((a.user_id = preview_erasure.p_user_id) AND (a.run_id = r.run_id))))
+                   WHERE ((r.user_id = preview_erasure.p_user_id) AND (EXISTS ( SELECT
+                            FROM unnest((((a.seeds || r.nodes) || r.facts) || r.passages)) i(id)
+                           WHERE (i.id = ANY (((s.passages || p.edge_versions) || p.nodes))))))), 'terms', ( SELECT count(*) AS count
                     FROM (memsvc.terms_of(preview_erasure.p_user_id, s.passages) t(kind, form, term, passages)
                       LEFT JOIN ( SELECT k.kind,
                              k.form,
@@ -12012,95 +12106,6 @@ $$;
 ALTER FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) IS 'Writes the new versions of a plan.';
-
-CREATE TABLE memsvc.analysis_results (
-    user_id uuid NOT NULL,
-    run_id uuid NOT NULL,
-    place integer NOT NULL,
-    what text NOT NULL,
-    score double precision NOT NULL,
-    nodes uuid[] DEFAULT '{}'::uuid[] NOT NULL,
-    facts uuid[] DEFAULT '{}'::uuid[] NOT NULL,
-    passages uuid[] DEFAULT '{}'::uuid[] NOT NULL,
-    figures jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT analysis_results_figures_check CHECK ((jsonb_typeof(figures) = 'object'::text)),
-    CONSTRAINT analysis_results_place_check CHECK ((place >= 0)),
-    CONSTRAINT analysis_results_score_check CHECK (((score >= (0)::double precision) AND (score < 'Infinity'::double precision))),
-    CONSTRAINT analysis_results_what_check CHECK ((what ~ '^[a-z][a-z_]{0,39}$'::text))
-);
-
-ALTER TABLE ONLY memsvc.analysis_results FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.analysis_results OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.analysis_results IS 'What analyses found: ids and numbers, no text. A result that names something goes with it when it is erased.';
-
-COMMENT ON COLUMN memsvc.analysis_results.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.analysis_results.run_id IS 'The run that found it.';
-
-COMMENT ON COLUMN memsvc.analysis_results.place IS 'Its place in that run, from 0: the best first.';
-
-COMMENT ON COLUMN memsvc.analysis_results.what IS 'What it is, for example community or busy_day.';
-
-COMMENT ON COLUMN memsvc.analysis_results.score IS 'How strong it is; comparable within what it is.';
-
-COMMENT ON COLUMN memsvc.analysis_results.nodes IS 'Nodes that it is about; of a community the strongest 200.';
-
-COMMENT ON COLUMN memsvc.analysis_results.facts IS 'Versions of edges that it is about.';
-
-COMMENT ON COLUMN memsvc.analysis_results.passages IS 'Passages that it is about.';
-
-COMMENT ON COLUMN memsvc.analysis_results.figures IS 'Its numbers and days.';
-
-CREATE TABLE memsvc.analysis_runs (
-    user_id uuid NOT NULL,
-    run_id uuid DEFAULT uuidv7() NOT NULL,
-    kind text NOT NULL,
-    seeds uuid[] DEFAULT '{}'::uuid[] NOT NULL,
-    state text DEFAULT 'open'::text NOT NULL,
-    found bigint DEFAULT 0 NOT NULL,
-    figures jsonb DEFAULT '{}'::jsonb NOT NULL,
-    seconds real DEFAULT 0 NOT NULL,
-    error_code text,
-    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    finished_at timestamp with time zone,
-    CONSTRAINT analysis_runs_figures_check CHECK ((jsonb_typeof(figures) = 'object'::text)),
-    CONSTRAINT analysis_runs_finished CHECK (((state = 'open'::text) = (finished_at IS NULL))),
-    CONSTRAINT analysis_runs_found_check CHECK ((found >= 0)),
-    CONSTRAINT analysis_runs_kind_check CHECK ((kind = ANY (ARRAY['hubs'::text, 'communities'::text, 'orphans'::text, 'anomalies'::text, 'habits'::text, 'pagerank'::text]))),
-    CONSTRAINT analysis_runs_seconds_check CHECK ((seconds >= (0)::double precision)),
-    CONSTRAINT analysis_runs_seeds_check CHECK ((cardinality(seeds) <= 20)),
-    CONSTRAINT analysis_runs_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'failed'::text])))
-);
-
-ALTER TABLE ONLY memsvc.analysis_runs FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.analysis_runs OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.analysis_runs IS 'Analyses that were asked for, and what they cost. Holds no text.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.run_id IS 'Time-ordered id.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.kind IS 'Which analysis.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.seeds IS 'Of pagerank: the nodes from which it walks; empty: the user''s own.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.state IS 'open: it waits or works; done; failed: see error_code.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.found IS 'How many things it found; at most the best 1,000 are kept.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.figures IS 'Numbers of the whole, such as nodes, facts and modularity.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.seconds IS 'How long it worked.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.error_code IS 'Why it failed.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.started_at IS 'When it was asked for.';
-
-COMMENT ON COLUMN memsvc.analysis_runs.finished_at IS 'When it ended; null: it has not.';
 
 CREATE TABLE memsvc.answered_requests (
     user_id uuid NOT NULL,
@@ -15240,6 +15245,26 @@ REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM P
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
 
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.analysis_results TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.analysis_results TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.analysis_results TO memsvc_eraser;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.analysis_runs TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.analysis_runs TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.analysis_runs TO memsvc_eraser;
+
+GRANT UPDATE(state) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(found) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(figures) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(seconds) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(error_code) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(finished_at) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
 GRANT SELECT,INSERT ON TABLE memsvc.fact_reviews TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.fact_reviews TO memsvc_reader;
 GRANT SELECT,DELETE ON TABLE memsvc.fact_reviews TO memsvc_eraser;
@@ -15534,26 +15559,6 @@ GRANT ALL ON FUNCTION memsvc.write_history(p_user_id uuid, p_actor text, p_opera
 
 REVOKE ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.write_versions(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_plan jsonb) TO memsvc_app;
-
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.analysis_results TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.analysis_results TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.analysis_results TO memsvc_eraser;
-
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.analysis_runs TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.analysis_runs TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.analysis_runs TO memsvc_eraser;
-
-GRANT UPDATE(state) ON TABLE memsvc.analysis_runs TO memsvc_app;
-
-GRANT UPDATE(found) ON TABLE memsvc.analysis_runs TO memsvc_app;
-
-GRANT UPDATE(figures) ON TABLE memsvc.analysis_runs TO memsvc_app;
-
-GRANT UPDATE(seconds) ON TABLE memsvc.analysis_runs TO memsvc_app;
-
-GRANT UPDATE(error_code) ON TABLE memsvc.analysis_runs TO memsvc_app;
-
-GRANT UPDATE(finished_at) ON TABLE memsvc.analysis_runs TO memsvc_app;
 
 GRANT SELECT,INSERT,DELETE ON TABLE memsvc.answered_requests TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.answered_requests TO memsvc_reader;

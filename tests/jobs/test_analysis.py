@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from jobs.steps import all_steps
-from memsvc.access.erase import erase
+from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.analysis import runs
 from memsvc.analysis.findings import Finding, Found
@@ -199,8 +199,11 @@ async def test_what_is_erased_is_in_no_result(
     await facts(db, owner, (one, "KNOWS", two), (three, "KNOWS", four))
     hubs, _ = await found(db, owner, "hubs")
     begun, _ = await found(db, owner, "pagerank", one)
+    assert begun.found == 1
+    foreseen = await preview(db, owner, "node", one)
     receipt = await erase(db, owner, "node", one, requested_by="tests")
-    assert receipt.counts["analysis_results"] == 2
+    assert foreseen["analysis_results"] == receipt.counts["analysis_results"] == 2
+    assert (receipt.verified, receipt.leftovers) == (True, {})
     assert {item.nodes[0].node_id for item in (await results(db, owner.user_id, hubs.run_id)).items} == {
         two, three, four
     }  # fmt: skip

@@ -49,8 +49,8 @@ class AnalysisController(Controller):
         description="Computes in the background and keeps what it finds with the run. hubs: nodes with the strongest "
         "facts. communities: groups that hang together (Leiden). orphans: nodes that no fact joins to anything. "
         "anomalies: facts that exclude each other, dates that cannot be right, days and weeks of sudden volume. "
-        "habits: what comes again on the same weekdays, people who come together. pagerank: what is near to given nodes. "
-        "A run that waits already is given instead of a second one. The last 3 runs of each kind are kept.",
+        "habits: what comes again on the same weekdays, people who come together. pagerank: what is near to given "
+        "nodes. A run that waits already is given instead of a second one. The last 3 runs of each kind are kept.",
         response_description="The job and its run.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=WRITER,
