@@ -115,5 +115,8 @@ bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 m
 bench-api: $(BIN)/.installed ## Hooks, recall, drop-in chat and events over real HTTP, beside 100,000 passages (ARGS="--seconds 10")
 	@$(BIN)/python -m bench.api $(ARGS)
 
+bench-analysis: $(BIN)/.installed ## Hidden anomalies and habits found again; what analyses of 100,000 facts cost (ARGS=--open)
+	@$(BIN)/python -m bench.analysis $(ARGS)
+
 clean: ## Remove what was built here; data folders stay
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -14,6 +14,7 @@ import dramatiq
 
 QUEUES = {
     "process": "models", "embed": "models", "extract": "facts", "tidy": "upkeep", "erase": "upkeep", "sleep": "sleep",
+    "analyse": "sleep",
 }  # fmt: skip
 """The queue of each kind of job."""
 Run = Callable[..., None]

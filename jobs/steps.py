@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memsvc.access.erase import erase_steps
+from memsvc.analysis.runs import analysis_steps
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.extract.run import Extractors, extraction_steps
 from memsvc.queue.run import Step, Steps
@@ -36,6 +37,7 @@ def all_steps(
         forgetting_steps(),
         erase_steps(),
         sleep_steps(settings),
+        analysis_steps(),
     ):
         for kind, some in steps.items():
             together.setdefault(kind, []).extend(some)

@@ -23,6 +23,10 @@ export type AliasesIn = { evidence?: Array<Evidence>; valid_from?: string | null
 export type AliasesOut = { evidence?: Array<Evidence>; aliases: Array<string>; ended_at?: string | null };
 export type Ambiguous = { name: string; nodes: Array<string> };
 export type AmbiguousName = { name: string; meanings: Array<Meaning> };
+export type AnalysisAsked = { job_id: string; run: AnalysisRun };
+export type AnalysisIn = { seeds?: Array<string> };
+export type AnalysisResult = { place: number; what: string; score: number; nodes: Array<analysis_runs_ShownNode>; facts: Array<string>; sentences: Array<string>; passages: Array<string>; figures: Record<string, unknown> };
+export type AnalysisRun = { run_id: string; kind: "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank"; seeds: Array<string>; state: "open" | "done" | "failed"; found: number; figures: Record<string, unknown>; seconds: number; error_code: string | null; started_at: string; finished_at: string | null };
 export type AnswerSource = { id: string; kind: string; memory_id: string; text: string; speaker: string; said: string | null; conversation: string; validity: string };
 export type Append = { text: string; op: "append" };
 export type Asked = { extractor: string; jobs: Array<string> };
@@ -107,12 +111,14 @@ export type Note = { note_id: string; version_id: string; title: string; text: s
 export type NoteChange = { title?: string | null; text?: string | null; kind?: "fact" | "preference" | "decision" | "insight" | "question" | "concept" | null; tags?: Array<string> | null; importance?: number | null; evidence?: Array<Evidence> };
 export type NoteIn = { title: string; text?: string; kind?: "fact" | "preference" | "decision" | "insight" | "question" | "concept"; tags?: Array<string>; about?: Array<string>; evidence?: Array<Evidence>; importance?: number };
 export type Ontology = { node_types: Array<NodeType>; edge_types: Array<EdgeType> };
-export type OpenedMemory = { kind: "message" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: ShownNode | null; block?: Block | null };
+export type OpenedMemory = { kind: "message" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: graph_describe_ShownNode | null; block?: Block | null };
 export type OpenedSource = { source_id: string; kind: string; identifier: string; title: string; status: string; metadata: Record<string, unknown>; around: string | null; messages: Array<Message> };
 export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
 export type Page_memsvc_access_erase_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: string | null };
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
+export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisResult>; next_cursor: string | null };
+export type Page_memsvc_analysis_runs_AnalysisRun_ = { items: Array<AnalysisRun>; next_cursor: string | null };
 export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; next_cursor: string | null };
 export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cursor: string | null };
 export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
@@ -165,7 +171,6 @@ export type ShownChange = { change_id: string; recorded_at: string; asserted_by:
 export type ShownEdge = { edge_id: string; type: string; key: string; from_node: string; from_label: string | null; to_node: string; to_label: string | null; stored_from: string; stored_to: string; versions: Array<FactVersion>; truncated: boolean };
 export type ShownFact = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; version_id: string; edge_id: string; from_node: string; type: string; to_node: string; key: string; fact: string; data: Record<string, unknown>; weight: number; confidence: number; contested: boolean; stored_from: string; stored_to: string; from_label: string | null; from_type: string | null; to_label: string | null; to_type: string | null; sources: Array<Quote>; sources_total: number };
 export type ShownName = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; alias_id: string; alias: string; normal_form: string; confidence: number; label: string | null; sources: Array<Quote>; sources_total: number };
-export type ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type ShownState = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; version_id: string; type: string; label: string; description: string; data: Record<string, unknown>; importance: number; sources: Array<Quote>; sources_total: number };
 export type Side = { node_id: string; canonical_id: string; type: string | null; names: Array<string>; facts: number; sources: Array<string> };
 export type SleepAsked = { job_id: string; runs: Array<Run> };
@@ -184,9 +189,11 @@ export type TypeChange = { description: string };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
 export type UserIn = { name: string; external_id?: string | null; aliases?: Array<string>; time_zone?: string; language?: string };
+export type analysis_runs_ShownNode = { node_id: string; type: string | null; label: string | null };
 export type api_controllers_erasures_Preview = { kind: string; counts: Record<string, number> };
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
+export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
 export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export class Memsvc {
   constructor(url: string, options?: Options);
@@ -204,6 +211,14 @@ export class Memsvc {
   search(input: { query: { "q": string; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Recalled>;
   /** List names. */
   listAliases(input?: { query?: { "name"?: string | null; "node"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_describe_ShownName_>;
+  /** List analyses. */
+  listAnalyses(input?: { query?: { "kind"?: "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank" | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_analysis_runs_AnalysisRun_>;
+  /** Look at an analysis. */
+  getAnalysis(input: { path: { "run_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<AnalysisRun>;
+  /** Read what an analysis found. */
+  listAnalysisResults(input: { path: { "run_id": string }; query?: { "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_analysis_runs_AnalysisResult_>;
+  /** Ask for an analysis of the graph. */
+  analyse(input: { path: { "kind": "hubs" | "communities" | "orphans" | "anomalies" | "habits" | "pagerank" }; header?: { "X-Memsvc-User"?: string | null }; body: AnalysisIn }): Promise<AnalysisAsked>;
   /** Answer a question from memory. */
   answerQuestion(input: { header?: { "X-Memsvc-User"?: string | null }; body: QuestionIn }): Promise<MemoryAnswer>;
   /** List changes. */
@@ -313,7 +328,7 @@ export class Memsvc {
   /** Make a node. */
   addNode(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: NodeIn }): Promise<Change>;
   /** Look at a node. */
-  describeNode(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null; "facts"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<ShownNode>;
+  describeNode(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null; "facts"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<graph_describe_ShownNode>;
   /** Forget a node. */
   forgetNode(input: { path: { "node_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** Correct a node's properties. */

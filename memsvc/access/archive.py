@@ -48,6 +48,8 @@ LEFT_OUT = {
     "fact_reviews": "proposals of extractors of one service; what was accepted is among the facts",
     "recall_events": "answers that one service gave; what they add up to is in memory_signals",
     "sleep_runs": "what one service did at night; what came of it is in changes and duplicate_candidates",
+    "analysis_runs": "what one service counted; it can be counted anew from the facts",
+    "analysis_results": "what one service counted; it can be counted anew from the facts",
     "answered_requests": "what clients of one service sent today, so that they may send it again",
     "used_tickets": "tickets that one service made for half a minute",
     "outbox": "events for clients that listen now",

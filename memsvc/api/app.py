@@ -30,6 +30,7 @@ from memsvc import observe
 from memsvc.api.bodies import JsonRequest
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
+from memsvc.api.controllers.analysis import AnalysisController
 from memsvc.api.controllers.answer import AnswerController
 from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
@@ -104,6 +105,7 @@ V1 = (
     JobsController,
     SchedulesController,
     SleepController,
+    AnalysisController,
     EventsController,
     LiveController,
     AccountController,

@@ -6,6 +6,7 @@ import typer
 
 from memsvc.cli import (
     accounts,
+    analyse,
     ask,
     console,
     contexts,
@@ -84,6 +85,7 @@ app.add_typer(ontology.ontology, name="ontology")
 app.add_typer(profile.profile, name="profile")
 app.command("graph")(walks.graph)
 app.command("forget")(forget.forget)
+app.command("analyse")(analyse.analyse)
 app.command("facts")(graph.facts)
 app.command("nodes")(graph.nodes)
 app.command("node")(graph.node)

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
   WHEN p_kind IN ('process', 'embed') THEN 'models' WHEN p_kind = 'extract' THEN 'facts'
-  WHEN p_kind = 'sleep' THEN 'sleep' ELSE 'upkeep'
+  WHEN p_kind IN ('sleep', 'analyse') THEN 'sleep' ELSE 'upkeep'
 END;
 COMMENT ON FUNCTION memsvc.job_queue(text) IS 'The queue that carries a kind of job.';
 

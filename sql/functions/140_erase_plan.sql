@@ -252,6 +252,15 @@ BEGIN ATOMIC
           )
         )
       ),
+      'analysis_results', (
+        SELECT count(*)
+        FROM memsvc.analysis_results AS r
+        INNER JOIN memsvc.analysis_runs AS a ON a.user_id = p_user_id AND a.run_id = r.run_id
+        WHERE r.user_id = p_user_id AND EXISTS (
+          SELECT FROM unnest(a.seeds || r.nodes || r.facts || r.passages) AS i (id)
+          WHERE i.id = ANY (s.passages || p.edge_versions || p.nodes)
+        )
+      ),
       'terms', (
         SELECT count(*)
         FROM memsvc.terms_of(p_user_id, s.passages) AS t

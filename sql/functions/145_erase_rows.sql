@@ -155,6 +155,7 @@ DECLARE
     WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.kind = 'block'
   );
   profile bigint := 0;
+  results bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -177,6 +178,7 @@ BEGIN
 
   signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
   reviews := memsvc.forget_readings(proved, scope.passages);
+  results := memsvc.forget_analysis(proved, scope.passages || plan.edge_versions || plan.nodes);
   profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
@@ -232,7 +234,7 @@ BEGIN
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'duplicate_candidates', pairs, 'profile_versions', profile, 'terms', terms, 'sources', whole
+      'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;

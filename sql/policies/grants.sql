@@ -30,7 +30,8 @@ memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.canonical_nodes
 memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline, memsvc.people, memsvc.daily_activity,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests
+memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
+memsvc.analysis_runs, memsvc.analysis_results
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -44,7 +45,8 @@ memsvc.term_deltas, memsvc.jobs, memsvc.outbox, memsvc.embeddings, memsvc.schedu
 memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, memsvc.edge_types,
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
-memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests
+memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
+memsvc.analysis_runs, memsvc.analysis_results
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
@@ -69,8 +71,9 @@ TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
 GRANT UPDATE (state, place, examined, applied, proposed, seconds, within_budget, error_code, finished_at)
 ON memsvc.sleep_runs TO memsvc_app;
+GRANT UPDATE (state, found, figures, seconds, error_code, finished_at) ON memsvc.analysis_runs TO memsvc_app;
 GRANT DELETE ON memsvc.term_deltas, memsvc.node_types, memsvc.edge_types, memsvc.recall_events, memsvc.sleep_runs,
-memsvc.used_tickets, memsvc.answered_requests
+memsvc.used_tickets, memsvc.answered_requests, memsvc.analysis_runs, memsvc.analysis_results
 TO memsvc_app;
 GRANT UPDATE (verified_at, leftovers) ON memsvc.erasures TO memsvc_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON memsvc.dramatiq_queue, memsvc.dramatiq_worker TO memsvc_app;
@@ -182,6 +185,10 @@ memsvc.top_of_mind(uuid, integer, timestamptz, timestamptz, text[], boolean, int
 memsvc.seeded(bigint, text), memsvc.random_memory(uuid, bigint, timestamptz, timestamptz),
 memsvc.late_scores(uuid, smallint, bit[], uuid[]),
 memsvc.behind_block(uuid, uuid, uuid),
+memsvc.analysed_facts(uuid), memsvc.weighted_pairs(uuid), memsvc.hubs(uuid, integer), memsvc.mentions(uuid),
+memsvc.orphans(uuid, integer), memsvc.contradictions(uuid), memsvc.first_day(text), memsvc.impossible_dates(uuid),
+memsvc.busy_days(uuid, integer, double precision), memsvc.busiest_weeks(uuid, integer),
+memsvc.days_of_facts(uuid, text, integer), memsvc.days_of_people(uuid, integer),
 memsvc.first_person_words(), memsvc.name_grams(text, text, boolean),
 memsvc.forms_called(uuid, text[], timestamptz, timestamptz),
 memsvc.names_in_query(uuid, text, timestamptz, timestamptz, text, boolean),
@@ -261,6 +268,7 @@ memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz), memsvc.ke
 memsvc.revoke_key(uuid, text), memsvc.limit_key(uuid, text, integer, integer), memsvc.count_request(text),
 memsvc.count_messages(text, integer), memsvc.authenticate_key(text, bytea, text), memsvc.user_is_here(uuid),
 memsvc.named_nodes(uuid, uuid, timestamptz, integer),
+memsvc.end_analysis(uuid, uuid, bigint, jsonb, real, jsonb),
 memsvc.identity_cards(uuid, uuid[]), memsvc.refused_pairs(uuid, uuid[], uuid[]),
 memsvc.note_duplicates(uuid, jsonb, text), memsvc.decide_duplicates(uuid, uuid, uuid, text, text),
 memsvc.mention_candidates(uuid, integer[], text[], text[], integer[], uuid[], uuid[]),

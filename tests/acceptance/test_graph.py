@@ -143,3 +143,20 @@ def test_the_guides_examples_run(rig: Rig, tmp_path: Path) -> None:
     assert "Rui works at the boatyard." not in output[2]
     assert "Nessa knows Rui." in told
     assert '"axis":"valid"' in told
+
+
+def test_the_graph_as_a_whole_is_analysed_and_drawn(rig: Rig) -> None:
+    made = ("--from-type", "Person", "--to-type", "Concept")
+    rig.ok("assert", "Vera", "LIKES", "moss", "Vera likes moss.", *made, *AS)
+    rig.ok("assert", "Vera", "DISLIKES", "moss", "Vera dislikes moss.", *made, *AS)
+    assert re.search(r"Vera \(Person\) +\S+ +█+ +2 +1\n", rig.ok("analyse", "hubs", *AS))
+    assert "Vera likes moss. / Vera dislikes moss." in rig.ok("analyse", "anomalies", *AS)
+    near = json.loads(rig.ok("analyse", "pagerank", "--from", "Vera", "--json", *AS))
+    assert [one["nodes"][0]["label"] for one in near["results"]] == ["moss"]
+    for kind in ("communities", "orphans", "habits"):
+        rig.ok("analyse", kind, *AS)
+    listed = rig.ok("analyse", "--runs", *AS)
+    assert listed.count(" done ") == 6
+    assert near["run"]["run_id"] in listed
+    refused(rig, 2, "no analysis 'dreams'", "analyse", "dreams", *AS)
+    refused(rig, 2, "Only pagerank", "analyse", "hubs", "--from", "Vera", *AS)

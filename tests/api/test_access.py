@@ -87,6 +87,8 @@ EVERY_ROUTE = [
     ("POST", "/v1/sleep", "write"),
     ("GET", "/v1/sleep/runs", "read"),
     ("GET", f"/v1/sleep/runs/{NOTHING}", "read"),
+    ("POST", "/v1/analysis/hubs", "write"),
+    *(("GET", f"/v1/analysis/runs{what}", "read") for what in ("", f"/{NOTHING}", f"/{NOTHING}/results")),
     ("POST", "/memory", "write"),
     *(("GET", path, "read") for path in ("/search?q=oak", "/graph", "/context?query=oak")),
     ("GET", "/v1/events", "read"),
@@ -116,6 +118,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/extract": {},
     f"/v1/duplicates/{NOTHING}/split": {"sources": [NOTHING]},
     "/v1/sleep": {},
+    "/v1/analysis/hubs": {},
     "/v1/users": {"name": "Eve"},
     "/v1/keys": {},
 }

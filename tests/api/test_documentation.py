@@ -183,6 +183,8 @@ async def test_every_documented_example_of_a_request_is_accepted(
             if path.endswith("/limits"):
                 key_id = (await chief.post("/v1/keys", json={})).json()["key"]["key_id"]
                 told["{key_id}"] = key_id
+            if path.startswith("/v1/analysis"):
+                told["{kind}"] = "habits"
             if path.endswith("/split"):
                 told["{node_id}"] = told["{split}"]
             body, place = json.dumps(example), path

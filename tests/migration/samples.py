@@ -153,8 +153,14 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'graph.c
 INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
 VALUES ('{USER}', sha256('a key'), sha256('a note'), '{{"change_id": "{THING}"}}');
 """,
-    "0032": f"""
+    "0029": f"""
 INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'profile.changed', '{THING}');
+""",
+    "0030": f"""
+INSERT INTO memsvc.analysis_runs (user_id, run_id, kind, state, found, finished_at)
+VALUES ('{USER}', '{THING}', 'hubs', 'done', 1, '2026-01-02Z');
+INSERT INTO memsvc.analysis_results (user_id, run_id, place, what, score, figures)
+VALUES ('{USER}', '{THING}', 0, 'hub', 2.5, '{{"facts": 3}}');
 """,
 }
 

@@ -22,7 +22,7 @@ INSERTED = {
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
-    *ONTOLOGY,
+    "analysis_runs", "analysis_results", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -63,6 +63,7 @@ UPDATED = {
         "error_code",
         "finished_at",
     },
+    "analysis_runs": {"state", "found", "figures", "seconds", "error_code", "finished_at"},
     "duplicate_candidates": {"score", "evidence", "state", "decided_at", "decided_by"},
 }
 # Who erases: functions of memsvc_eraser alone, on rows of the user that the token proves; a whole user, in all tables.
@@ -84,7 +85,16 @@ TABLE_PRIVILEGES = {
     *((APP, "INSERT", name) for name in INSERTED),
     *(
         (APP, "DELETE", name)
-        for name in ("term_deltas", "recall_events", "sleep_runs", "used_tickets", "answered_requests", *ONTOLOGY)
+        for name in (
+            "term_deltas",
+            "recall_events",
+            "sleep_runs",
+            "used_tickets",
+            "answered_requests",
+            "analysis_runs",
+            "analysis_results",
+            *ONTOLOGY,
+        )
     ),
     *((APP, may, name) for may in ("SELECT", "INSERT", "UPDATE", "DELETE") for name in QUEUE),
     *((READER, "SELECT", name) for name in READS),
@@ -182,6 +192,7 @@ INNER = {
     "forget_recalls",
     "forget_readings",
     "forget_profile",
+    "forget_analysis",
     "bury",
     "lock_memories",
     "add_counts",
@@ -206,6 +217,8 @@ READING = {
     "random_memory",
     "late_scores",
     "behind_block",
+    "analysed_facts", "weighted_pairs", "hubs", "mentions", "orphans", "contradictions", "first_day",
+    "impossible_dates", "busy_days", "busiest_weeks", "days_of_facts", "days_of_people",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
     "match_facts", "expand_names", "known_of", "match_mentions", "name_evidence",
 }  # fmt: skip
@@ -285,6 +298,7 @@ WRITING = {
     "delete_recalls",
     "give_feedback",
     "named_nodes",
+    "end_analysis",
     "identity_cards",
     "refused_pairs",
     "note_duplicates",
@@ -304,7 +318,7 @@ EXECUTE = {
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
         "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls",
-        "forget_readings", "forget_profile", "bury",
+        "forget_readings", "forget_profile", "forget_analysis", "bury",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",
         "user_tables", "rows_of_user", "erase_user_rows",
     },

@@ -41,6 +41,9 @@ INSERTS = {
     "fact_reviews": "(user_id, passage_id, extractor, state, reason, proposal, digest) "
     "VALUES (%(user)s, %(passage)s, 'probe', 'doubtful', 'doubtful', '{}', sha256('probe'))",
     "sleep_runs": "(user_id, task) VALUES (%(user)s, 'probing')",
+    "analysis_runs": "(user_id, kind) VALUES (%(user)s, 'orphans')",
+    "analysis_results": "(user_id, run_id, place, what, score) VALUES (%(user)s, (SELECT r.run_id "
+    "FROM memsvc.analysis_runs AS r WHERE r.user_id = %(user)s LIMIT 1), 9, 'probe', 1)",
     "profile_versions": "(user_id, version, name, kind, text, tokens, token_limit, node_id, asserted_by) "
     "VALUES (%(user)s, 1, 'probe', 'archival', 'x', 1, 500, %(node)s, 'probe')",
     "profile_evidence": "(user_id, version_id, passage_id, lines) VALUES (%(user)s, (SELECT v.version_id "
@@ -71,6 +74,8 @@ CHANGES = {
     "extractions": "UPDATE memsvc.extractions SET asked = true",
     "fact_reviews": "UPDATE memsvc.fact_reviews SET reason = 'changed'",
     "sleep_runs": "UPDATE memsvc.sleep_runs SET examined = 1",
+    "analysis_runs": "UPDATE memsvc.analysis_runs SET found = 1",
+    "analysis_results": "DELETE FROM memsvc.analysis_results",
     "profile_versions": "UPDATE memsvc.profile_versions SET recorded_to = clock_timestamp()",
     "answered_requests": "DELETE FROM memsvc.answered_requests",
     "used_tickets": "DELETE FROM memsvc.used_tickets",

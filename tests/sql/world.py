@@ -33,6 +33,7 @@ USER_TABLES = (
     "edge_versions", "merges", "source_links", "erasures",
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
     "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
+    "analysis_runs", "analysis_results",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -238,6 +239,13 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             [user_id, version_id, stored[1][3]],
         )
         app.execute("INSERT INTO memsvc.sleep_runs (user_id, task) VALUES (%s, 'duplicates')", [user_id])
+        run_id = value(
+            app, "INSERT INTO memsvc.analysis_runs (user_id, kind) VALUES (%s, 'hubs') RETURNING run_id", [user_id]
+        )
+        app.execute(
+            "INSERT INTO memsvc.analysis_results (user_id, run_id, place, what, score) VALUES (%s, %s, 0, 'hub', 1)",
+            [user_id, run_id],
+        )
         app.execute(
             "INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer) "
             "VALUES (%s, sha256('a key'), sha256('a note'), '{}')",

@@ -1,6 +1,6 @@
 """Events of the profile: live clients hear of a block that says something else.
 
-Revision: 0032, after 0028.
+Revision: 0029, after 0028.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from alembic import op
 
 from memsvc.db.locks import lock
 
-revision = "0032"
+revision = "0029"
 down_revision = "0028"
 branch_labels = None
 depends_on = None

@@ -1,0 +1,124 @@
+"""Habits: what comes again on the same days of the week, and people who come together.
+
+Days come from SQL (``memsvc.days_of_facts``, ``memsvc.days_of_people``); whether they are a habit is decided here, by
+how unlikely they are without one. The bar is set for all questions of a run together (Bonferroni), so that a memory
+without habits gives a false one in one run of a hundred.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from math import log10
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from memsvc.access.users import Owner
+from memsvc.analysis.chance import binomial, together
+from memsvc.analysis.findings import MOST_FINDINGS, TIMEOUT, Finding, Found
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+
+SURE = 2.0
+"""-log10 of the chance that a run of a memory without habits gives one."""
+LEAST_WEEKS = 4
+"""In fewer weeks nothing is a habit."""
+LEAST_SHARE = 0.5
+"""Of the weeks between the first and the last time: on which the day must be kept."""
+LEAST_TOGETHER = 0.4
+"""Of the days of the one who is spoken of less: on which two must come together."""
+WEEK = 7
+
+
+class Days(NamedTuple):
+    """Days of a relation, or of two people."""
+
+    nodes: tuple[UUID, ...]
+    type: str
+    days: Sequence[date]
+    """In their order, each once."""
+    facts: Sequence[UUID] = ()
+
+
+def monday(day: date) -> int:
+    """The number of a day's week."""
+    return (day.toordinal() - 1) // WEEK
+
+
+def weekly(told: Sequence[Days], active: Mapping[int, int]) -> Iterator[Finding]:
+    """What comes again on the same weekdays.
+
+    Args:
+        told: relations with their days.
+        active: on how many days of each weekday (1: Monday) anything was said at all.
+    """
+    all_days = sum(active.values()) or 1
+    bar = SURE + log10(max(len(told), 1) * WEEK)
+    for one in told:
+        counts = Counter(day.isoweekday() for day in one.days)
+        kept: list[int] = []
+        surprise = share = 0.0
+        for weekday, count in counts.items():
+            # Of messages the day is one on which something was said; of moments it may be any.
+            chance = max(active.get(weekday, 0) / all_days, 1 / WEEK)
+            weeks = [monday(day) for day in one.days if day.isoweekday() == weekday]
+            regular = count / (weeks[-1] - weeks[0] + 1)
+            unlikely = binomial(count, len(one.days), chance)
+            if count >= LEAST_WEEKS and regular >= LEAST_SHARE and unlikely >= bar:
+                kept.append(weekday)
+                surprise, share = max(surprise, unlikely - bar + SURE), max(share, regular)
+        if kept:
+            figures: dict[str, Any] = {
+                "type": one.type, "weekdays": sorted(kept), "days": len(one.days),
+                "by_weekday": [counts.get(weekday, 0) for weekday in range(1, WEEK + 1)],
+                "share_of_weeks": round(share, 3), "first": one.days[0].isoformat(), "last": one.days[-1].isoformat(),
+            }  # fmt: skip
+            yield Finding(what="weekly", score=round(surprise, 2), nodes=one.nodes, facts=one.facts, figures=figures)
+
+
+def come_together(pairs: Sequence[Days], people: Mapping[UUID, Sequence[date]]) -> Iterator[Finding]:
+    """People who come together: far more often than the days on which each is spoken of would bring about.
+
+    Only the time in which both are spoken of counts, and only days on which anybody is.
+    """
+    bar = SURE + log10(max(len(people) * (len(people) - 1) / 2, 1))
+    anybody = sorted({day for days in people.values() for day in days})
+    for pair in pairs:
+        one, other = (people[node] for node in pair.nodes)
+        first, last = max(one[0], other[0]), min(one[-1], other[-1])
+
+        def within(days: Sequence[date], first: date = first, last: date = last) -> int:
+            return bisect_right(days, last) - bisect_left(days, first)
+
+        alone, others, both = within(one), within(other), len(pair.days)
+        weeks = len({monday(day) for day in pair.days})
+        unlikely = together(both, alone, others, within(anybody))
+        if weeks >= LEAST_WEEKS and both >= LEAST_TOGETHER * min(len(one), len(other)) and unlikely >= bar:
+            figures = {
+                "days": both, "days_of_each": [len(one), len(other)], "weeks": weeks,
+                "expected": round(alone * others / within(anybody), 2),
+                "first": pair.days[0].isoformat(), "last": pair.days[-1].isoformat(),
+            }  # fmt: skip
+            yield Finding(what="together", score=round(unlikely - bar + SURE, 2), nodes=pair.nodes, figures=figures)
+
+
+async def habits(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
+    """A user's habits, the surest first; score: -log10 of the chance that this run would give it without a habit."""
+    user = {"user_id": owner.user_id}
+    async with db.transaction(owner.user_id) as connection:
+        await connection.exec_driver_sql(TIMEOUT)
+        active = {row.weekday: row.days for row in await connection.execute(query("active_weekdays"), user)}
+        values = {**user, "zone": owner.time_zone, "least": LEAST_WEEKS}
+        told = [
+            Days((row.from_node, row.to_node), row.type, row.days, row.facts)
+            for row in await connection.execute(query("days_of_facts"), values)
+        ]
+        rows = (await connection.execute(query("days_of_people"), {**user, "least": LEAST_WEEKS})).all()
+    people = {row.node_id: row.days for row in rows if row.other_id is None}
+    pairs = [Days((row.node_id, row.other_id), "", row.days) for row in rows if row.other_id is not None]
+    found = sorted([*weekly(told, active), *come_together(pairs, people)], key=lambda one: -one.score)
+    return Found(
+        findings=found[:MOST_FINDINGS], total=len(found), figures={"relations": len(told), "people": len(people)}
+    )

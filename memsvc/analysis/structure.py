@@ -1,0 +1,103 @@
+"""What the graph as a whole looks like: hubs, orphans, communities, and what is near to given nodes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+from memsvc.access.users import Owner
+from memsvc.analysis.findings import MOST_FINDINGS, MOST_MEMBERS, TIMEOUT, Finding, Found
+from memsvc.analysis.leiden import leiden, modularity
+from memsvc.analysis.network import Network, load
+from memsvc.analysis.pagerank import pagerank
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+
+SMALLEST = 3
+"""Members of a community that is told of."""
+
+
+async def hubs(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
+    """Nodes by how strongly facts connect them; score: the sum of weight times confidence."""
+    async with db.transaction(owner.user_id) as connection:
+        await connection.exec_driver_sql(TIMEOUT)
+        values = {"user_id": owner.user_id, "limit": MOST_FINDINGS}
+        rows = (await connection.execute(query("analysis_hubs"), values)).all()
+    found = [
+        Finding(
+            what="hub", score=round(row.strength, 3), nodes=[row.node_id],
+            figures={"facts": row.facts, "neighbours": row.neighbours},
+        )
+        for row in rows
+    ]  # fmt: skip
+    return Found(findings=found, total=rows[0].total if rows else 0)
+
+
+async def orphans(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
+    """Nodes that no fact joins to anything; score: how many passages speak of them."""
+    async with db.transaction(owner.user_id) as connection:
+        await connection.exec_driver_sql(TIMEOUT)
+        values = {"user_id": owner.user_id, "limit": MOST_FINDINGS}
+        rows = (await connection.execute(query("analysis_orphans"), values)).all()
+    found = [Finding(what="orphan", score=row.passages, nodes=[row.node_id]) for row in rows]
+    return Found(findings=found, total=rows[0].total if rows else 0)
+
+
+async def communities(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
+    """Groups of nodes, the largest first; score: how many are in it. Within it the strongest nodes go first."""
+    network, nodes, facts = await load(db, owner)
+    return await asyncio.to_thread(_communities, network, nodes, facts)
+
+
+def _communities(network: Network, nodes: Sequence[UUID], facts: int) -> Found:
+    of_node = leiden(network)
+    members: list[list[int]] = [[] for _ in range(max(of_node, default=-1) + 1)]
+    for node, number in enumerate(of_node):
+        members[number].append(node)
+    found = []
+    for group in members:
+        if len(group) < SMALLEST:
+            break  # they come by size
+        strength = sum(network.strength[node] for node in group)
+        number = of_node[group[0]]
+        within = sum(w for node in group for end, w in network.around(node) if of_node[end] == number)
+        strongest = sorted(group, key=lambda node: -network.strength[node])[:MOST_MEMBERS]
+        found.append(
+            Finding(
+                what="community", score=len(group), nodes=[nodes[node] for node in strongest],
+                figures={"size": len(group), "within": round(within / strength, 3)},
+            )
+        )  # fmt: skip
+    figures = {"nodes": network.size, "facts": facts, "modularity": round(modularity(network, of_node), 4)}
+    return Found(findings=found[:MOST_FINDINGS], total=len(found), figures=figures)
+
+
+async def near(db: Database, owner: Owner, seeds: Sequence[UUID]) -> Found:
+    """What is near to given nodes, or to the user's own; score: its share of a walker's time, in thousandths.
+
+    Seeds that no fact connects to anything are nowhere near anything; without any other, nothing is found.
+    """
+    if not seeds:
+        async with db.transaction(owner.user_id) as connection:
+            seeds = (await connection.execute(query("own_nodes"), {"user_id": owner.user_id})).scalars().all()
+    else:
+        async with db.transaction(owner.user_id) as connection:
+            values = {"user_id": owner.user_id, "nodes": list(seeds), "known_at": None}
+            seeds = [row.canonical_id for row in await connection.execute(query("resolve_nodes"), values)]
+    network, nodes, facts = await load(db, owner)
+    return await asyncio.to_thread(_near, network, nodes, facts, set(seeds))
+
+
+def _near(network: Network, nodes: Sequence[UUID], facts: int, seeds: set[UUID]) -> Found:
+    starts = [place for place, node in enumerate(nodes) if node in seeds]
+    figures = {"nodes": network.size, "facts": facts}
+    if not starts:
+        return Found(findings=[], total=0, figures=figures)
+    rank = pagerank(network, starts)
+    own = set(starts)
+    best = sorted((node for node in range(network.size) if rank[node] and node not in own), key=lambda n: -rank[n])
+    found = [
+        Finding(what="near", score=round(1_000 * rank[node], 4), nodes=[nodes[node]]) for node in best[:MOST_FINDINGS]
+    ]
+    return Found(findings=found, total=len(best), figures=figures)
