@@ -118,7 +118,7 @@ CREATE TABLE memsvc.jobs (
     run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
     started_at timestamp with time zone,
-    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text]))),
+    CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text, 'analyse'::text]))),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -464,6 +464,27 @@ $$;
 ALTER FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) IS 'What a change altered, with what held before.';
+
+CREATE FUNCTION memsvc.analysed_facts(p_user_id uuid) RETURNS TABLE(version_id uuid, type text, from_node uuid, to_node uuid, functional boolean, weight real, confidence real, relation text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 10000
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT v.version_id, v.type, e.from_node, e.to_node, v.functional, v.weight, v.confidence,
+    lower(v.data ->> 'relation'), v.valid_from, v.valid_to, v.recorded_from
+  FROM memsvc.all_edges(p_user_id, NULL, NULL) AS e
+  INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = e.version_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.analysed_facts(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.analysed_facts(p_user_id uuid) IS 'All facts of a user that are known now, ends resolved.';
 
 CREATE FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -1133,7 +1154,7 @@ COMMENT ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, 
 
 CREATE FUNCTION memsvc.job_queue(p_kind text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text WHEN (p_kind = 'extract'::text) THEN 'facts'::text WHEN (p_kind = 'sleep'::text) THEN 'sleep'::text ELSE 'upkeep'::text END;
+    RETURN CASE WHEN (p_kind = ANY (ARRAY['process'::text, 'embed'::text])) THEN 'models'::text WHEN (p_kind = 'extract'::text) THEN 'facts'::text WHEN (p_kind = ANY (ARRAY['sleep'::text, 'analyse'::text])) THEN 'sleep'::text ELSE 'upkeep'::text END;
 
 ALTER FUNCTION memsvc.job_queue(p_kind text) OWNER TO memsvc_owner;
 
@@ -2098,6 +2119,80 @@ ALTER FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER
 
 COMMENT ON FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Leaves tombstones of what is about to go.';
 
+CREATE FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) RETURNS TABLE(node_id uuid, week date, said bigint, weeks bigint, best_other bigint, said_other bigint, week_total bigint, other_total bigint)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH spoken AS MATERIALIZED (
+    SELECT m.node_id, m.passage_id, date_trunc('week', m.day::timestamp)::date AS week
+    FROM memsvc.mentions(p_user_id) AS m
+  ),
+  weekly AS MATERIALIZED (SELECT s.node_id, s.week, count(*) AS said FROM spoken AS s GROUP BY s.node_id, s.week),
+  total AS MATERIALIZED (SELECT s.week, count(DISTINCT s.passage_id) AS said FROM spoken AS s GROUP BY s.week),
+  best AS MATERIALIZED (
+    SELECT DISTINCT ON (w.node_id) w.node_id, w.week, w.said FROM weekly AS w
+    ORDER BY w.node_id, w.said DESC, w.week
+  ),
+  other AS (
+    SELECT b.node_id, count(*) AS weeks, max(w.said) AS best, sum(w.said) AS said
+    FROM best AS b INNER JOIN weekly AS w ON w.node_id = b.node_id
+    WHERE b.said >= p_least AND abs(w.week - b.week) > 7
+    GROUP BY b.node_id
+  )
+  SELECT b.node_id, b.week, b.said, o.weeks, o.best, o.said::bigint, t.said, (
+      SELECT sum(u.said) FROM total AS u WHERE abs(u.week - b.week) > 7
+    )::bigint
+  FROM best AS b
+  INNER JOIN other AS o ON o.node_id = b.node_id
+  INNER JOIN total AS t ON t.week = b.week
+  ORDER BY b.node_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) IS 'The week in which most was said of each node.';
+
+CREATE FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision) RETURNS TABLE(day date, messages bigint, usual double precision, distance double precision, around bigint[])
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  least_days CONSTANT integer := 10;
+BEGIN
+  RETURN QUERY
+  WITH active AS MATERIALIZED (
+    SELECT a.day, a.messages, sqrt(a.messages + 0.375) AS root FROM memsvc.daily_activity AS a
+    WHERE a.user_id = p_user_id AND a.messages > 0
+  )
+  SELECT a.day, a.messages, greatest(power(o.middle, 2) - 0.375, 0), (a.root - o.middle) / o.spread, ARRAY(
+      SELECT coalesce(b.messages, 0)
+      FROM generate_series(-7, 7) AS d (away) LEFT JOIN active AS b ON b.day = a.day + d.away
+      ORDER BY d.away
+    )
+  FROM active AS a
+  CROSS JOIN LATERAL (
+    SELECT count(*) AS days, percentile_cont(0.5) WITHIN GROUP (ORDER BY b.root) AS middle, greatest(
+        0.5, (percentile_cont(0.9) WITHIN GROUP (ORDER BY b.root) - percentile_cont(0.5) WITHIN GROUP (ORDER BY b.root))
+        / 1.2816 -- by which a normal distribution's ninth decile lies above its middle
+      ) AS spread
+    FROM active AS b WHERE b.day BETWEEN a.day - 42 AND a.day + 42 AND b.day <> a.day
+  ) AS o
+  WHERE a.messages >= p_least AND o.days >= least_days AND a.root > o.middle + p_distance * o.spread
+  ORDER BY a.day;
+END
+$$;
+
+ALTER FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision) IS 'Days of many more messages than were usual around them.';
+
 CREATE FUNCTION memsvc.change_models() RETURNS void
     LANGUAGE sql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2647,6 +2742,67 @@ ALTER FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limi
 
 COMMENT ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) IS 'Removes the next batch of an erasure; the receipt.';
 
+CREATE FUNCTION memsvc.contradictions(p_user_id uuid) RETURNS TABLE(what text, nodes uuid[], facts uuid[], confidence real)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  directed CONSTANT text[] := ARRAY[
+    'PART_OF', 'PRECEDES', 'CAUSED_BY', 'DERIVED_FROM', 'SUPERSEDES', 'EXAMPLE_OF', 'VERSION_OF', 'CREATED'
+  ];
+  -- What A is to B and B cannot be to A.
+  elders CONSTANT text[] := ARRAY[
+    'mother', 'father', 'parent', 'son', 'daughter', 'child', 'grandmother', 'grandfather', 'grandparent', 'grandson',
+    'granddaughter', 'grandchild', 'aunt', 'uncle', 'niece', 'nephew'
+  ];
+BEGIN
+  RETURN QUERY
+  WITH fact AS MATERIALIZED (SELECT f.* FROM memsvc.analysed_facts(p_user_id) AS f),
+  pair AS (
+    SELECT 'two_values' AS what, a.version_id AS one, b.version_id AS two
+    FROM fact AS a
+    INNER JOIN fact AS b ON b.from_node = a.from_node AND b.type = a.type
+      AND b.version_id > a.version_id AND b.to_node <> a.to_node
+    WHERE a.functional AND b.functional AND a.valid_from < b.valid_to AND b.valid_from < a.valid_to
+    UNION ALL
+    SELECT 'opposites', a.version_id, b.version_id
+    FROM fact AS a
+    INNER JOIN fact AS b ON b.from_node = a.from_node AND b.to_node = a.to_node
+    WHERE a.type = 'LIKES' AND b.type = 'DISLIKES' AND a.valid_from < b.valid_to AND b.valid_from < a.valid_to
+    UNION ALL
+    SELECT 'both_ways', a.version_id, b.version_id
+    FROM fact AS a
+    INNER JOIN fact AS b ON b.from_node = a.to_node AND b.to_node = a.from_node AND b.type = a.type
+      AND b.version_id > a.version_id
+    WHERE a.from_node <> a.to_node AND a.valid_from < b.valid_to AND b.valid_from < a.valid_to
+      AND (a.type = ANY (directed) OR (a.type = 'FAMILY_OF' AND a.relation = ANY (elders) AND b.relation = a.relation))
+    UNION ALL
+    SELECT 'of_itself', a.version_id, NULL
+    FROM fact AS a
+    WHERE a.from_node = a.to_node AND (a.type = ANY (directed) OR a.type IN ('KNOWS', 'FAMILY_OF'))
+  )
+  SELECT p.what,
+    ARRAY(
+      SELECT n.id FROM (
+        VALUES (a.from_node, 1), (a.to_node, 2), (b.from_node, 3), (b.to_node, 4)
+      ) AS n (id, place)
+      WHERE n.id IS NOT NULL GROUP BY n.id ORDER BY min(n.place)
+    ),
+    array_remove(ARRAY[p.one, p.two], NULL), least(a.confidence, b.confidence)
+  FROM pair AS p
+  INNER JOIN fact AS a ON a.version_id = p.one
+  LEFT JOIN fact AS b ON b.version_id = p.two
+  ORDER BY p.what, p.one, p.two;
+END
+$$;
+
+ALTER FUNCTION memsvc.contradictions(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.contradictions(p_user_id uuid) IS 'Facts that exclude each other.';
+
 CREATE FUNCTION memsvc.core_user_id() RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN '00000000-0000-0000-0000-000000000000'::uuid;
@@ -2822,6 +2978,87 @@ $$;
 ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
+
+CREATE FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) RETURNS TABLE(from_node uuid, type text, to_node uuid, days date[], facts uuid[])
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH fact AS MATERIALIZED (
+    SELECT f.*, f.valid_from > '-infinity' AND f.valid_to <= f.valid_from + interval '36 hours' AS moment
+    FROM memsvc.analysed_facts(p_user_id) AS f
+  ),
+  told AS (
+    SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE p_zone)::date AS day
+    FROM fact AS f WHERE f.moment
+    UNION ALL
+    SELECT f.from_node, f.type, f.to_node, f.version_id,
+      (p.said_at AT TIME ZONE make_interval(mins => p.said_offset))::date
+    FROM fact AS f
+    INNER JOIN source_links AS l ON l.user_id = p_user_id AND l.edge_version_id = f.version_id
+      AND l.recorded_to = 'infinity' AND l.stance = 'supports'
+    INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = l.passage_id
+    WHERE NOT f.moment
+  )
+  SELECT t.from_node, t.type, t.to_node, array_agg(DISTINCT t.day ORDER BY t.day),
+    array_agg(DISTINCT t.version_id ORDER BY t.version_id)
+  FROM told AS t
+  GROUP BY t.from_node, t.type, t.to_node
+  HAVING count(DISTINCT t.day) >= p_least
+  ORDER BY t.from_node, t.type, t.to_node;
+END
+$$;
+
+ALTER FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) IS 'Days on which relations happened or were told of.';
+
+CREATE FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer) RETURNS TABLE(node_id uuid, other_id uuid, days date[])
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH person AS MATERIALIZED (
+    SELECT DISTINCT coalesce(r.canonical_id, v.node_id) AS node_id
+    FROM node_versions AS v
+    LEFT JOIN memsvc.resolve_nodes(p_user_id, ARRAY(
+      SELECT m.node_id FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_to = 'infinity'
+    )) AS r ON r.node_id = v.node_id
+    WHERE v.user_id = p_user_id AND v.type = 'Person' AND v.recorded_to = 'infinity'
+  ),
+  spoken AS MATERIALIZED (
+    SELECT m.node_id, m.passage_id, m.day, count(*) OVER (PARTITION BY m.passage_id) AS people
+    FROM memsvc.mentions(p_user_id) AS m
+    INNER JOIN person AS p ON p.node_id = m.node_id
+  ),
+  together AS (
+    SELECT a.node_id, b.node_id AS other_id, array_agg(DISTINCT a.day ORDER BY a.day) AS days
+    FROM spoken AS a
+    INNER JOIN spoken AS b ON b.passage_id = a.passage_id
+    WHERE a.node_id < b.node_id AND a.people <= 12 AND b.people <= 12
+    GROUP BY a.node_id, b.node_id
+    HAVING count(DISTINCT a.day) >= p_least
+  )
+  SELECT s.node_id, NULL::uuid, array_agg(DISTINCT s.day ORDER BY s.day) FROM spoken AS s GROUP BY s.node_id
+  UNION ALL
+  SELECT t.node_id, t.other_id, t.days FROM together AS t
+  ORDER BY 1, 2;
+END
+$$;
+
+ALTER FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer) IS 'Days on which people are spoken of, each and two together.';
 
 CREATE TABLE memsvc.duplicate_candidates (
     user_id uuid NOT NULL,
@@ -3441,6 +3678,50 @@ ALTER FUNCTION memsvc.embedding_totals() OWNER TO memsvc_recall;
 
 COMMENT ON FUNCTION memsvc.embedding_totals() IS 'How many vectors each model gave, over all users, and in a row without model how many messages there are.';
 
+CREATE FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  gone uuid[];
+BEGIN
+  PERFORM memsvc.keep_memories(p_user_id);
+  UPDATE analysis_runs AS r
+  SET state = 'done', found = p_found, figures = p_figures, seconds = p_seconds, finished_at = clock_timestamp()
+  WHERE r.user_id = p_user_id AND r.run_id = p_run_id AND r.state = 'open';
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  WITH result AS MATERIALIZED (
+    SELECT r.* FROM jsonb_to_recordset(p_results) AS r (nodes uuid[], facts uuid[], passages uuid[])
+  ),
+  lost AS (
+    SELECT i.id FROM result AS r CROSS JOIN LATERAL unnest(r.nodes) AS i (id)
+    WHERE NOT EXISTS (SELECT FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = i.id OFFSET 0)
+    UNION ALL
+    SELECT i.id FROM result AS r CROSS JOIN LATERAL unnest(r.facts) AS i (id)
+    WHERE NOT EXISTS (SELECT FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = i.id OFFSET 0)
+    UNION ALL
+    SELECT i.id FROM result AS r CROSS JOIN LATERAL unnest(r.passages) AS i (id)
+    WHERE NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = i.id OFFSET 0)
+  )
+  SELECT coalesce(array_agg(l.id), '{}') INTO gone FROM lost AS l;
+  INSERT INTO analysis_results (user_id, run_id, place, what, score, nodes, facts, passages, figures)
+  SELECT p_user_id, p_run_id, r.place, r.what, r.score, r.nodes, r.facts, r.passages, r.figures
+  FROM jsonb_to_recordset(p_results) AS r (
+    place integer, what text, score double precision, nodes uuid[], facts uuid[], passages uuid[], figures jsonb
+  )
+  WHERE NOT (r.nodes && gone OR r.facts && gone OR r.passages && gone);
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) IS 'Ends a run of an analysis with what it found; false: it was not open.';
+
 CREATE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -3552,6 +3833,7 @@ DECLARE
     WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.kind = 'block'
   );
   profile bigint := 0;
+  results bigint := 0;
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -3574,6 +3856,7 @@ BEGIN
 
   signals := memsvc.forget_recalls(proved, scope.passages || plan.edge_versions);
   reviews := memsvc.forget_readings(proved, scope.passages);
+  results := memsvc.forget_analysis(proved, scope.passages || plan.edge_versions || plan.nodes);
   profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
@@ -3629,7 +3912,7 @@ BEGIN
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'duplicate_candidates', pairs, 'profile_versions', profile, 'terms', terms, 'sources', whole
+      'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms, 'sources', whole
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;
@@ -4344,6 +4627,15 @@ ALTER FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integ
 
 COMMENT ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) IS 'Ends one pending job in the caller''s transaction: done, again or gone.';
 
+CREATE FUNCTION memsvc.first_day(p_written text) RETURNS date
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    RETURN CASE WHEN ((p_written ~ '^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$'::text) AND pg_input_is_valid(rpad(p_written, 10, substr('0001-01-01'::text, (length(p_written) + 1))), 'date'::text)) THEN (rpad(p_written, 10, substr('0001-01-01'::text, (length(p_written) + 1))))::date ELSE NULL::date END;
+
+ALTER FUNCTION memsvc.first_day(p_written text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.first_day(p_written text) IS 'The first day of a written year, month or day; null where it is none.';
+
 CREATE FUNCTION memsvc.first_person_words() RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ARRAY['i'::text, 'me'::text, 'my'::text, 'mine'::text, 'myself'::text, 'ich'::text, 'mich'::text, 'mir'::text, 'mein'::text, 'meine'::text, 'meinen'::text, 'meinem'::text, 'meiner'::text, 'je'::text, 'moi'::text, 'yo'::text, 'eu'::text, 'meu'::text, 'minha'::text, '我'::text, '私'::text, '僕'::text, '俺'::text];
@@ -4397,6 +4689,34 @@ $$;
 ALTER FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) IS 'Adds a user''s recalls to memory_signals, so many events at most; how many.';
+
+CREATE FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  runs CONSTANT uuid[] := ARRAY(
+    SELECT r.run_id FROM analysis_runs AS r
+    WHERE r.user_id = p_user_id AND EXISTS (SELECT FROM unnest(r.seeds) AS i (id) WHERE i.id = ANY (p_ids))
+  );
+  gone bigint;
+BEGIN
+  DELETE FROM analysis_results AS d
+  WHERE d.user_id = p_user_id AND (
+    d.run_id = ANY (runs)
+    OR EXISTS (SELECT FROM unnest(d.nodes || d.facts || d.passages) AS i (id) WHERE i.id = ANY (p_ids))
+  );
+  GET DIAGNOSTICS gone = ROW_COUNT;
+  DELETE FROM analysis_runs AS d WHERE d.user_id = p_user_id AND d.run_id = ANY (runs);
+  RETURN gone;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) IS 'Takes what is erased out of what analyses found; how many results went.';
 
 CREATE FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) RETURNS bigint
     LANGUAGE plpgsql
@@ -5587,6 +5907,30 @@ ALTER FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side
 
 COMMENT ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) IS 'One hop from nodes: the strongest edges of each and where they lead.';
 
+CREATE FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) RETURNS TABLE(node_id uuid, facts bigint, neighbours bigint, strength double precision, total bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH pair AS MATERIALIZED (SELECT w.* FROM memsvc.weighted_pairs(p_user_id) AS w)
+  SELECT s.node_id, sum(s.facts)::bigint, count(*), sum(s.weight), count(*) OVER ()
+  FROM (
+    SELECT p.node_id, p.facts, p.weight FROM pair AS p
+    UNION ALL SELECT p.other_id, p.facts, p.weight FROM pair AS p
+  ) AS s
+  GROUP BY s.node_id
+  ORDER BY sum(s.weight) DESC, s.node_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) IS 'Nodes by the strength of their facts.';
+
 CREATE TABLE memsvc.source_links (
     user_id uuid NOT NULL,
     link_id uuid DEFAULT uuidv7() NOT NULL,
@@ -5860,6 +6204,75 @@ END;
 ALTER FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) IS 'What a judge of identity needs to know about nodes.';
+
+CREATE FUNCTION memsvc.impossible_dates(p_user_id uuid) RETURNS TABLE(what text, nodes uuid[], facts uuid[], passages uuid[], day date, confidence real)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  lived CONSTANT text[] := ARRAY[
+    'KNOWS', 'WORKS_AT', 'LIVES_IN', 'LOCATED_AT', 'PARTICIPATED_IN', 'OWNS', 'LIKES', 'DISLIKES', 'FEELS', 'WANTS',
+    'CREATED', 'USES'
+  ];
+BEGIN
+  RETURN QUERY
+  WITH resolved AS MATERIALIZED (
+    SELECT r.* FROM memsvc.resolve_nodes(p_user_id, ARRAY(
+      SELECT m.node_id FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_to = 'infinity'
+    )) AS r
+  ),
+  written AS (
+    SELECT coalesce(r.canonical_id, v.node_id) AS node_id,
+      coalesce(v.data ->> 'born', v.data ->> 'birth_date', v.data ->> 'date_of_birth') AS born,
+      coalesce(v.data ->> 'died', v.data ->> 'death_date', v.data ->> 'date_of_death') AS died
+    FROM node_versions AS v
+    LEFT JOIN resolved AS r ON r.node_id = v.node_id
+    WHERE v.user_id = p_user_id AND v.type = 'Person' AND v.recorded_to = 'infinity'
+  ),
+  person AS MATERIALIZED (
+    SELECT w.node_id, min(memsvc.first_day(w.born)) AS born, max(
+      memsvc.first_day(w.died)
+      + CASE length(w.died) WHEN 4 THEN interval '1 year' WHEN 7 THEN interval '1 month' ELSE interval '1 day' END
+    ) AS died
+    FROM written AS w GROUP BY w.node_id
+  ),
+  dated AS (
+    SELECT f.*, p.born, p.died FROM memsvc.analysed_facts(p_user_id) AS f
+    INNER JOIN person AS p ON p.node_id = f.from_node
+    WHERE f.type = ANY (lived) AND f.valid_from > '-infinity'
+  ),
+  wrong AS (
+    SELECT CASE
+        WHEN d.valid_from < d.born - interval '1 day' THEN 'before_birth'
+        WHEN d.valid_from > d.died + interval '1 day' THEN 'after_death'
+        WHEN d.born IS NULL AND d.valid_from < d.recorded_from - interval '150 years' THEN 'long_ago'
+        WHEN d.valid_from > d.recorded_from + interval '30 years' THEN 'far_ahead'
+      END AS what, ARRAY[d.from_node, d.to_node] AS nodes, ARRAY[d.version_id] AS facts, '{}'::uuid[] AS passages,
+      d.valid_from AS at, d.confidence
+    FROM dated AS d
+    UNION ALL
+    SELECT CASE WHEN p.said_at > p.recorded_at THEN 'said_ahead' ELSE 'said_at_zero' END, '{}', '{}',
+      ARRAY[p.passage_id], p.said_at, 1
+    FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.part = 0 AND (
+      p.said_at > p.recorded_at + interval '1 day'
+      OR p.said_at BETWEEN timestamptz '1969-12-31 00:00Z' AND timestamptz '1970-01-02 00:00Z'
+    )
+  )
+  SELECT w.what, w.nodes, w.facts, w.passages, (w.at AT TIME ZONE 'UTC')::date, w.confidence
+  FROM wrong AS w
+  WHERE w.what IS NOT NULL
+  ORDER BY w.what, w.at;
+END
+$$;
+
+ALTER FUNCTION memsvc.impossible_dates(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.impossible_dates(p_user_id uuid) IS 'Facts and messages whose times cannot be right.';
 
 CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -7204,6 +7617,50 @@ ALTER FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kin
 
 COMMENT ON FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) IS 'Nodes that mentions of a text may mean.';
 
+CREATE FUNCTION memsvc.mentions(p_user_id uuid) RETURNS TABLE(node_id uuid, passage_id uuid, day date)
+    LANGUAGE plpgsql STABLE ROWS 10000
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH link AS MATERIALIZED (
+    SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.recorded_to = 'infinity' AND l.stance = 'supports'
+  ),
+  spoken AS MATERIALIZED (
+    SELECT l.passage_id, l.node_id FROM link AS l WHERE l.node_id IS NOT NULL
+    UNION
+    SELECT l.passage_id, v.node_id FROM link AS l
+    INNER JOIN node_versions AS v ON v.user_id = p_user_id AND v.version_id = l.node_version_id
+    UNION
+    SELECT l.passage_id, a.node_id FROM link AS l
+    INNER JOIN aliases AS a ON a.user_id = p_user_id AND a.alias_id = l.alias_id
+    UNION
+    SELECT l.passage_id, n.node_id FROM link AS l
+    INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = l.edge_version_id
+    CROSS JOIN LATERAL (VALUES (v.from_node), (v.to_node)) AS n (node_id)
+  ),
+  resolved AS MATERIALIZED (
+    SELECT r.* FROM memsvc.resolve_nodes(p_user_id, ARRAY(
+      SELECT m.node_id FROM merges AS m WHERE m.user_id = p_user_id AND m.recorded_to = 'infinity'
+    )) AS r
+  )
+  SELECT DISTINCT coalesce(r.canonical_id, s.node_id), s.passage_id,
+    (p.said_at AT TIME ZONE make_interval(mins => p.said_offset))::date
+  FROM spoken AS s
+  INNER JOIN passages AS p ON p.user_id = p_user_id AND p.passage_id = s.passage_id
+  LEFT JOIN resolved AS r ON r.node_id = s.node_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.mentions(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.mentions(p_user_id uuid) IS 'Which passages speak of which nodes, and on which day.';
+
 CREATE FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF memsvc.merges
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -8459,6 +8916,43 @@ ALTER FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes 
 
 COMMENT ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Open edges of some types at stored nodes, the strongest of each.';
 
+CREATE FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) RETURNS TABLE(node_id uuid, passages bigint, total bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH joined AS MATERIALIZED (
+    SELECT n.node_id FROM memsvc.all_edges(p_user_id, NULL, NULL) AS e
+    CROSS JOIN LATERAL (VALUES (e.from_node), (e.to_node)) AS n (node_id)
+    WHERE e.from_node <> e.to_node
+    UNION
+    SELECT v.node_id FROM node_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.data @> '{"self": true}'
+  ),
+  alone AS MATERIALIZED (
+    SELECT a.node_id FROM memsvc.all_nodes(p_user_id, NULL) AS a (node_id)
+    EXCEPT SELECT j.node_id FROM joined AS j
+  ),
+  spoken AS (
+    SELECT m.node_id, count(*) AS passages FROM memsvc.mentions(p_user_id) AS m GROUP BY m.node_id
+  )
+  SELECT a.node_id, coalesce(s.passages, 0), count(*) OVER ()
+  FROM alone AS a
+  LEFT JOIN spoken AS s ON s.node_id = a.node_id
+  ORDER BY coalesce(s.passages, 0) DESC, a.node_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) IS 'Nodes that no fact joins to anything.';
+
 CREATE FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(names bigint, merges bigint, evidence bigint)
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
@@ -9247,6 +9741,95 @@ ALTER FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) IS 'In how many of these passages each term stands.';
 
+CREATE TABLE memsvc.analysis_results (
+    user_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    place integer NOT NULL,
+    what text NOT NULL,
+    score double precision NOT NULL,
+    nodes uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    facts uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    passages uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    figures jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT analysis_results_figures_check CHECK ((jsonb_typeof(figures) = 'object'::text)),
+    CONSTRAINT analysis_results_place_check CHECK ((place >= 0)),
+    CONSTRAINT analysis_results_score_check CHECK (((score >= (0)::double precision) AND (score < 'Infinity'::double precision))),
+    CONSTRAINT analysis_results_what_check CHECK ((what ~ '^[a-z][a-z_]{0,39}$'::text))
+);
+
+ALTER TABLE ONLY memsvc.analysis_results FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.analysis_results OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.analysis_results IS 'What analyses found: ids and numbers, no text. A result that names something goes with it when it is erased.';
+
+COMMENT ON COLUMN memsvc.analysis_results.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.analysis_results.run_id IS 'The run that found it.';
+
+COMMENT ON COLUMN memsvc.analysis_results.place IS 'Its place in that run, from 0: the best first.';
+
+COMMENT ON COLUMN memsvc.analysis_results.what IS 'What it is, for example community or busy_day.';
+
+COMMENT ON COLUMN memsvc.analysis_results.score IS 'How strong it is; comparable within what it is.';
+
+COMMENT ON COLUMN memsvc.analysis_results.nodes IS 'Nodes that it is about; of a community the strongest 200.';
+
+COMMENT ON COLUMN memsvc.analysis_results.facts IS 'Versions of edges that it is about.';
+
+COMMENT ON COLUMN memsvc.analysis_results.passages IS 'Passages that it is about.';
+
+COMMENT ON COLUMN memsvc.analysis_results.figures IS 'Its numbers and days.';
+
+CREATE TABLE memsvc.analysis_runs (
+    user_id uuid NOT NULL,
+    run_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    seeds uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    found bigint DEFAULT 0 NOT NULL,
+    figures jsonb DEFAULT '{}'::jsonb NOT NULL,
+    seconds real DEFAULT 0 NOT NULL,
+    error_code text,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT analysis_runs_figures_check CHECK ((jsonb_typeof(figures) = 'object'::text)),
+    CONSTRAINT analysis_runs_finished CHECK (((state = 'open'::text) = (finished_at IS NULL))),
+    CONSTRAINT analysis_runs_found_check CHECK ((found >= 0)),
+    CONSTRAINT analysis_runs_kind_check CHECK ((kind = ANY (ARRAY['hubs'::text, 'communities'::text, 'orphans'::text, 'anomalies'::text, 'habits'::text, 'pagerank'::text]))),
+    CONSTRAINT analysis_runs_seconds_check CHECK ((seconds >= (0)::double precision)),
+    CONSTRAINT analysis_runs_seeds_check CHECK ((cardinality(seeds) <= 20)),
+    CONSTRAINT analysis_runs_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY memsvc.analysis_runs FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.analysis_runs OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.analysis_runs IS 'Analyses that were asked for, and what they cost. Holds no text.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.run_id IS 'Time-ordered id.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.kind IS 'Which analysis.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.seeds IS 'Of pagerank: the nodes from which it walks; empty: the user''s own.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.state IS 'open: it waits or works; done; failed: see error_code.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.found IS 'How many things it found; at most the best 1,000 are kept.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.figures IS 'Numbers of the whole, such as nodes, facts and modularity.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.seconds IS 'How long it worked.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.error_code IS 'Why it failed.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.started_at IS 'When it was asked for.';
+
+COMMENT ON COLUMN memsvc.analysis_runs.finished_at IS 'When it ended; null: it has not.';
+
 CREATE TABLE memsvc.fact_reviews (
     user_id uuid NOT NULL,
     review_id uuid DEFAULT uuidv7() NOT NULL,
@@ -9476,7 +10059,12 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                     FROM memsvc.profile_versions v
                    WHERE ((v.user_id = preview_erasure.p_user_id) AND ((v.node_id = ANY (p.nodes)) OR (v.source_id = s.source_id) OR ((preview_erasure.p_kind = 'block'::text) AND (v.block_id = preview_erasure.p_subject_id)) OR (EXISTS ( SELECT
                             FROM memsvc.profile_evidence e
-                           WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.version_id = v.version_id) AND (e.passage_id = ANY (s.passages)))))))), 'terms', ( SELECT count(*) AS count
+                           WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.version_id = v.version_id) AND (e.passage_id = ANY (s.passages)))))))), 'analysis_results', ( SELECT count(*) AS count
+                    FROM (memsvc.analysis_results r
+                      JOIN memsvc.analysis_runs a ON (((a.user_id = preview_erasure.p_user_id) AND (a.run_id = r.run_id))))
+                   WHERE ((r.user_id = preview_erasure.p_user_id) AND (EXISTS ( SELECT
+                            FROM unnest((((a.seeds || r.nodes) || r.facts) || r.passages)) i(id)
+                           WHERE (i.id = ANY (((s.passages || p.edge_versions) || p.nodes))))))), 'terms', ( SELECT count(*) AS count
                     FROM (memsvc.terms_of(preview_erasure.p_user_id, s.passages) t(kind, form, term, passages)
                       LEFT JOIN ( SELECT k.kind,
                              k.form,
@@ -11386,6 +11974,29 @@ ALTER FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) OWNE
 
 COMMENT ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) IS 'What one version, name or merge says, with its times.';
 
+CREATE FUNCTION memsvc.weighted_pairs(p_user_id uuid) RETURNS TABLE(node_id uuid, other_id uuid, facts bigint, weight double precision)
+    LANGUAGE plpgsql STABLE ROWS 10000
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := clock_timestamp();
+BEGIN
+  RETURN QUERY
+  SELECT least(f.from_node, f.to_node), greatest(f.from_node, f.to_node), count(*),
+    sum(f.weight::double precision * f.confidence)
+  FROM memsvc.analysed_facts(p_user_id) AS f
+  WHERE f.valid_from <= moment AND f.valid_to > moment AND f.from_node <> f.to_node
+  GROUP BY least(f.from_node, f.to_node), greatest(f.from_node, f.to_node)
+  ORDER BY 1, 2;
+END
+$$;
+
+ALTER FUNCTION memsvc.weighted_pairs(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) IS 'Pairs of nodes that facts join now, and how strongly.';
+
 CREATE FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -12947,6 +13558,12 @@ ALTER TABLE ONLY memsvc.aliases
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_pkey PRIMARY KEY (user_id, alias_id);
 
+ALTER TABLE ONLY memsvc.analysis_results
+    ADD CONSTRAINT analysis_results_pkey PRIMARY KEY (user_id, run_id, place);
+
+ALTER TABLE ONLY memsvc.analysis_runs
+    ADD CONSTRAINT analysis_runs_pkey PRIMARY KEY (user_id, run_id);
+
 ALTER TABLE ONLY memsvc.answered_requests
     ADD CONSTRAINT answered_requests_pkey PRIMARY KEY (user_id, request_key);
 
@@ -13169,6 +13786,10 @@ CREATE INDEX aliases_recorded ON memsvc.aliases USING btree (user_id, recorded_f
 
 CREATE INDEX aliases_trigrams ON memsvc.aliases USING gin ((ARRAY[user_id]), normal_form public.gin_trgm_ops) WITH (fastupdate=off);
 
+CREATE INDEX analysis_runs_of_kind ON memsvc.analysis_runs USING btree (user_id, kind, run_id);
+
+CREATE UNIQUE INDEX analysis_runs_open ON memsvc.analysis_runs USING btree (user_id, kind, seeds) WHERE (state = 'open'::text);
+
 CREATE INDEX audit_log_erasures ON memsvc.audit_log USING btree (user_id) WHERE (action = ANY (ARRAY['user.erase'::text, 'user.erased'::text]));
 
 CREATE INDEX changes_undone ON memsvc.changes USING btree (user_id, undoes) WHERE (undoes IS NOT NULL);
@@ -13376,6 +13997,12 @@ CREATE TRIGGER unsent AFTER DELETE ON memsvc.jobs FOR EACH ROW EXECUTE FUNCTION 
 ALTER TABLE ONLY memsvc.aliases
     ADD CONSTRAINT aliases_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
 
+ALTER TABLE ONLY memsvc.analysis_results
+    ADD CONSTRAINT analysis_results_user_id_run_id_fkey FOREIGN KEY (user_id, run_id) REFERENCES memsvc.analysis_runs(user_id, run_id);
+
+ALTER TABLE ONLY memsvc.analysis_runs
+    ADD CONSTRAINT analysis_runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
 ALTER TABLE ONLY memsvc.answered_requests
     ADD CONSTRAINT answered_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
@@ -13550,6 +14177,10 @@ CREATE POLICY account_rows ON memsvc.users TO memsvc_owner USING (true) WITH CHE
 
 ALTER TABLE memsvc.aliases ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.analysis_results ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.analysis_runs ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.answered_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.api_keys ENABLE ROW LEVEL SECURITY;
@@ -13653,6 +14284,10 @@ ALTER TABLE memsvc.nodes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY own_rows ON memsvc.aliases TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.analysis_results TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.analysis_runs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.answered_requests TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -13852,6 +14487,11 @@ GRANT ALL ON FUNCTION memsvc.all_users_sizes() TO memsvc_analyst;
 REVOKE ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -14025,6 +14665,16 @@ GRANT ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) TO m
 
 REVOKE ALL ON FUNCTION memsvc.bury(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.busiest_weeks(p_user_id uuid, p_least integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.busy_days(p_user_id uuid, p_least integer, p_distance double precision) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.change_models() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.change_shown(p_user_id uuid, p_change_id uuid, p_most integer) FROM PUBLIC;
@@ -14082,6 +14732,11 @@ GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsv
 REVOKE ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.core_user_id() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_reader;
@@ -14115,6 +14770,16 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+
+REVOKE ALL ON FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.days_of_people(p_user_id uuid, p_least integer) TO memsvc_recall;
 
 GRANT SELECT,INSERT ON TABLE memsvc.duplicate_candidates TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.duplicate_candidates TO memsvc_reader;
@@ -14215,6 +14880,9 @@ GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_recall
 REVOKE ALL ON FUNCTION memsvc.embedding_totals() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.embedding_totals() TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.ensure_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
 
@@ -14288,6 +14956,11 @@ GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.finish_job(p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.first_day(p_written text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.first_day(p_written text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.first_day(p_written text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.first_day(p_written text) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.first_person_words() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_reader;
@@ -14295,6 +14968,8 @@ GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) FROM PUBLIC;
 
@@ -14397,6 +15072,11 @@ GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[],
 GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) TO memsvc_recall;
+
 GRANT SELECT,INSERT ON TABLE memsvc.source_links TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.source_links TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.source_links TO memsvc_recall;
@@ -14406,6 +15086,11 @@ GRANT UPDATE(recorded_to) ON TABLE memsvc.source_links TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.impossible_dates(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.impossible_dates(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.impossible_dates(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.impossible_dates(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) TO memsvc_app;
@@ -14498,6 +15183,11 @@ GRANT ALL ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_o
 
 REVOKE ALL ON FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.mentions(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.mentions(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.mentions(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.mentions(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.merges_among(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
@@ -14638,6 +15328,11 @@ GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p
 GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -14684,6 +15379,26 @@ GRANT ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) TO mems
 REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.analysis_results TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.analysis_results TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.analysis_results TO memsvc_eraser;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.analysis_runs TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.analysis_runs TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.analysis_runs TO memsvc_eraser;
+
+GRANT UPDATE(state) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(found) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(figures) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(seconds) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(error_code) ON TABLE memsvc.analysis_runs TO memsvc_app;
+
+GRANT UPDATE(finished_at) ON TABLE memsvc.analysis_runs TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.fact_reviews TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.fact_reviews TO memsvc_reader;
@@ -14954,6 +15669,11 @@ REVOKE ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uu
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) TO memsvc_app;
