@@ -107,8 +107,8 @@ async def test_what_doors_kept_for_a_while_goes_for_users_who_do_not_come_back(
     await tidied(db, owner, settings)
     for table in ("answered_requests", "used_tickets"):
         for user, left in ((owner, 1), (other, 2)):
-            count = f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s".encode()
-            assert value(admin, count, [user.user_id]) == left
+            count = f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %(user)s"
+            assert value(admin, count, {"user": user.user_id}) == left
 
 
 async def test_how_long_things_are_kept_is_a_setting(
