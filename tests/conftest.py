@@ -11,6 +11,7 @@ import fcntl
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ hypothesis.settings.load_profile("memsvc")
 
 def pytest_configure(config: pytest.Config) -> None:
     """The controlling process makes the folder that all workers share; nobody's MEMSVC_ settings reach a test."""
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would everything that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         for name in [name for name in os.environ if name.startswith("MEMSVC_") and not name.startswith("MEMSVC_TEST_")]:
             del os.environ[name]

@@ -126,7 +126,6 @@ class ForkServer:
         """
         request = {"arguments": list(arguments), "cwd": str(cwd), "environment": dict(environment)}
         ours, theirs = socket.socketpair()
-        ours.settimeout(timeout)
         (output, to_output), (errors, to_errors) = os.pipe(), os.pipe()
         with ours, ours.makefile("rb") as reply, ThreadPoolExecutor(2) as readers:
             told = [readers.submit(_text, handle) for handle in (output, errors)]
@@ -136,7 +135,8 @@ class ForkServer:
                 )
             os.close(to_output)
             os.close(to_errors)
-            process = int(reply.readline())
+            process = int(reply.readline())  # as soon as the libraries are loaded
+            ours.settimeout(timeout)
             try:
                 code = int(reply.readline())
             except TimeoutError:
