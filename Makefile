@@ -1,9 +1,10 @@
-# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall, bench-extracted), SETS (bench-grid), SIZES (bench-latency), ARGS (passed on).
+# Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall, bench-extracted), SETS (bench-grid), SIZES (bench-latency), WORKERS (test), ARGS (passed on).
 PYTHON ?= python3
 VENV ?= .venv
 SET ?= locomo
 SETS ?= locomo,madial,beam-100k
 SIZES ?= 10k,100k
+WORKERS ?= 2
 ARGS ?=
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -29,7 +30,7 @@ up: $(BIN)/.installed ## Database, API and worker in the foreground
 	@$(BIN)/memsvc up
 
 test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start and end
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-full: $(BIN)/.installed ## All tests on the full server: PostgreSQL 18 with AGE and PostGIS, beside the system (Debian, root)
 	@$(BIN)/python -m ops.postgres image > /dev/null

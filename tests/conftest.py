@@ -12,6 +12,7 @@ import fcntl
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -40,12 +42,19 @@ TEMPLATE = "memsvc_test_template"
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "120"}
 _numbers = itertools.count()
 
+# Other examples in each run, in CI too; how long one takes depends on who else works on the machine.
+hypothesis.settings.register_profile("memsvc", derandomize=False, deadline=None, print_blob=True)
+hypothesis.settings.load_profile("memsvc")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """The controlling process makes the folder that all workers share; nobody's MEMSVC_ settings reach a test."""
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would everything that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         for name in [name for name in os.environ if name.startswith("MEMSVC_") and not name.startswith("MEMSVC_TEST_")]:
             del os.environ[name]
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each of hundreds of processes would compile memsvc again
         folder = Path(tempfile.mkdtemp(prefix="memsvc-test-"))
         folder.chmod(0o755)  # the server's unprivileged user must reach its data
         os.environ[FOLDER_VARIABLE] = str(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,13 @@ import pytest
 from tests.acceptance.killpoints import Rig, refused
 
 pytestmark = pytest.mark.acceptance
+
+
+@pytest.fixture(scope="module", autouse=True)
+def running(rig: Rig) -> Iterator[None]:
+    """The server runs all the time, so that commands need not start it each time."""
+    with rig.admin():
+        yield
 
 
 def test_text_is_read_for_facts_and_doubtful_ones_wait(rig: Rig, tmp_path: Path) -> None:

@@ -101,10 +101,11 @@ class World:
 
 @pytest.fixture(scope="module")
 def no_other_model(cluster: Cluster, database_name: str, settings: Settings) -> Iterator[None]:
-    """Models of other tests in this database count again afterwards."""
+    """Models of other tests in this database count again afterwards; their jobs are not done with the real one."""
     others = "UPDATE memsvc.embedding_models SET state = %s WHERE state = %s RETURNING model_id"
     again = "UPDATE memsvc.embedding_models SET state = 'active' WHERE model_id = ANY (%s)"
     with psycopg.connect(cluster.admin_url(database_name), autocommit=True) as admin:
+        admin.execute("UPDATE memsvc.jobs SET state = 'cancelled' WHERE state = 'pending'")
         known = [model_id for (model_id,) in admin.execute(others, ["retired", "active"])]
         admin.execute("UPDATE memsvc.embedding_models SET state = 'active' WHERE name = %s", [settings.embedding_model])
         yield

@@ -19,6 +19,7 @@ from memsvc.access.users import add_user
 from memsvc.api.problems import MEDIA_TYPE
 from memsvc.db.engine import Database
 from tests.api.conftest import client_of
+from tests.examples import some_of
 
 # Lone surrogates too: json.dumps writes them as escapes.
 TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -98,7 +99,7 @@ QUESTIONS = {
     "/v1/graph/diff": ("from", "to", "axis", "known_at", "kind", "cursor"),
 }
 NEEDED = {"/v1/facts": {"about": "I"}, "/v1/graph/diff": {"from": "2020-01-01"}}
-fuzzed = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fuzzed = settings(max_examples=some_of(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +171,7 @@ async def test_operations_that_are_nearly_right_are_done_or_refused(
         assert [result["index"] for result in answer.json()["results"]] == list(range(len(batch) + 1))
 
 
-@settings(fuzzed, max_examples=30)
+@settings(fuzzed, max_examples=some_of(30))
 @given(value=st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 async def test_arbitrary_questions_to_the_graph_are_answered_or_refused(client: httpx.AsyncClient, value: str) -> None:
     for path, names in QUESTIONS.items():

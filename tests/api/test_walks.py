@@ -16,6 +16,7 @@ from memsvc.db.engine import Database
 from memsvc.graph import history
 from memsvc.graph.find import find_node
 from memsvc.graph.operations import Alias, Edge, Node, Operation
+from tests.examples import some_of
 
 MOVED = datetime(2026, 4, 18, tzinfo=UTC)
 WALKS = ("neighbourhood", "subgraph")
@@ -363,7 +364,7 @@ ANYTHING = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.s
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=some_of(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     path=st.sampled_from(["", "/neighbourhood", "/subgraph", "/paths", "/stats"]),
     asked=st.dictionaries(

@@ -20,6 +20,7 @@ from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, StoredMessage, append, append_prepared, prepare
 from memsvc.sources.split import split_text
 from tests.conftest import remembered as recall
+from tests.examples import some_of
 from tests.sql.world import value
 
 
@@ -193,7 +194,7 @@ prose = st.lists(
 ).map("".join)
 
 
-@hypothesis(max_examples=300, deadline=None)
+@hypothesis(max_examples=some_of(300), deadline=None)
 @given(whole=anything | prose, window=st.integers(1, 60))
 @example(whole="", window=1)
 @example(whole="\n", window=1)
@@ -205,7 +206,7 @@ def test_parts_joined_are_the_text_and_each_fits_the_window(whole: str, window: 
     assert all(parts) or parts == [""]
 
 
-@hypothesis(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(max_examples=some_of(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(whole=prose.filter(str.strip))
 async def test_a_long_message_comes_back_to_the_letter(
     whole: str, db: Database, owner: Owner, settings: Settings

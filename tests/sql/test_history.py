@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from memsvc.db.identity import Signer
 from memsvc.settings import Settings
+from tests.examples import some_of
 from tests.sql.erasing import ERASED_WORDS, Eraser
 from tests.sql.histories import EDGE_TYPES, MAKE_TYPE, NODES, Player, Raw, dump, make_user
 from tests.sql.traces import traces, words_in_tables
 from tests.sql.world import APP, Logins, login_url
 
-HISTORIES = int(os.environ.get("MEMSVC_TEST_HISTORIES", "60"))
+HISTORIES = int(os.environ.get("MEMSVC_TEST_HISTORIES") or some_of(60))
 """2,000 is the whole proof: MEMSVC_TEST_HISTORIES=2000 make test ARGS=tests/sql/test_history.py."""
 STEPS = 40
 OUTCOMES: Counter[str] = Counter()
@@ -117,7 +118,7 @@ def test_the_histories_met_everything() -> None:
         assert set(OUTCOMES) >= {"written", "known", "superseded", "closed", "unchanged", "undone", "change_built_upon"}
 
 
-@hypothesis(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(max_examples=some_of(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(STEP, min_size=12, max_size=12), first=st.integers(0, 19))
 def test_merging_and_unmerging_changes_nothing_whatever_was_written_meanwhile(
     batches: list[list[Raw]],

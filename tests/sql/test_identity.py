@@ -21,6 +21,7 @@ from memsvc.db.upgrade import rotate_identity_key
 from memsvc.errors import ConfigurationError
 from memsvc.settings import Settings
 from tests.conftest import Cluster
+from tests.examples import some_of
 from tests.sql.conftest import Scratch
 from tests.sql.probes import bad_tokens
 from tests.sql.world import APP, CYPHER, READER, Logins, World, login_url, make_world, value
@@ -75,7 +76,7 @@ def test_all_bad_tokens_are_tested(world: World) -> None:
     assert set(mark.args[1]) == set(bad_tokens(world))
 
 
-@hypothesis(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(max_examples=some_of(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_mutated_token_is_believed(data: st.DataObject, app_login: psycopg.Connection, world: World) -> None:
     good = world.token(world.ada)
@@ -87,7 +88,7 @@ def test_no_mutated_token_is_believed(data: st.DataObject, app_login: psycopg.Co
         assert seen_with(app_login, mutated) == (None, 0)
 
 
-@hypothesis(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(max_examples=some_of(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(token=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=200))
 def test_no_text_is_believed_and_none_is_an_error(token: str, app_login: psycopg.Connection) -> None:
     assert seen_with(app_login, token) == (None, 0)

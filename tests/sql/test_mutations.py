@@ -103,23 +103,26 @@ def speaks_of(probe: str) -> frozenset[str]:
 
 
 class Hunch:
-    """Which probe will notice: what notices a way of breaking a table mostly notices it of the next table too."""
+    """Which probe will notice: one that noticed this way of breaking of another table, or another way of this table."""
 
     def __init__(self) -> None:
         self._noticed: dict[str, list[str]] = {}
+        self._noticed_of: dict[str, list[str]] = {}
 
     def likeliest_first(self, mutation: Mutation) -> Iterable[str]:
-        """All probes: those of the last such mutations, then those that speak of what is broken, then the others."""
+        """All probes: those that noticed the like before, then those that speak of what is broken, then the others."""
         broken, way = self._parts(mutation.name)
         such = (name.replace("*", broken) for name in self._noticed.get(way, [])[:2])
         speaking = (name for name in PROBES if broken in speaks_of(name))
-        return dict.fromkeys((*(name for name in such if name in PROBES), *speaking, *PROBES))
+        of_this = self._noticed_of.get(broken, [])
+        return dict.fromkeys((*(name for name in such if name in PROBES), *of_this, *speaking, *PROBES))
 
     def noticed(self, mutation: Mutation, probe: str) -> None:
         """Learn from a probe that noticed."""
         broken, way = self._parts(mutation.name)
         learned = probe.replace(f" {broken}", " *")
         self._noticed[way] = [learned, *(name for name in self._noticed.get(way, []) if name != learned)]
+        self._noticed_of[broken] = [probe, *(name for name in self._noticed_of.get(broken, []) if name != probe)]
 
     @staticmethod
     def _parts(mutation: str) -> tuple[str, str]:

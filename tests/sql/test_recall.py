@@ -21,6 +21,7 @@ from memsvc.recall.results import Memory
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import remembered as recall
+from tests.examples import some_of
 from tests.recalled import WORDS_ALONE
 from tests.sql.bulk import fill
 from tests.sql.world import READER, Logins, recall_rows, value
@@ -141,7 +142,7 @@ syntax = st.lists(
 )
 
 
-@hypothesis(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis(max_examples=some_of(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=storable | syntax.map("".join))
 @example(text="'" * 3)
 @example(text="\\" * 5)

@@ -12,12 +12,13 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from memsvc.settings import Settings
+from tests.examples import some_of
 from tests.sql.erasing import Eraser
 from tests.sql.histories import BEGIN, NODES, Player, Raw, day
 from tests.sql.test_history import HISTORY, PICKS, play, writers
 
 __all__ = ["writers"]
-HISTORIES = int(os.environ.get("MEMSVC_TEST_HISTORIES", "30"))
+HISTORIES = int(os.environ.get("MEMSVC_TEST_HISTORIES") or some_of(30))
 """2,000 is the whole proof: MEMSVC_TEST_HISTORIES=2000 make test ARGS=tests/sql/test_recall_history.py."""
 QUERY = "Did ANN B meet Ann, n0 1's friend or n1, and n2 0 n3 n4?"
 FACTS = """

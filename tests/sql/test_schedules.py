@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import Cluster
+from tests.examples import some_of
 from tests.sql.world import value
 
 NEXT = "SELECT memsvc.next_run(%s, %s, %s::smallint[], %s)"
@@ -141,7 +142,7 @@ def moments(draw: st.DrawFn, zone: ZoneInfo) -> datetime:
     return near + timedelta(minutes=draw(st.integers(-2880, 2880)))
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=some_of(250), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_it_is_as_a_plain_model_says(admin: psycopg.Connection, known: set[str], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(ZONES))
@@ -178,7 +179,7 @@ def test_python_and_postgresql_agree_about_most_zones(admin: psycopg.Connection,
     assert sum(agreed(admin, known, zone, datetime(2024, 6, 1, tzinfo=UTC)) for zone in some) > 0.9 * len(some)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=some_of(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(zone=st.sampled_from(ZONES), year=st.integers(1973, 2037), hour=st.integers(0, 23), minute=st.integers(0, 59))
 def test_it_runs_once_on_each_date_of_a_year(
     admin: psycopg.Connection, zone: str, year: int, hour: int, minute: int

@@ -18,6 +18,7 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from memsvc.db.identity import Signer
+from tests.examples import some_of
 from tests.sql.bulk import FREQUENCIES, SIZES
 from tests.sql.world import APP, Logins, Row, append_rows, login_url, message, value
 
@@ -27,7 +28,9 @@ WORDS = ("heron", "otter", "mill", "water", "wade", "wading", "the", "of", "Zür
 
 def examples(number: int) -> hypothesis:
     """Try so many; each makes a user of its own, so fixtures may serve them all."""
-    return hypothesis(max_examples=number, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    return hypothesis(
+        max_examples=some_of(number), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
 
 
 Sent = tuple[list[str], str, str | None]

@@ -23,6 +23,7 @@ ERROR_ROW = re.compile(r"^\| `(?P<code>\w+)` \| (?P<status>\d+) \| (?P<exit>\d+)
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+COMMANDS = typer.main.get_command(app)
 # A command in a code span, or at the start of a line of a code block (after variables, `$`, `&&` or `|`).
 IN_SPAN = re.compile(r"`(?:\w+=\S+ )*memsvc (?P<words>[^`]+)`")
 IN_BLOCK = re.compile(
@@ -93,7 +94,7 @@ def commands_in(text: str) -> Iterator[list[str]]:
 
 def wrong_with(words: list[str]) -> str | None:
     """What does not exist in a command."""
-    command: Any = typer.main.get_command(app)
+    command: Any = COMMANDS
     for position, word in enumerate(words):
         if word == "--":  # what follows is another program's
             break
