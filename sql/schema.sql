@@ -107,6 +107,11 @@ BEGIN
     FROM aliases AS v
     WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
     UNION ALL
+    SELECT 'place', v.node_id, v.node_id, '', v.location_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from < p_at
+    FROM locations AS v
+    WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
+    UNION ALL
     SELECT 'edge', v.from_node, v.edge_id, '', v.version_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from < p_at
     FROM edge_versions AS v
@@ -559,6 +564,8 @@ BEGIN
     WHERE v.user_id = p_user_id AND v.version_id = ANY (closed) AND v.recorded_to = 'infinity';
     UPDATE aliases AS v SET recorded_to = p_at
     WHERE v.user_id = p_user_id AND v.alias_id = ANY (closed) AND v.recorded_to = 'infinity';
+    UPDATE locations AS v SET recorded_to = p_at
+    WHERE v.user_id = p_user_id AND v.location_id = ANY (closed) AND v.recorded_to = 'infinity';
   END IF;
   PERFORM memsvc.write_versions(p_user_id, p_actor, p_at, plan);
   PERFORM memsvc.link_evidence(p_user_id, p_actor, p_at, p_steps, plan);
@@ -1136,6 +1143,8 @@ BEGIN
     SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM node_versions AS v
     WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
     SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
+    SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM locations AS v
     WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
     INSERT INTO changes (user_id, recorded_at, asserted_by, operations, undoes)
     VALUES (p_user_id, greatest(clock_timestamp(), floor), p_actor, p_operations, p_undoes)
@@ -2332,6 +2341,67 @@ ALTER FUNCTION memsvc.content_of(p_version memsvc.edge_versions) OWNER TO memsvc
 
 COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) IS 'What a version of an edge says.';
 
+CREATE TABLE memsvc.locations (
+    user_id uuid NOT NULL,
+    location_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    latitude double precision NOT NULL,
+    longitude double precision NOT NULL,
+    radius_m double precision DEFAULT 0 NOT NULL,
+    asserted_by text NOT NULL,
+    derived_from uuid,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT locations_asserted_by_check CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT locations_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT locations_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT locations_latitude_check CHECK (((latitude >= ('-90'::integer)::double precision) AND (latitude <= (90)::double precision))),
+    CONSTRAINT locations_longitude_check CHECK (((longitude >= ('-180'::integer)::double precision) AND (longitude < (180)::double precision))),
+    CONSTRAINT locations_radius_m_check CHECK (((radius_m >= (0)::double precision) AND (radius_m <= (20015115)::double precision)))
+);
+ALTER TABLE ONLY memsvc.locations ALTER COLUMN latitude SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.locations ALTER COLUMN longitude SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.locations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.locations OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.locations IS 'Where nodes are, or were: append-only, the only update closes recorded_to. A node is at one place at a time.';
+
+COMMENT ON COLUMN memsvc.locations.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.locations.location_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.locations.node_id IS 'What is there.';
+
+COMMENT ON COLUMN memsvc.locations.latitude IS 'Degrees north (WGS 84).';
+
+COMMENT ON COLUMN memsvc.locations.longitude IS 'Degrees east (WGS 84); the antimeridian is -180.';
+
+COMMENT ON COLUMN memsvc.locations.radius_m IS 'How far around that point it reaches, or how sure it is, in metres.';
+
+COMMENT ON COLUMN memsvc.locations.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.locations.derived_from IS 'The version that this one is a remainder or a restoration of; its evidence was copied.';
+
+COMMENT ON COLUMN memsvc.locations.valid_from IS 'From when it was there; -infinity: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.locations.valid_to IS 'Until when it was there; infinity: it still is.';
+
+COMMENT ON COLUMN memsvc.locations.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.locations.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+CREATE FUNCTION memsvc.content_of(p_version memsvc.locations) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN jsonb_build_object('latitude', (p_version).latitude, 'longitude', (p_version).longitude, 'radius_m', (p_version).radius_m);
+
+ALTER FUNCTION memsvc.content_of(p_version memsvc.locations) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.locations) IS 'What a version of a location says.';
+
 CREATE FUNCTION memsvc.content_of(p_version memsvc.node_versions) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN jsonb_build_object('type', (p_version).type, 'label', (p_version).label, 'description', (p_version).description, 'data', (p_version).data, 'importance', (p_version).importance);
@@ -2769,6 +2839,10 @@ BEGIN
       v.recorded_from
     FROM aliases AS v
     WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.normal_form = p_form AND v.recorded_to = 'infinity';
+  WHEN p_kind = 'place' THEN
+    RETURN QUERY SELECT v.location_id, v.node_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from
+    FROM locations AS v WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.recorded_to = 'infinity';
   WHEN p_form = '' THEN
     RETURN QUERY SELECT v.version_id, v.edge_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
       v.recorded_from
@@ -3396,6 +3470,7 @@ BEGIN
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
   DELETE FROM node_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.node_versions);
   DELETE FROM aliases AS d WHERE d.user_id = proved AND d.alias_id = ANY (plan.aliases);
+  DELETE FROM locations AS d WHERE d.user_id = proved AND d.location_id = ANY (plan.locations);
   DELETE FROM merges AS d WHERE d.user_id = proved AND d.merge_id = ANY (plan.merges);
   IF plan.nodes <> '{}' THEN
     DELETE FROM duplicate_candidates AS d
@@ -3442,6 +3517,7 @@ BEGIN
     counts = memsvc.add_counts(e.counts, jsonb_build_object(
       'source_links', cardinality(plan.links), 'node_versions', cardinality(plan.node_versions),
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
+      'locations', cardinality(plan.locations),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
@@ -4697,6 +4773,14 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
     AND v.recorded_from <= p_from
   UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM locations AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
+  UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
+    AND v.recorded_from <= p_from
+  UNION ALL
   SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
   FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
   UNION ALL
@@ -4743,6 +4827,14 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
     AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
   UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
+  UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
+  UNION ALL
   SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to FROM edge_versions AS v
   WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
     AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
@@ -4760,6 +4852,10 @@ BEGIN
       AND v.recorded_from <= p_known_at
     UNION ALL
     SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+      AND v.recorded_from <= p_known_at
+    UNION ALL
+    SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
     WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
       AND v.recorded_from <= p_known_at
     UNION ALL
@@ -5200,6 +5296,19 @@ CREATE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestam
            WHERE ((v.user_id = history_of.p_user_id) AND (v.node_id IN ( SELECT unnest(s.nodes) AS unnest
                     FROM same s)))
          UNION ALL
+          SELECT 'place'::text,
+             v.location_id,
+             v.node_id,
+             memsvc.content_of(v.*) AS content_of,
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM memsvc.locations v
+           WHERE ((v.user_id = history_of.p_user_id) AND (v.node_id IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)))
+         UNION ALL
           SELECT 'edge'::text,
              v.version_id,
              v.edge_id,
@@ -5328,6 +5437,9 @@ BEGIN
           'fact', o.fact, 'data', coalesce(o.data, '{}'), 'weight', coalesce(o.weight, 1),
           'confidence', coalesce(o.confidence, 1)
         )
+        WHEN o.kind = 'place' THEN jsonb_build_object(
+          'latitude', o.latitude, 'longitude', o.longitude, 'radius_m', coalesce(o.radius_m, 0)
+        )
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
       'evidence', coalesce(o.evidence, '[]'),
@@ -5336,12 +5448,14 @@ BEGIN
     )), '[]')
     FROM (
       SELECT p.*, CASE
-        WHEN p.op = 'edge' OR p.edge_id IS NOT NULL THEN 'edge' WHEN p.alias IS NOT NULL THEN 'alias' ELSE 'node'
+        WHEN p.op = 'edge' OR p.edge_id IS NOT NULL THEN 'edge' WHEN p.alias IS NOT NULL THEN 'alias'
+        WHEN p.op = 'place' OR p.place THEN 'place' ELSE 'node'
       END AS kind
       FROM jsonb_to_recordset(p_operations) AS p (
         position integer, op text, node_id uuid, from_node uuid, to_node uuid, key text, edge_id uuid, version_id uuid,
         type text, label text, description text, data jsonb, importance real, fact text, weight real, confidence real,
-        alias text, content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+        alias text, place boolean, latitude double precision, longitude double precision, radius_m double precision,
+        content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
       )
       WHERE p.op NOT IN ('merge', 'unmerge')
     ) AS o
@@ -5419,10 +5533,11 @@ CREATE TABLE memsvc.source_links (
     asserted_by text NOT NULL,
     recorded_from timestamp with time zone NOT NULL,
     recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    location_id uuid,
     CONSTRAINT source_links_asserted_by_check CHECK ((asserted_by <> ''::text)),
     CONSTRAINT source_links_check CHECK ((recorded_to >= recorded_from)),
     CONSTRAINT source_links_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
-    CONSTRAINT source_links_one_subject CHECK ((num_nonnulls(node_id, node_version_id, edge_version_id, alias_id, merge_id) = 1)),
+    CONSTRAINT source_links_one_subject CHECK ((num_nonnulls(node_id, node_version_id, edge_version_id, alias_id, merge_id, location_id) = 1)),
     CONSTRAINT source_links_span CHECK ((((span_from IS NULL) = (span_to IS NULL)) AND (span_to > span_from))),
     CONSTRAINT source_links_span_from_check CHECK ((span_from >= 0)),
     CONSTRAINT source_links_stance_check CHECK ((stance = ANY (ARRAY['supports'::text, 'ends'::text])))
@@ -5464,6 +5579,8 @@ COMMENT ON COLUMN memsvc.source_links.asserted_by IS 'Who read it so.';
 COMMENT ON COLUMN memsvc.source_links.recorded_from IS 'When memsvc learnt it.';
 
 COMMENT ON COLUMN memsvc.source_links.recorded_to IS 'When it was taken back; infinity: it was not.';
+
+COMMENT ON COLUMN memsvc.source_links.location_id IS 'What it speaks for: where a node is.';
 
 CREATE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, type text, names text[], named boolean, fact_types text[], fact_sides text[], fact_nodes uuid[], relations text[], attributes jsonb, sources uuid[], last_at timestamp with time zone)
     LANGUAGE sql STABLE
@@ -5977,12 +6094,12 @@ CREATE FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestam
     AS $$
 BEGIN
   INSERT INTO source_links (
-    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
-    asserted_by, recorded_from
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, location_id, stance,
+    confidence, asserted_by, recorded_from
   )
   SELECT p_user_id, l.passage_id, l.span_from, l.span_to, CASE l.kind WHEN 'node' THEN l.version_id END,
-    CASE l.kind WHEN 'edge' THEN l.version_id END, CASE l.kind WHEN 'alias' THEN l.version_id END, l.stance,
-    l.confidence, coalesce(l.asserted_by, p_actor), p_at
+    CASE l.kind WHEN 'edge' THEN l.version_id END, CASE l.kind WHEN 'alias' THEN l.version_id END,
+    CASE l.kind WHEN 'place' THEN l.version_id END, l.stance, l.confidence, coalesce(l.asserted_by, p_actor), p_at
   FROM (
     SELECT DISTINCT ON (w.version_id, e.passage_id, e.span_from, e.span_to, w.action) w.kind, w.version_id,
       e.passage_id, e.span_from, e.span_to, CASE w.action WHEN 'end' THEN 'ends' ELSE 'supports' END AS stance,
@@ -6001,12 +6118,12 @@ BEGIN
       IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.stance));
 
   INSERT INTO source_links (
-    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
-    asserted_by, recorded_from
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, location_id, stance,
+    confidence, asserted_by, recorded_from
   )
   SELECT p_user_id, k.passage_id, k.span_from, k.span_to, CASE w.kind WHEN 'node' THEN w.version_id END,
-    CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END, k.stance,
-    k.confidence, k.asserted_by, p_at
+    CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END,
+    CASE w.kind WHEN 'place' THEN w.version_id END, k.stance, k.confidence, k.asserted_by, p_at
   FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, version_id uuid, derived_from uuid)
   CROSS JOIN LATERAL memsvc.links_of(p_user_id, w.kind, w.derived_from) AS k
   WHERE w.action = 'write' AND w.derived_from IS NOT NULL AND k.stance = 'supports'
@@ -6041,6 +6158,10 @@ BEGIN
   WHEN 'alias' THEN
     RETURN QUERY SELECT l.* FROM source_links AS l
     WHERE l.user_id = p_user_id AND l.alias_id = p_version_id AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  WHEN 'place' THEN
+    RETURN QUERY SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.location_id = p_version_id AND l.recorded_from <= known
       AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
   WHEN 'merge' THEN
     RETURN QUERY SELECT l.* FROM source_links AS l
@@ -6085,6 +6206,14 @@ $$;
 ALTER FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) IS 'A user''s events behind a place, in their order.';
+
+CREATE FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (((p_location).valid_from < p_to) AND ((p_location).valid_to > p_from) AND ((p_location).recorded_from <= p_known) AND (((p_location).recorded_to = 'infinity'::timestamp with time zone) OR ((p_location).recorded_to > p_known)) AND ((p_box IS NULL) OR ((((p_location).latitude >= (p_box)[1]) AND ((p_location).latitude <= (p_box)[3])) AND ((abs((p_location).latitude) = (90)::double precision) OR (((p_box)[4] = (180)::double precision) AND ((p_location).longitude = ('-180'::integer)::double precision)) OR CASE WHEN ((p_box)[2] <= (p_box)[4]) THEN (((p_location).longitude >= (p_box)[2]) AND ((p_location).longitude <= (p_box)[4])) ELSE (((p_location).longitude >= (p_box)[2]) OR ((p_location).longitude <= (p_box)[4])) END))));
+
+ALTER FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) IS 'Whether a location holds in a span of time and lies in a box.';
 
 CREATE FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
     LANGUAGE plpgsql
@@ -6486,6 +6615,90 @@ $$;
 ALTER FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Facts that matter for a query, by their words and by what they are about; best first.';
+
+CREATE FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) RETURNS TABLE(location_id uuid, node_id uuid, metres double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  half_way CONSTANT double precision := pi() * 6371008.7714;
+  radius CONSTANT double precision := least(p_radius_m, half_way); -- least skips null: everything
+  reach CONSTANT double precision := radius * 1.0001 + 1;
+  chord CONSTANT double precision := 2 * sin(least(radius / half_way, 1) * pi() / 2) * 1.000001 + 0.0000001;
+BEGIN
+  CASE memsvc.places_by()
+  WHEN 'postgis' THEN
+    RETURN QUERY
+    SELECT l.location_id, l.node_id, memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude)
+    FROM locations AS l
+    WHERE l.user_id = asker
+      AND public.ST_DWithin(
+        public.geography(public.ST_MakePoint(l.longitude, l.latitude)),
+        public.geography(public.ST_MakePoint(p_longitude, p_latitude)), reach, false
+      )
+      AND memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude) <= radius
+      AND memsvc.location_counts(l, p_box, p_from, p_to, known)
+      AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
+        EXISTS (
+          SELECT FROM node_versions AS v
+          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to = 'infinity'
+            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+        ) OR (p_known_at IS NOT NULL AND EXISTS (
+          SELECT FROM node_versions AS v
+          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to < 'infinity'
+            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+            AND v.recorded_to > known
+        ))
+      )))
+    ORDER BY public.geography(public.ST_MakePoint(l.longitude, l.latitude))
+      OPERATOR(public.<->) public.geography(public.ST_MakePoint(p_longitude, p_latitude))
+    LIMIT p_limit;
+  WHEN 'cube' THEN
+    RETURN QUERY
+    SELECT l.location_id, l.node_id, memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude)
+    FROM locations AS l
+    WHERE l.user_id = asker
+      AND public.cube(ARRAY[
+        cosd(l.latitude) * cosd(l.longitude), cosd(l.latitude) * sind(l.longitude), sind(l.latitude)
+      ]) OPERATOR(public.<@) public.cube_enlarge(public.cube(ARRAY[
+        cosd(p_latitude) * cosd(p_longitude), cosd(p_latitude) * sind(p_longitude), sind(p_latitude)
+      ]), chord, 3)
+      AND memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude) <= radius
+      AND memsvc.location_counts(l, p_box, p_from, p_to, known)
+      AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
+        EXISTS (
+          SELECT FROM node_versions AS v
+          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to = 'infinity'
+            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+        ) OR (p_known_at IS NOT NULL AND EXISTS (
+          SELECT FROM node_versions AS v
+          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to < 'infinity'
+            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+            AND v.recorded_to > known
+        ))
+      )))
+    ORDER BY public.cube(ARRAY[
+      cosd(l.latitude) * cosd(l.longitude), cosd(l.latitude) * sind(l.longitude), sind(l.latitude)
+    ]) OPERATOR(public.<->) public.cube(ARRAY[
+      cosd(p_latitude) * cosd(p_longitude), cosd(p_latitude) * sind(p_longitude), sind(p_latitude)
+    ])
+    LIMIT p_limit;
+  ELSE
+    RAISE EXCEPTION 'neither PostGIS nor cube is here' USING ERRCODE = 'feature_not_supported';
+  END CASE;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) IS 'One user''s locations around a point, the nearest first.';
 
 CREATE FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, node_id uuid, reach double precision, distance integer)
     LANGUAGE plpgsql STABLE ROWS 50
@@ -7121,6 +7334,14 @@ CREATE FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal i
 ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
+
+CREATE FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((((2)::numeric * 6371008.7714))::double precision * asin(sqrt(LEAST((1)::double precision, (power(sin((radians((p_other_latitude - p_latitude)) / (2)::double precision)), (2)::double precision) + ((cos(radians(p_latitude)) * cos(radians(p_other_latitude))) * power(sin((radians((p_other_longitude - p_longitude)) / (2)::double precision)), (2)::double precision)))))));
+
+ALTER FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) IS 'Metres between two points along a great circle.';
 
 CREATE TABLE memsvc.model_calls (
     user_id uuid NOT NULL,
@@ -7797,6 +8018,53 @@ ALTER FUNCTION memsvc.naming_words(p_query text, p_language text) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.naming_words(p_query text, p_language text) IS 'The words of a query by which it can name who speaks.';
 
+CREATE FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) RETURNS TABLE(canonical_id uuid, node_id uuid, location_id uuid, label text, type text, latitude double precision, longitude double precision, radius_m double precision, metres double precision, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  merged_nodes uuid[] := '{}'; -- those for which others stand
+  fitting uuid[] := '{}'; -- of these, the ones for which a node of such a type stands
+BEGIN
+  IF merged AND p_types IS NOT NULL THEN
+    merged_nodes := ARRAY(
+      SELECT m.node_id FROM merges AS m
+      WHERE m.user_id = p_user_id AND m.recorded_from <= known AND (m.recorded_to = 'infinity' OR m.recorded_to > known)
+    );
+    fitting := ARRAY(
+      SELECT r.node_id FROM memsvc.resolve_nodes(p_user_id, merged_nodes, p_known_at) AS r
+      WHERE r.canonical_id IN (
+        SELECT s.node_id FROM memsvc.node_states(p_user_id, merged_nodes, NULL, p_known_at) AS s
+        WHERE s.type = ANY (p_types) AND s.valid_from < p_to AND s.valid_to > p_from
+      )
+    );
+  END IF;
+  RETURN QUERY
+  WITH found AS MATERIALIZED (
+    SELECT m.* FROM memsvc.match_locations(
+      p_user_id, p_latitude, p_longitude, p_radius_m, p_box, p_types, merged_nodes, fitting, p_from, p_to, p_known_at,
+      p_limit
+    ) AS m
+  )
+  SELECT c.canonical_id, l.node_id, l.location_id, c.label, c.type, l.latitude, l.longitude, l.radius_m, f.metres,
+    l.valid_from, l.valid_to, l.recorded_from, nullif(l.recorded_to, 'infinity')
+  FROM found AS f
+  INNER JOIN locations AS l ON l.user_id = p_user_id AND l.location_id = f.location_id
+  INNER JOIN memsvc.node_cards(p_user_id, ARRAY(SELECT DISTINCT n.node_id FROM found AS n), p_as_of, p_known_at) AS c
+    ON c.node_id = l.node_id
+  ORDER BY f.metres, l.location_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) IS 'What is near a point, the nearest first.';
+
 CREATE FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, hop integer, parent_id uuid, version_id uuid, truncated boolean)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -8007,6 +8275,46 @@ $$;
 ALTER FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) IS 'The node that a recall is about, as it is drawn.';
+
+CREATE FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, location_id uuid, latitude double precision, longitude double precision, radius_m double precision, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT s.canonical_id,
+     v.node_id,
+     v.location_id,
+     v.latitude,
+     v.longitude,
+     v.radius_m,
+     v.asserted_by,
+     v.valid_from,
+     v.valid_to,
+     v.recorded_from,
+     v.recorded_to
+    FROM (memsvc.same_nodes(node_locations.p_user_id, node_locations.p_nodes, node_locations.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL ( SELECT o.user_id,
+             o.location_id,
+             o.node_id,
+             o.latitude,
+             o.longitude,
+             o.radius_m,
+             o.asserted_by,
+             o.derived_from,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to
+            FROM memsvc.locations o
+           WHERE ((o.user_id = node_locations.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(node_locations.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > node_locations.p_known_at)) AND ((node_locations.p_as_of IS NULL) OR ((o.valid_from <= node_locations.p_as_of) AND (o.valid_to > node_locations.p_as_of))))
+          OFFSET 0) v)
+   ORDER BY v.valid_from DESC, v.location_id;
+END;
+
+ALTER FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Where nodes and all that are the same are, at a valid and a recorded time.';
 
 CREATE FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(node_id uuid, links bigint)
     LANGUAGE plpgsql STABLE ROWS 50
@@ -8676,7 +8984,15 @@ ALTER FUNCTION memsvc.pause_model(p_name text, p_paused boolean) OWNER TO memsvc
 
 COMMENT ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) IS 'Pauses or resumes a model that is being built.';
 
-CREATE FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) RETURNS TABLE(links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], merges uuid[], edges uuid[], nodes uuid[], reduced uuid[])
+CREATE FUNCTION memsvc.places_by() RETURNS text
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (to_regclass('memsvc.locations_geography'::text) IS NOT NULL) THEN 'postgis'::text WHEN (to_regclass('memsvc.locations_cube'::text) IS NOT NULL) THEN 'cube'::text ELSE NULL::text END;
+
+ALTER FUNCTION memsvc.places_by() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.places_by() IS 'The extension by which places are searched; null: none.';
+
+CREATE FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) RETURNS TABLE(links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], locations uuid[], merges uuid[], edges uuid[], nodes uuid[], reduced uuid[])
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -8690,9 +9006,10 @@ BEGIN
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'edge'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'place'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}')
-  INTO node_versions, edge_versions, aliases, merges, reduced
+  INTO node_versions, edge_versions, aliases, locations, merges, reduced
   FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
 
   edge_versions := edge_versions || ARRAY(
@@ -8703,6 +9020,9 @@ BEGIN
       SELECT v.version_id FROM memsvc.node_versions AS v WHERE v.user_id = p_user_id AND v.node_id = p_node_id
     );
     aliases := ARRAY(SELECT a.alias_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id);
+    locations := ARRAY(
+      SELECT a.location_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id
+    );
     merges := ARRAY(
       SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.node_id = p_node_id
       UNION
@@ -8718,6 +9038,8 @@ BEGIN
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (edge_versions)
     UNION
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = ANY (aliases)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = ANY (locations)
     UNION
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.merge_id = ANY (merges)
     UNION
@@ -8742,6 +9064,8 @@ BEGIN
     UNION
     SELECT a.node_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.alias_id = ANY (aliases)
     UNION
+    SELECT a.node_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.location_id = ANY (locations)
+    UNION
     SELECT n.node_id FROM memsvc.merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
     WHERE m.user_id = p_user_id AND m.merge_id = ANY (merges)
     UNION
@@ -8761,6 +9085,9 @@ BEGIN
     ) AND NOT EXISTS (
       SELECT FROM memsvc.aliases AS a
       WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.alias_id NOT IN (SELECT unnest(aliases))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.locations AS a
+      WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.location_id NOT IN (SELECT unnest(locations))
     ) AND NOT EXISTS (
       SELECT FROM memsvc.edges AS e
       WHERE e.user_id = p_user_id AND e.from_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
@@ -9334,7 +9661,7 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT ( SELECT COALESCE(jsonb_object_agg(c.key, c.value), '{}'::jsonb) AS "coalesce"
-            FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', num_nonnulls(s.source_id), 'embeddings', ( SELECT count(*) AS count
+            FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'locations', cardinality(p.locations), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', num_nonnulls(s.source_id), 'embeddings', ( SELECT count(*) AS count
                     FROM memsvc.embeddings e
                    WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.passage_id = ANY (s.passages)))), 'memory_signals', ( SELECT count(*) AS count
                     FROM memsvc.memory_signals m
@@ -9370,7 +9697,7 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                    WHERE (known.passages <= (t.passages)::numeric)))) c(key, value)
            WHERE (c.value > '0'::jsonb)) AS "coalesce"
     FROM (memsvc.erasure_scope(preview_erasure.p_user_id, preview_erasure.p_kind, preview_erasure.p_subject_id, NULL::integer) s(passages, source_id, edges, node_id)
-      CROSS JOIN LATERAL memsvc.plan_erasure(preview_erasure.p_user_id, s.passages, s.source_id, s.edges, s.node_id) p(links, node_versions, edge_versions, aliases, merges, edges, nodes, reduced));
+      CROSS JOIN LATERAL memsvc.plan_erasure(preview_erasure.p_user_id, s.passages, s.source_id, s.edges, s.node_id) p(links, node_versions, edge_versions, aliases, locations, merges, edges, nodes, reduced));
 END;
 
 ALTER FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_owner;
@@ -10568,7 +10895,7 @@ CREATE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id
           SELECT DISTINCT v.kind,
              v.id
             FROM (memsvc.source_links l
-              CROSS JOIN LATERAL ( VALUES ('node'::text,l.node_version_id), ('edge'::text,l.edge_version_id), ('alias'::text,l.alias_id), ('merge'::text,l.merge_id)) v(kind, id))
+              CROSS JOIN LATERAL ( VALUES ('node'::text,l.node_version_id), ('edge'::text,l.edge_version_id), ('alias'::text,l.alias_id), ('place'::text,l.location_id), ('merge'::text,l.merge_id)) v(kind, id))
            WHERE ((l.user_id = spoken_for.p_user_id) AND (l.passage_id = ANY (spoken_for.p_passages)) AND (l.stance = 'supports'::text) AND (l.recorded_to = 'infinity'::timestamp with time zone) AND (v.id IS NOT NULL))
          ), other AS MATERIALIZED (
           SELECT s_1.kind,
@@ -10577,7 +10904,7 @@ CREATE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id
                     FROM memsvc.passages p
                    WHERE ((spoken_for.p_source_id IS NOT NULL) AND (p.user_id = spoken_for.p_user_id) AND (p.passage_id = k.passage_id)))), false) AS inside
             FROM (spoken s_1
-              CROSS JOIN LATERAL memsvc.links_of(spoken_for.p_user_id, s_1.kind, s_1.id) k(user_id, link_id, passage_id, span_from, span_to, node_id, node_version_id, edge_version_id, alias_id, merge_id, stance, confidence, asserted_by, recorded_from, recorded_to))
+              CROSS JOIN LATERAL memsvc.links_of(spoken_for.p_user_id, s_1.kind, s_1.id) k(user_id, link_id, passage_id, span_from, span_to, node_id, node_version_id, edge_version_id, alias_id, merge_id, stance, confidence, asserted_by, recorded_from, recorded_to, location_id))
            WHERE ((k.stance = 'supports'::text) AND (NOT (k.passage_id IN ( SELECT unnest(spoken_for.p_passages) AS unnest))))
          )
   SELECT s.kind,
@@ -10933,6 +11260,7 @@ BEGIN
       (SELECT v.recorded_from FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id),
       (SELECT v.recorded_from FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id),
       (SELECT v.recorded_from FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = l.alias_id),
+      (SELECT v.recorded_from FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = l.location_id),
       (SELECT m.recorded_from FROM merges AS m WHERE m.user_id = p_user_id AND m.merge_id = l.merge_id)
     ) < undone;
   RETURN QUERY SELECT change.change_id, change.recorded_at;
@@ -11212,6 +11540,9 @@ BEGIN
     v.recorded_to
   FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_version_id
   UNION ALL
+  SELECT 'place', v.node_id, v.node_id, v.node_id, '', memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
+  FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = p_version_id
+  UNION ALL
   SELECT 'edge', v.from_node, v.edge_id, CASE WHEN t.functional THEN v.from_node ELSE v.edge_id END,
     CASE WHEN t.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
   FROM edge_versions AS v
@@ -11240,6 +11571,10 @@ BEGIN
     RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, NULL, NULL::uuid, v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from, v.recorded_to
     FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_id;
+  WHEN 'place' THEN
+    RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, NULL, NULL::uuid, v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from, v.recorded_to
+    FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = p_id;
   WHEN 'edge' THEN
     RETURN QUERY SELECT v.edge_id, memsvc.content_of(v), v.from_node, v.type, v.to_node, v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from, v.recorded_to
@@ -11470,6 +11805,20 @@ BEGIN
     asserted_by text, valid_from timestamptz, valid_to timestamptz
   )
   WHERE w.kind = 'alias' AND w.action IN ('write', 'past');
+
+  INSERT INTO locations (
+    user_id, location_id, node_id, latitude, longitude, radius_m, asserted_by, derived_from, valid_from, valid_to,
+    recorded_from, recorded_to
+  )
+  SELECT p_user_id, w.version_id, w.subject, (w.content ->> 'latitude')::double precision,
+    (w.content ->> 'longitude')::double precision, (w.content ->> 'radius_m')::double precision,
+    coalesce(w.asserted_by, p_actor), w.derived_from, w.valid_from, w.valid_to, p_at,
+    CASE w.action WHEN 'past' THEN p_at ELSE 'infinity' END
+  FROM jsonb_to_recordset(p_plan) AS w (
+    action text, kind text, subject uuid, version_id uuid, derived_from uuid, content jsonb, asserted_by text,
+    valid_from timestamptz, valid_to timestamptz
+  )
+  WHERE w.kind = 'place' AND w.action IN ('write', 'past');
 
   INSERT INTO edge_versions (
     user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by,
@@ -12955,6 +13304,12 @@ ALTER TABLE ONLY memsvc.identity_keys
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (user_id, job_id);
 
+ALTER TABLE ONLY memsvc.locations
+    ADD CONSTRAINT locations_one_at_a_time EXCLUDE USING gist (user_id WITH =, node_id WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
+
+ALTER TABLE ONLY memsvc.locations
+    ADD CONSTRAINT locations_pkey PRIMARY KEY (user_id, location_id);
+
 ALTER TABLE ONLY memsvc.memory_signals
     ADD CONSTRAINT memory_signals_pkey PRIMARY KEY (user_id, memory_id);
 
@@ -13122,6 +13477,12 @@ CREATE INDEX jobs_ended ON memsvc.jobs USING btree (state, finished_at) WHERE (s
 
 CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, subject_id) WHERE (state = 'pending'::text);
 
+CREATE INDEX locations_closed ON memsvc.locations USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX locations_of_node ON memsvc.locations USING btree (user_id, node_id, valid_from);
+
+CREATE INDEX locations_recorded ON memsvc.locations USING btree (user_id, recorded_from);
+
 CREATE INDEX memory_signals_important ON memsvc.memory_signals USING btree (user_id, importance) WHERE (importance IS NOT NULL);
 
 CREATE INDEX memory_signals_lately ON memsvc.memory_signals USING btree (user_id, last_recalled_at) WHERE (last_recalled_at IS NOT NULL);
@@ -13201,6 +13562,8 @@ CREATE UNIQUE INDEX sleep_runs_open ON memsvc.sleep_runs USING btree (user_id, t
 CREATE INDEX source_links_of_alias ON memsvc.source_links USING btree (user_id, alias_id) WHERE (alias_id IS NOT NULL);
 
 CREATE INDEX source_links_of_edge_version ON memsvc.source_links USING btree (user_id, edge_version_id) WHERE (edge_version_id IS NOT NULL);
+
+CREATE INDEX source_links_of_location ON memsvc.source_links USING btree (user_id, location_id) WHERE (location_id IS NOT NULL);
 
 CREATE INDEX source_links_of_merge ON memsvc.source_links USING btree (user_id, merge_id) WHERE (merge_id IS NOT NULL);
 
@@ -13327,6 +13690,9 @@ ALTER TABLE ONLY memsvc.fact_reviews
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
+ALTER TABLE ONLY memsvc.locations
+    ADD CONSTRAINT locations_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
+
 ALTER TABLE ONLY memsvc.memory_signals
     ADD CONSTRAINT memory_signals_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
 
@@ -13380,6 +13746,9 @@ ALTER TABLE ONLY memsvc.schedules
 
 ALTER TABLE ONLY memsvc.sleep_runs
     ADD CONSTRAINT sleep_runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_location_fkey FOREIGN KEY (user_id, location_id) REFERENCES memsvc.locations(user_id, location_id);
 
 ALTER TABLE ONLY memsvc.source_links
     ADD CONSTRAINT source_links_user_id_alias_id_fkey FOREIGN KEY (user_id, alias_id) REFERENCES memsvc.aliases(user_id, alias_id);
@@ -13463,6 +13832,8 @@ CREATE POLICY candidate_rows ON memsvc.edge_versions FOR SELECT TO memsvc_recall
 
 CREATE POLICY candidate_rows ON memsvc.embeddings FOR SELECT TO memsvc_recall USING (true);
 
+CREATE POLICY candidate_rows ON memsvc.locations FOR SELECT TO memsvc_recall USING (true);
+
 CREATE POLICY candidate_rows ON memsvc.node_versions FOR SELECT TO memsvc_recall USING (true);
 
 CREATE POLICY candidate_rows ON memsvc.passages FOR SELECT TO memsvc_recall USING (true);
@@ -13531,6 +13902,8 @@ ALTER TABLE memsvc.identity_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.jobs ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.locations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.memory_signals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.merges ENABLE ROW LEVEL SECURITY;
@@ -13574,6 +13947,8 @@ CREATE POLICY own_rows ON memsvc.extractions TO memsvc_eraser, memsvc_app, memsv
 CREATE POLICY own_rows ON memsvc.fact_reviews TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.locations TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.memory_signals TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -13927,6 +14302,18 @@ REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) FROM PU
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.locations TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.locations TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.locations TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.locations TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.locations TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_app;
@@ -14316,6 +14703,11 @@ GRANT ALL ON FUNCTION memsvc.live_end() TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
@@ -14333,6 +14725,10 @@ REVOKE ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_langua
 GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -14375,6 +14771,11 @@ GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_recall;
 
 GRANT SELECT,INSERT ON TABLE memsvc.model_calls TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.model_calls TO memsvc_reader;
@@ -14458,6 +14859,11 @@ GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO mems
 GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -14478,6 +14884,11 @@ GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of 
 
 REVOKE ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
@@ -14538,6 +14949,11 @@ GRANT ALL ON FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reache
 
 REVOKE ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.places_by() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_eraser;

@@ -38,6 +38,7 @@ from memsvc.errors.requests import (
     ImportInvalidError,
     InvalidAliasError,
     InvalidIntervalError,
+    InvalidPlaceError,
     InvalidRequestError,
     InvalidSpanError,
     InvalidTextError,
@@ -77,6 +78,7 @@ from memsvc.errors.requests import (
     VersionSupersededError,
 )
 from memsvc.errors.service import (
+    CapabilityMissingError,
     ConfigurationError,
     ContendedError,
     DatabaseTooOldError,
@@ -113,6 +115,7 @@ __all__ = [
     "BatchTooLargeError",
     "BlockUnknownError",
     "BudgetTooSmallError",
+    "CapabilityMissingError",
     "ChangeBuiltUponError",
     "ChangeUnknownError",
     "ConfigurationError",
@@ -138,6 +141,7 @@ __all__ = [
     "ImportInvalidError",
     "InvalidAliasError",
     "InvalidIntervalError",
+    "InvalidPlaceError",
     "InvalidRequestError",
     "InvalidSpanError",
     "InvalidTextError",

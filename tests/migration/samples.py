@@ -153,6 +153,13 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id) VALUES ('{USER}', 'graph.c
 INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
 VALUES ('{USER}', sha256('a key'), sha256('a note'), '{{"change_id": "{THING}"}}');
 """,
+    "0029": f"""
+INSERT INTO memsvc.locations (user_id, location_id, node_id, latitude, longitude, radius_m, asserted_by, recorded_from)
+VALUES ('{USER}', '{THING}', '{THING}', 52.52, 13.405, 25, 'user', '2026-01-02');
+INSERT INTO memsvc.source_links (user_id, passage_id, location_id, asserted_by, recorded_from)
+SELECT '{USER}', min(passage_id::text)::uuid, '{THING}', 'user', '2026-01-02' FROM memsvc.passages
+WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]
