@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test test-full full-up full-down lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
-	bench-graph bench-identity bench-live bench-duplicates bench-extract bench-extracted bench-calibration clean
+	bench-graph bench-identity bench-nearby bench-live bench-duplicates bench-extract bench-extracted bench-calibration clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -102,6 +102,9 @@ bench-calibration: $(BIN)/.installed ## Learns anew from gold how sure the offli
 
 bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records told apart, beside plain strings
 	@$(BIN)/python -m bench.identity $(ARGS)
+
+bench-nearby: $(BIN)/.installed ## What is near among 100,000 places, by PostGIS and by cube, on the full server (ARGS=--embedded)
+	@$(BIN)/python -m bench.nearby $(ARGS)
 
 bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 minutes: delay, and that nothing is lost (ARGS=--seconds 30)
 	@$(BIN)/python -m bench.live $(ARGS)

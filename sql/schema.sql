@@ -6622,6 +6622,7 @@ CREATE FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precisi
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
     SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
@@ -6647,13 +6648,19 @@ BEGIN
       AND memsvc.location_counts(l, p_box, p_from, p_to, known)
       AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
         EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to = 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to = 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
         ) OR (p_known_at IS NOT NULL AND EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to < 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to < 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
             AND v.recorded_to > known
         ))
       )))
@@ -6674,13 +6681,19 @@ BEGIN
       AND memsvc.location_counts(l, p_box, p_from, p_to, known)
       AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
         EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to = 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to = 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
         ) OR (p_known_at IS NOT NULL AND EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to < 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to < 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
             AND v.recorded_to > known
         ))
       )))
@@ -9978,6 +9991,46 @@ ALTER FUNCTION memsvc.says_i(p_query text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.says_i(p_query text) IS 'Whether a query speaks of the one who asks.';
 
+CREATE FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.passage_id = p_passage_id AND l.stance = 'supports' AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known) AND (
+        l.node_id = ANY (p_nodes)
+        OR (l.node_version_id IS NOT NULL AND EXISTS (
+          SELECT FROM node_versions AS v
+          WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id AND v.node_id = ANY (p_nodes)
+        ))
+        OR (l.edge_version_id IS NOT NULL AND EXISTS (
+          SELECT FROM edge_versions AS v
+          WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id
+            AND (v.from_node = ANY (p_nodes) OR v.to_node = ANY (p_nodes))
+        ))
+        OR (l.alias_id IS NOT NULL AND EXISTS (
+          SELECT FROM aliases AS v
+          WHERE v.user_id = p_user_id AND v.alias_id = l.alias_id AND v.node_id = ANY (p_nodes)
+        ))
+        OR (l.location_id IS NOT NULL AND EXISTS (
+          SELECT FROM locations AS v
+          WHERE v.user_id = p_user_id AND v.location_id = l.location_id AND v.node_id = ANY (p_nodes)
+        ))
+      )
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'Whether a passage supports something that is known about some nodes.';
+
 CREATE FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (p_valid_to <= p_now) THEN (1)::double precision ELSE (((1)::double precision - power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM (p_now - p_recorded)))::double precision, (0)::double precision) / ((730)::double precision * (86400)::double precision)), (1000)::double precision)))) / (2)::double precision) END;
@@ -10043,7 +10096,7 @@ ALTER FUNCTION memsvc.z_score(p_value double precision, p_mean double precision,
 
 COMMENT ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) IS 'How many standard deviations a value lies above the mean; 0 where all are alike or there is none.';
 
-CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb DEFAULT '{}'::jsonb, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_tokens bit[] DEFAULT NULL::"bit"[], p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec, p_nodes uuid[] DEFAULT '{}'::uuid[], p_hops integer DEFAULT 1, p_begins timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_ends timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_order text DEFAULT NULL::text, p_facts boolean DEFAULT true, p_candidates integer DEFAULT 64, p_late integer DEFAULT 30, p_except uuid[] DEFAULT '{}'::uuid[]) RETURNS TABLE(memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[], matched text[], confidence double precision, met jsonb)
+CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb DEFAULT '{}'::jsonb, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_tokens bit[] DEFAULT NULL::"bit"[], p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec, p_nodes uuid[] DEFAULT '{}'::uuid[], p_hops integer DEFAULT 1, p_begins timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_ends timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_order text DEFAULT NULL::text, p_facts boolean DEFAULT true, p_candidates integer DEFAULT 64, p_late integer DEFAULT 30, p_except uuid[] DEFAULT '{}'::uuid[], p_near uuid[] DEFAULT NULL::uuid[]) RETURNS TABLE(memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[], matched text[], confidence double precision, met jsonb)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -10085,10 +10138,14 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM memsvc.expand_names(recall.p_user_id, recall.p_nodes, recall.p_hops, 10, recall.p_as_of, recall.p_known_at) e(node_id, distance, reach, path)
            WHERE (recall.p_nodes <> '{}'::uuid[])
          ), goal AS MATERIALIZED (
-          SELECT COALESCE(array_agg(r.node_id), '{}'::uuid[]) AS nodes,
-             array_agg(r.reach) AS reach,
-             array_agg(r.distance) AS distances
-            FROM reached r
+          SELECT (array_agg(r.node_id) FILTER (WHERE (r.node_id IS NOT NULL)) || n.nodes) AS nodes,
+             (array_agg(r.reach) FILTER (WHERE (r.node_id IS NOT NULL)) || n.reach) AS reach,
+             (array_agg(r.distance) FILTER (WHERE (r.node_id IS NOT NULL)) || n.distances) AS distances
+            FROM (( SELECT COALESCE(recall.p_near, '{}'::uuid[]) AS nodes,
+                     array_fill((1)::double precision, ARRAY[COALESCE(cardinality(recall.p_near), 0)]) AS reach,
+                     array_fill(2, ARRAY[COALESCE(cardinality(recall.p_near), 0)]) AS distances) n
+              LEFT JOIN reached r ON (true))
+           GROUP BY n.nodes, n.reach, n.distances
          ), candidate AS MATERIALIZED (
           SELECT c.passage_id,
              c.source_id,
@@ -10111,7 +10168,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM ((asked a
               CROSS JOIN goal g)
               CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, a.said_to, recall.p_as_of, recall.p_known_at, ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision)), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, g.nodes, g.reach, g.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
-           WHERE (c.passage_id <> ALL (recall.p_except))
+           WHERE ((c.passage_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR memsvc.speaks_of(recall.p_user_id, c.passage_id, recall.p_near, recall.p_known_at)))
          ), spread AS MATERIALIZED (
           SELECT avg(COALESCE(c.words, (0)::double precision)) AS words_mean,
              stddev_pop(COALESCE(c.words, (0)::double precision)) AS words_spread,
@@ -10211,7 +10268,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              0,
              false,
              f_1.node_id,
-             r.reach,
+             COALESCE(r.reach, (1)::double precision) AS "coalesce",
              f_1.distance,
              f_1.words,
                  CASE
@@ -10241,7 +10298,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
               JOIN memsvc.edge_versions v ON (((v.user_id = recall.p_user_id) AND (v.version_id = f_1.version_id))))
               CROSS JOIN spread s)
               LEFT JOIN reached r ON ((r.node_id = f_1.node_id)))
-           WHERE (f_1.version_id <> ALL (recall.p_except))
+           WHERE ((f_1.version_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR (v.from_node = ANY (recall.p_near)) OR (v.to_node = ANY (recall.p_near))))
          ), weighed AS MATERIALIZED (
           SELECT m.memory_id,
              m.kind,
@@ -10469,9 +10526,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
    ORDER BY f.place;
 END;
 
-ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';
+COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';
 
 CREATE FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) RETURNS void
     LANGUAGE plpgsql
@@ -15053,6 +15110,11 @@ GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) TO memsvc_reader;
@@ -15088,10 +15150,10 @@ GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double pre
 GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) TO memsvc_app;

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +30,8 @@ EARTH_M = 6_371_008.7714
 """Mean radius of the Earth in metres, as ``memsvc.metres_between`` has it."""
 MOMENT = timedelta(microseconds=1)
 """The shortest span of time: a moment as a span."""
+MOST_NODES = 500
+"""So many locations of an area tell what recall may speak of."""
 BOX_SIDES = 4
 FULL_TURN = 360.0
 
@@ -225,15 +227,12 @@ async def nearby(
     moment = both["as_of"]
     asked: dict[str, Any] = {
         "user_id": owner.user_id,
-        "latitude": where.latitude,
-        "longitude": where.longitude,
-        "radius_m": where.radius_m,
-        "box": list(where.box) if where.box is not None else None,
         "types": list(types) if types else None,
         "limit": limit + 1,
         "valid_from": moment or "-infinity",
         "valid_to": moment + MOMENT if moment is not None else "infinity",
         **both,
+        **_parameters(where),
     }
     if during is not None:
         if as_of is not None:
@@ -248,6 +247,33 @@ async def nearby(
             await check_type(connection, name, "node")
         rows = (await connection.execute(query("nearby"), asked)).mappings().all()
     return Nearby(items=[Near(**row) for row in rows[:limit]], truncated=len(rows) > limit)
+
+
+async def nodes_near(
+    connection: AsyncConnection, owner: Owner, where: Area, as_of: datetime | None, known_at: datetime | None
+) -> list[UUID]:
+    """Nodes in an area, as they are stored, with all that are the same; of the 500 nearest locations.
+
+    Raises:
+        CapabilityMissingError: the database cannot search places.
+    """
+    await searched_by(connection)
+    moment = as_of or datetime.now(UTC)
+    span = {"valid_from": moment, "valid_to": moment + MOMENT, "as_of": moment, "known_at": known_at}
+    asked = {"user_id": owner.user_id, "types": None, "limit": MOST_NODES, **span, **_parameters(where)}
+    found = (await connection.execute(query("nearby"), asked)).all()
+    same = {"user_id": owner.user_id, "nodes": [row.node_id for row in found], "known_at": known_at}
+    return list((await connection.execute(query("stored_nodes"), same)).scalars())
+
+
+def _parameters(where: Area) -> dict[str, Any]:
+    """An area as a statement takes it."""
+    return {
+        "latitude": where.latitude,
+        "longitude": where.longitude,
+        "radius_m": where.radius_m,
+        "box": list(where.box) if where.box is not None else None,
+    }
 
 
 def as_geojson(found: Nearby) -> dict[str, Any]:

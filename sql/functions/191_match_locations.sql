@@ -9,7 +9,8 @@
 --
 -- The index finds a little more than is asked for, and metres_between decides: so both give the same. PostGIS is told to
 -- take the sphere, as metres_between does; cube has points of the unit sphere, whose chords grow with the arcs. The
--- names of what these extensions bring are looked up when a branch is run for the first time, not before.
+-- names of what these extensions bring are looked up when a branch is run for the first time, not before. ORDER BY with
+-- enable_sort off names the index, as in 130_traverse.sql: on empty tables the one of a constraint costs as much.
 CREATE OR REPLACE FUNCTION memsvc.match_locations(
   p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision,
   p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamptz, p_to timestamptz,
@@ -20,6 +21,7 @@ SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET enable_sort = off
+SET enable_incremental_sort = off
 SET enable_bitmapscan = off
 AS $$
 #variable_conflict use_column
@@ -45,13 +47,19 @@ BEGIN
       AND memsvc.location_counts(l, p_box, p_from, p_to, known)
       AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
         EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to = 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to = 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
         ) OR (p_known_at IS NOT NULL AND EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to < 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to < 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
             AND v.recorded_to > known
         ))
       )))
@@ -72,13 +80,19 @@ BEGIN
       AND memsvc.location_counts(l, p_box, p_from, p_to, known)
       AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
         EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to = 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to = 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
         ) OR (p_known_at IS NOT NULL AND EXISTS (
-          SELECT FROM node_versions AS v
-          WHERE v.user_id = asker AND v.node_id = l.node_id AND v.recorded_to < 'infinity'
-            AND v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to < 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
             AND v.recorded_to > known
         ))
       )))

@@ -202,8 +202,9 @@ memsvc.name_evidence(uuid, uuid[], timestamptz, timestamptz),
 memsvc.recall(
   uuid, text, integer, jsonb, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
   smallint, public.halfvec, bit[], smallint, public.halfvec, uuid[], integer, timestamptz[], timestamptz[], text,
-  boolean, integer, integer, uuid[]
+  boolean, integer, integer, uuid[], uuid[]
 ),
+memsvc.speaks_of(uuid, uuid, uuid[], timestamptz),
 memsvc.metres_between(double precision, double precision, double precision, double precision), memsvc.places_by(),
 memsvc.location_counts(memsvc.locations, double precision[], timestamptz, timestamptz, timestamptz),
 memsvc.node_locations(uuid, uuid[], timestamptz, timestamptz),

@@ -51,6 +51,10 @@ FROM memsvc.nearby(
 ) AS n
 ORDER BY n.metres, n.location_id;
 
+-- name: stored_nodes
+-- Some nodes and all that are the same, as they are stored.
+SELECT s.node_id FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid []), CAST(:known_at AS timestamptz)) AS s;
+
 -- name: nodes_called
 -- Nodes that have one of these names.
 SELECT c.name, c.canonical_id, c.node_id, c.alias, c.confidence

@@ -131,3 +131,23 @@ async def test_a_node_cannot_be_nowhere(ada: httpx.AsyncClient, body: dict[str, 
     assert answer.json()["code"] in {"invalid_place", "invalid_request"}
     both = {"op": "close", "node_id": node, "alias": "x", "place": True, "ended_at": "2026-01-01"}
     refused(await ada.post("/v1/changes", json={"operations": [both]}), 400, "invalid_request")
+
+
+async def test_recall_and_contexts_keep_to_a_place(ada: httpx.AsyncClient) -> None:
+    told = [{"conversation": "c", "text": text} for text in ("The mill grinds rye.", "The kiln fires clay, not rye.")]
+    stored = (await ada.post("/v1/messages", json={"messages": told})).json()["messages"]
+    mill = await located(ada, "Mill", 52.5, 13.4, evidence=[{"passage_id": stored[0]["passage_id"]}])
+    assert mill
+    near_it = {"lat": 52.5, "lon": 13.41, "radius_m": 2_000}
+    everything = good(await ada.post("/v1/recall", json={"query": "rye"}))
+    assert len(everything["memories"]) == 2
+    found = good(await ada.post("/v1/recall", json={"query": "rye", "near": near_it}))
+    assert [memory["text"] for memory in found["memories"]] == ["The mill grinds rye."]
+    context = {"query": "rye", "near": near_it, "recent_turns": 0, "neighbours": False}
+    block = good(await ada.post("/v1/context", json=context))
+    recalled = block["text"].split("# Also on the mind")[0]  # what is on the mind goes by no query, and by no place
+    assert "The mill grinds rye." in recalled
+    assert "kiln" not in recalled
+    nowhere = {**near_it, "lat": 95}
+    refused(await ada.post("/v1/recall", json={"query": "rye", "near": nowhere}), 400, "invalid_place")
+    refused(await ada.post("/v1/recall", json={"query": "rye", "near": {"lat": 1, "lon": 1}}), 400, "invalid_request")

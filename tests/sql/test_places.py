@@ -29,9 +29,11 @@ from memsvc.errors import (
     TypeUnknownError,
 )
 from memsvc.graph.history import merge, undo, write
-from memsvc.graph.operations import Close, Correct, Evidence, Location, Node, Retract, Thread, latitude, longitude
+from memsvc.graph.operations import Close, Correct, Edge, Evidence, Location, Node, Retract, Thread, latitude, longitude
 from memsvc.graph.places import Area, area, locations, metres_between, nearby
 from memsvc.graph.read import ALWAYS, evidence, history
+from memsvc.recall.options import Filters, Near
+from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import Cluster
@@ -303,6 +305,41 @@ async def test_the_databases_distance_is_the_same(db: Database) -> None:
             metres = text("SELECT memsvc.metres_between(:a, :b, :c, :d)")
             found = (await connection.execute(metres, dict(zip("abcd", pair, strict=True)))).scalar_one()
             assert found == pytest.approx(metres_between(*pair), abs=0.001)
+
+
+# Recall ---------------------------------------------------------------------------------------------------------------
+
+
+async def test_recall_speaks_of_what_is_near_alone(db: Database, owner: Owner, settings: Settings, each: Each) -> None:
+    texts = ["The bakery at the tower sells rye bread.", "The bakery in Suva sells sweet bread.", "I like any bread."]
+    stored = await append(db, owner, [MessageIn(conversation="c", text=text, role="user") for text in texts], settings)
+    tower, suva = [await place(db, owner, label, at) for label, at in (("Tower", BERLIN), ("Suva", SUVA))]
+    facts = [
+        Edge(
+            from_node=node, type="RELATED_TO", to_node=node, fact=f"Bread is sold at the {label}.",
+            evidence=[Evidence(passage_id=passage)] if (passage := one.passage_id) is not None else [],
+        )
+        for node, label, one in zip((tower, suva), ("tower", "beach"), stored, strict=False)
+    ]  # fmt: skip
+    await write(db, owner, facts, asserted_by=ME)
+
+    async def recalled(**how: object) -> set[str]:
+        filters = Filters(**how)  # type: ignore[arg-type]
+        return {memory.text for memory in (await recall(db, owner, "bread", settings, filters=filters)).memories}
+
+    sold = {"Bread is sold at the tower.", "Bread is sold at the beach."}
+    assert await recalled() == {*texts, *sold}
+    for by in each():
+        here = Near(latitude=BERLIN[0], longitude=BERLIN[1], radius_m=5_000)
+        assert await recalled(near=here) == {texts[0], "Bread is sold at the tower."}, by
+        assert await recalled(near=here, facts=False) == {texts[0]}
+        assert await recalled(near=here, conversations=["c"]) == {texts[0], "Bread is sold at the tower."}
+        assert await recalled(near=Near(latitude=0, longitude=0, radius_m=10)) == set()
+        assert await recalled(near=Near(latitude=-18, longitude=-179, radius_m=500_000)) == {
+            texts[1], "Bread is sold at the beach.",
+        }  # fmt: skip
+    with pytest.raises(InvalidPlaceError):
+        await recalled(near=Near(latitude=91, longitude=0, radius_m=10))
 
 
 # Who sees it, and what it costs -------------------------------------------------------------------------------------
