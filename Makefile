@@ -110,6 +110,9 @@ bench-identity: $(BIN)/.installed ## Who is who: names, mentions and records tol
 bench-guides: $(BIN)/.installed ## Each guide from a fresh clone: clone, environment, install, the guide; seconds (ARGS=--only curl,psql)
 	@$(BIN)/python -m bench.guides $(ARGS)
 
+bench-nearby: $(BIN)/.installed ## What is near among 100,000 places, by PostGIS and by cube, on the full server (ARGS=--embedded)
+	@$(BIN)/python -m bench.nearby $(ARGS)
+
 bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 minutes: delay, and that nothing is lost (ARGS=--seconds 30)
 	@$(BIN)/python -m bench.live $(ARGS)
 

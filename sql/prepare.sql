@@ -59,6 +59,26 @@ CREATE EXTENSION IF NOT EXISTS btree_gin;
 CREATE EXTENSION IF NOT EXISTS btree_gist;
 CREATE EXTENSION IF NOT EXISTS unaccent;
 
+-- Optional ones light a capability up; where one is missing, or may not be made, the rest works. Places are searched by
+-- PostGIS, else by cube, which plain administrators may make, too.
+DO $places$
+DECLARE
+  wanted text;
+BEGIN
+  FOREACH wanted IN ARRAY ARRAY['postgis', 'cube'] LOOP
+    CONTINUE WHEN NOT EXISTS (SELECT FROM pg_available_extensions WHERE name = wanted);
+    BEGIN
+      EXECUTE format('CREATE EXTENSION IF NOT EXISTS %I WITH SCHEMA public', wanted);
+    EXCEPTION WHEN OTHERS THEN
+      RAISE WARNING 'memsvc: extension % cannot be made (%)', wanted, SQLERRM;
+    END;
+    EXIT WHEN EXISTS (
+      SELECT FROM pg_extension WHERE extname = wanted AND extnamespace = 'public'::regnamespace
+    );
+  END LOOP;
+END
+$places$;
+
 DO $database$
 BEGIN
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());

@@ -41,10 +41,10 @@ export type ChatCompletionIn = { messages: Array<ChatMessageIn>; model?: string 
 export type ChatMessage = { role: "system" | "user" | "assistant"; content: string };
 export type ChatMessageIn = { role: string; content?: string | Array<Record<string, unknown>> | null } & Record<string, unknown>;
 export type Claim = { text: string; sources: Array<string> };
-export type CloseOperation = { evidence?: Array<Evidence>; ended_at: string; edge_id?: string | null; node_id?: string | null; alias?: string | null; op: "close" };
+export type CloseOperation = { evidence?: Array<Evidence>; ended_at: string; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "close" };
 export type Connected = { node_id: string; type: string | null; label: string | null; facts: number };
 export type Context = { text: string; format: "text" | "markdown" | "json" | "messages"; messages: Array<ChatMessage>; tokens: number; budget_tokens: number; tokenizer: string; sections: Array<Section>; memories: Array<Memory>; left_out: number; relevant: boolean; ambiguous: Array<AmbiguousName>; seed: number | null; degraded: Array<"vector" | "reranker">; recall_id?: string | null; confidence?: number | null };
-export type ContextIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; budget_tokens?: number; format?: "text" | "markdown" | "json" | "messages"; tokenizer?: string | null; memories?: boolean; limit?: number; group_by?: "conversation" | "none"; neighbours?: boolean; conversation?: string | null; recent_turns?: number; profile?: boolean; core?: boolean; instructions?: Array<string> | null; salient?: number; chance?: boolean; seed?: number | null; elapsed?: boolean };
+export type ContextIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; format?: "text" | "markdown" | "json" | "messages"; tokenizer?: string | null; memories?: boolean; limit?: number; group_by?: "conversation" | "none"; neighbours?: boolean; conversation?: string | null; recent_turns?: number; profile?: boolean; core?: boolean; instructions?: Array<string> | null; salient?: number; chance?: boolean; seed?: number | null; elapsed?: boolean };
 export type Conversation = { conversation_id: string; identifier: string; title: string; status: string; messages: number; sessions: number; first_said_at: string | null; last_said_at: string | null; created_at: string; last_ingested_at: string | null; metadata: Record<string, unknown> };
 export type CorrectOperation = { evidence?: Array<Evidence>; version_id: string; content: Record<string, unknown>; op: "correct" };
 export type Cut = { memory: Memory; reason: "behind the limit" | "below the threshold" | "another part of the same message" | "too like another" };
@@ -53,7 +53,7 @@ export type Decision = { node_a: string; node_b: string; state: "open" | "merged
 export type DegreeBucket = { from: number; to: number; nodes: number };
 export type DemotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null; kind?: "archival" | "working"; hours?: number };
 export type Diff = { axis: "known" | "valid"; since: string; until: string; known_at: string | null; items: Array<Difference>; next_cursor: string | null };
-export type Difference = { kind: "node" | "edge" | "alias" | "merge"; change: "added" | "ended" | "corrected" | "retracted" | "began" | "changed" | "passed"; at: string; subject: string; label: string | null; edge: Ends | null; before: Array<Said>; after: Array<Said>; between: Array<Said> };
+export type Difference = { kind: "node" | "edge" | "alias" | "place" | "merge"; change: "added" | "ended" | "corrected" | "retracted" | "began" | "changed" | "passed"; at: string; subject: string; label: string | null; edge: Ends | null; before: Array<Said>; after: Array<Said>; between: Array<Said> };
 export type EdgeOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; fact: string; key?: string; data?: Record<string, unknown>; weight?: number; confidence?: number; from_node: string | number; to_node: string | number; op: "edge" };
 export type EdgeType = { name: string; status: "core" | "proposed" | "approved" | "rejected" | "deprecated"; category: string; description: string; parent: string | null; reason: string; proposed_by: string | null; proposed_at: string | null; decided_by: string | null; decided_at: string | null; from_types: Array<string>; to_types: Array<string>; functional: boolean; facts: number };
 export type EdgeTypeProposal = { name: string; description: string; parent?: string | null; category?: string | null; reason?: string; from_types?: Array<string> | null; to_types?: Array<string> | null; functional?: boolean; proposed_by?: string; approve?: boolean };
@@ -88,6 +88,7 @@ export type LinkEnd = { link_id: string; evidence?: Array<Evidence> };
 export type LinkEnded = { link_id: string; ended: boolean };
 export type LinkIn = { from_node: string; to_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; strength?: number; reason?: string; evidence?: Array<Evidence> };
 export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
+export type Location = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; location_id: string; latitude: number; longitude: number; radius_m: number };
 export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" };
 export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string> };
 export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
@@ -100,6 +101,9 @@ export type Message = { passage_id: string; message_id: string | null; session: 
 export type MessageIn = { conversation: string; text?: string; caption?: string | null; speaker?: string; role?: "user" | "assistant" | "other" | "system" | "tool" | "thinking"; session?: string; ordinal?: number | null; id?: string | null; said_at?: string | null; metadata?: Record<string, unknown> };
 export type ModelList = { data: Array<Record<string, unknown>> } & Record<string, unknown>;
 export type NamedNode = { name: string; node_id: string; label: string; similarity: number };
+export type Near = { node_id: string; label: string | null; type: string | null; location_id: string; stored_id: string; latitude: number; longitude: number; radius_m: number; metres: number; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null };
+export type NearIn = { lat: number; lon: number; radius_m: number };
+export type Nearby = { items: Array<Near>; truncated: boolean };
 export type NewKey = { secret: string; key: Key };
 export type NewNode = { name: string; type: string; node_id: string | null; named: boolean; aliases: Array<string> };
 export type NodeIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; type: string; label: string; description?: string; data?: Record<string, unknown>; importance?: number; node_id?: string | null; aliases?: Array<string> };
@@ -113,7 +117,7 @@ export type NoteIn = { title: string; text?: string; kind?: "fact" | "preference
 export type Ontology = { node_types: Array<NodeType>; edge_types: Array<EdgeType> };
 export type OpenedMemory = { kind: "message" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: graph_describe_ShownNode | null; block?: Block | null };
 export type OpenedSource = { source_id: string; kind: string; identifier: string; title: string; status: string; metadata: Record<string, unknown>; around: string | null; messages: Array<Message> };
-export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
+export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | PlaceOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
 export type Page_memsvc_access_erase_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: string | null };
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
@@ -138,15 +142,17 @@ export type Pair = { a: Side; b: Side; score: number; evidence: Record<string, n
 export type Path = { nodes: Array<GraphNode>; edges: Array<GraphEdge> };
 export type Paths = { paths: Array<Path>; complete: boolean; truncated: boolean };
 export type Paused = { jobs: number };
+export type PlaceFields = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; latitude: number; longitude: number; radius_m?: number };
+export type PlaceOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; latitude: number; longitude: number; radius_m?: number; node_id: string | number; op: "place" };
 export type Previewed = { proposal: Proposal; turn: number; verdict: "new" | "known" | "changes" | "superseded" | "doubtful" | "refused"; reason: string };
 export type Problem = { type: string; title: string; status: number; code: string; detail: string; hint: string; request_id?: string | null; row?: number | null; field?: string | null };
 export type Profile = { core: Array<Block>; working: Array<Block>; archival: Array<Block>; core_tokens: number; core_limit_tokens: number };
 export type Progress = { source_id: string; identifier: string; extractor: string; turns: number; left: number; facts: number; refused: number; asked: boolean; last_at: string | null; job_id: string | null; job_state: string | null; error_code: string | null };
 export type PromotionIn = { conversation?: string | null; node?: string | null; expected_version?: number | null };
 export type Proposal = { subject: End; type: string; object: End; sentence: string; quote: string; change?: "holds" | "ended" | "corrects"; since?: string | null; until?: string | null; confidence?: number; data?: Record<string, unknown> };
-export type QuestionIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; budget_tokens?: number; model?: boolean };
+export type QuestionIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; near?: NearIn | null; budget_tokens?: number; model?: boolean };
 export type Quote = { passage_id: string; source_id: string; span: [number, number] | null; quote: string; stance: "supports" | "ends"; confidence: number; asserted_by: string; recorded_from: string };
-export type RecallIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; limit?: number; form?: "stemmed" | "simple"; mode?: "eager" | "balanced" | "deliberate"; cursor?: string | null; diversity?: number; rerank?: boolean; explain?: boolean };
+export type RecallIn = { query: string; conversations?: Array<string>; not_conversations?: Array<string>; said_from?: string | null; said_to?: string | null; traces?: boolean; facts?: boolean; as_of?: string | null; known_at?: string | null; near?: NearIn | null; limit?: number; form?: "stemmed" | "simple"; mode?: "eager" | "balanced" | "deliberate"; cursor?: string | null; diversity?: number; rerank?: boolean; explain?: boolean };
 export type Recalled = { recall_id?: string | null; memories: Array<Memory>; degraded: Array<"vector" | "reranker">; confidence?: number | null; relevant?: boolean; ambiguous?: Array<AmbiguousName>; next_cursor?: string | null; explanation?: Explanation | null };
 export type RecalledFact = { version_id: string; edge_id: string; type: string; from_node: string; from_label: string; to_node: string; to_label: string; valid_from: string | null; valid_to: string | null; confidence: number };
 export type Receipt = { erasure_id: string; kind: string; subject_id: string; state: "pending" | "done"; counts: Record<string, number>; requested_by: string; created_at: string; finished_at: string | null; verified: boolean | null; leftovers: Record<string, number> };
@@ -155,7 +161,7 @@ export type RecordedChange = { change_id: string; recorded_at: string; asserted_
 export type Replace = { old: string; new: string; op: "replace" };
 export type Result = { index: number; outcome: "written" | "known" | "superseded" | "closed" | "unchanged" | "erased"; node_id: string | null; edge_id: string | null; versions: Array<string> };
 export type RetractIn = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null };
-export type RetractOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; edge_id?: string | null; node_id?: string | null; alias?: string | null; op: "retract" };
+export type RetractOperation = { evidence?: Array<Evidence>; valid_from?: string | null; valid_to?: string | null; edge_id?: string | null; node_id?: string | null; alias?: string | null; place?: boolean; op: "retract" };
 export type Review = { review_id: string; state: "doubtful" | "refused" | "accepted" | "edited" | "rejected"; reason: string; proposal: Proposal; passage_id: string; source_id: string; speaker: string; text: string; span: [number, number] | null; said_at: string; extractor: string; found_at: string; decided_at: string | null; decided_by: string | null };
 export type Run = { run_id: string; task: string; state: "open" | "done" | "failed"; from_node: string | null; since: string | null; budget_s: number | null; examined: number; applied: number; proposed: number; seconds: number; within_budget: boolean; error_code: string | null; started_at: string; finished_at: string | null };
 export type Said = { id: string; content: Record<string, unknown>; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; asserted_by: string };
@@ -184,7 +190,7 @@ export type SupportedFact = { version_id: string; edge_id: string; fact: string;
 export type Ticket = { ticket: string; expires_in: number; expires_at: string };
 export type Token = { token: string; token_type: "Bearer"; expires_in: number; expires_at: string; user_id: string; scopes: Array<string> };
 export type TopOfMind = { memories: Array<Memory> };
-export type Touched = { kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
+export type Touched = { kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; written: boolean; closed: boolean; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null };
 export type TypeChange = { description: string };
 export type UnmergeOperation = { evidence?: Array<Evidence>; node_id: string; op: "unmerge" };
 export type User = { user_id: string; external_id: string; name: string; time_zone: string; language: string; created_at: string };
@@ -276,7 +282,7 @@ export class Memsvc {
   /** Read all of the graph. */
   pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
   /** What differs between two moments. */
-  diffGraph(input: { query: { "from": string; "to"?: string | null; "axis"?: "known" | "valid"; "known_at"?: string | null; "kind"?: Array<"node" | "edge" | "alias" | "merge"> | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Diff>;
+  diffGraph(input: { query: { "from": string; "to"?: string | null; "axis"?: "known" | "valid"; "known_at"?: string | null; "kind"?: Array<"node" | "edge" | "alias" | "place" | "merge"> | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Diff>;
   /** Walk from nodes to what is near. */
   walkNeighbourhood(input: { query: { "node": Array<string>; "hops"?: number; "type"?: Array<string> | null; "side"?: "from" | "to" | "both"; "fan_out"?: number; "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Graph>;
   /** Find how two nodes are joined. */
@@ -323,6 +329,8 @@ export class Memsvc {
   forgetMessage(input: { path: { "passage_id": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List the chat server's models. */
   listModels(input?: { header?: { "X-Memsvc-User"?: string | null } }): Promise<ModelList>;
+  /** What is near a place. */
+  nearby(input?: { query?: { "lat"?: number | null; "lon"?: number | null; "radius"?: number | null; "k"?: number; "box"?: string | null; "type"?: Array<string> | null; "as_of"?: string | null; "valid_from"?: string | null; "valid_to"?: string | null; "known_at"?: string | null; "format"?: "json" | "geojson" }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Nearby>;
   /** Find nodes. */
   searchNodes(input?: { query?: { "q"?: string; "type"?: string | null; "as_of"?: string | null; "known_at"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_search_MatchedNode_>;
   /** Make a node. */
@@ -339,6 +347,12 @@ export class Memsvc {
   retractAliases(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: AliasesOut }): Promise<Change>;
   /** Everything that was recorded of a node. */
   nodeHistory(input: { path: { "node_id": string }; query?: { "before"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_read_Event_>;
+  /** Where a node is, and was. */
+  nodeLocations(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Array<Location>>;
+  /** Say where a node is. */
+  locateNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: PlaceFields }): Promise<Change>;
+  /** A node is not there any more, or never was. */
+  endLocation(input: { path: { "node_id": string }; query?: { "ended_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Change>;
   /** Merge a node into another. */
   mergeNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: MergeIn }): Promise<Change>;
   /** Take a merge back. */

@@ -28,9 +28,9 @@ ZIP = ".zip"
 
 # Kinds of rows, in the order in which they are written and read: what refers comes after what it refers to.
 KINDS = (
-    "node_types", "edge_types", "sources", "passages", "nodes", "node_versions", "aliases", "edges", "edge_versions",
-    "merges", "source_links", "profile_versions", "profile_evidence", "memory_signals", "duplicate_candidates",
-    "changes", "tombstones", "schedules",
+    "node_types", "edge_types", "sources", "passages", "nodes", "node_versions", "aliases", "locations", "edges",
+    "edge_versions", "merges", "source_links", "profile_versions", "profile_evidence", "memory_signals",
+    "duplicate_candidates", "changes", "tombstones", "schedules",
 )  # fmt: skip
 # Tables with a user_id that no export holds, and why. A test compares both lists with the database.
 LEFT_OUT = {

@@ -144,6 +144,16 @@ class AliasLine(VersionLine, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     confidence: float
 
 
+class LocationLine(VersionLine, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of locations.jsonl."""
+
+    location_id: UUID
+    node_id: UUID
+    latitude: float
+    longitude: float
+    radius_m: float
+
+
 class EdgeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A line of edges.jsonl."""
 
@@ -195,6 +205,8 @@ class SourceLinkLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True
     edge_version_id: UUID | None
     alias_id: UUID | None
     merge_id: UUID | None
+    location_id: UUID | None = None
+    """Older exports have none."""
     stance: Short
     confidence: float
     asserted_by: Short
@@ -291,6 +303,7 @@ LINES: Mapping[str, type[Line]] = {
     "nodes": NodeLine,
     "node_versions": NodeVersionLine,
     "aliases": AliasLine,
+    "locations": LocationLine,
     "edges": EdgeLine,
     "edge_versions": EdgeVersionLine,
     "merges": MergeLine,

@@ -48,6 +48,7 @@ from memsvc.api.controllers.messages import MessagesController
 from memsvc.api.controllers.nodes import AliasesController, NodesController
 from memsvc.api.controllers.notes import LinksController, NotesController
 from memsvc.api.controllers.ontology import OntologyController
+from memsvc.api.controllers.places import LocationController, NearbyController
 from memsvc.api.controllers.profile import ProfileController
 from memsvc.api.controllers.recall import RecallController
 from memsvc.api.controllers.recalls import RecallsController, TopOfMindController
@@ -95,6 +96,8 @@ V1 = (
     ErasuresController,
     NodesController,
     AliasesController,
+    LocationController,
+    NearbyController,
     FactsController,
     ChangesController,
     DiffController,

@@ -145,33 +145,67 @@ class AliasOperation(WithSpan, kw_only=True, forbid_unknown_fields=True, tag_fie
         return graph.Alias(node=self.node_id, alias=self.alias, confidence=self.confidence, **self.span(owner))
 
 
+class PlaceFields(WithSpan, kw_only=True, forbid_unknown_fields=True):
+    """Where something is."""
+
+    latitude: float
+    """Degrees north (WGS 84), -90 to 90."""
+    longitude: float
+    """Degrees east (WGS 84), -180 to 180; 180 is kept as -180."""
+    radius_m: float = 0.0
+    """How far around that point it reaches, or how sure it is, in metres."""
+
+    def location(self, owner: Owner, node: Ref) -> graph.Location:
+        """The operation."""
+        return graph.Location(
+            node=node,
+            latitude=self.latitude,
+            longitude=self.longitude,
+            radius_m=self.radius_m,
+            **self.span(owner),
+        )
+
+
+class PlaceOperation(PlaceFields, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="place"):
+    """A node is there. Where else it was said to be in that time is superseded."""
+
+    node_id: Ref
+    """An id, or the place of the operation that makes the node."""
+
+    def operation(self, owner: Owner) -> graph.Operation:
+        """As the graph takes it."""
+        return self.location(owner, self.node_id)
+
+
 class CloseOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="close"):
-    """It ended: an edge (edge_id), a name (node_id and alias), or a node's properties (node_id)."""
+    """It ended: an edge (edge_id), a name (node_id and alias), a stay (node_id, place), or properties (node_id)."""
 
     ended_at: str
     """From then on it was not so."""
     edge_id: UUID | None = None
     node_id: UUID | None = None
     alias: str | None = None
+    place: bool = False
 
     def operation(self, owner: Owner) -> graph.Operation:
         """As the graph takes it."""
         at = read_moment(self.ended_at, owner, "ended_at")
         assert at is not None  # noqa: S101 - the field cannot be left out
-        thread = graph.Thread(edge=self.edge_id, node=self.node_id, alias=self.alias)
+        thread = graph.Thread(edge=self.edge_id, node=self.node_id, alias=self.alias, place=self.place)
         return graph.Close(thread=thread, at=at, evidence=self.evidence)
 
 
 class RetractOperation(WithSpan, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="retract"):
-    """It was never so, or not in this time: an edge, a name, or a node's properties, as for close."""
+    """It was never so, or not in this time: an edge, a name, a place, or a node's properties, as for close."""
 
     edge_id: UUID | None = None
     node_id: UUID | None = None
     alias: str | None = None
+    place: bool = False
 
     def operation(self, owner: Owner) -> graph.Operation:
         """As the graph takes it."""
-        thread = graph.Thread(edge=self.edge_id, node=self.node_id, alias=self.alias)
+        thread = graph.Thread(edge=self.edge_id, node=self.node_id, alias=self.alias, place=self.place)
         return graph.Retract(thread=thread, **self.span(owner))
 
 
@@ -181,7 +215,7 @@ class CorrectOperation(WithEvidence, kw_only=True, forbid_unknown_fields=True, t
     version_id: UUID
     content: dict[str, Any]
     """What is replaced: type, label, description, data, importance of a node; fact, data, weight, confidence of an
-    edge; confidence of a name."""
+    edge; confidence of a name; latitude, longitude, radius_m of a location."""
 
     def operation(self, owner: Owner) -> graph.Operation:  # noqa: ARG002 - as the others have it
         """As the graph takes it."""
@@ -222,6 +256,7 @@ AnyOperation = (
     NodeOperation
     | EdgeOperation
     | AliasOperation
+    | PlaceOperation
     | CloseOperation
     | RetractOperation
     | CorrectOperation

@@ -23,6 +23,7 @@ from memsvc.cli import (
     models,
     notes,
     ontology,
+    places,
     profile,
     recalls,
     relay,
@@ -84,6 +85,7 @@ app.add_typer(notes.notes, name="note")
 app.add_typer(ontology.ontology, name="ontology")
 app.add_typer(profile.profile, name="profile")
 app.command("graph")(walks.graph)
+app.add_typer(places.places, name="places")
 app.command("forget")(forget.forget)
 app.command("analyse")(analyse.analyse)
 app.command("facts")(graph.facts)

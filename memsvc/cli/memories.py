@@ -175,6 +175,9 @@ def recall(
     said_to: str | None = typer.Option(None, "--to", help="Said before (ISO 8601)."),
     as_of: str | None = typer.Option(None, "--as-of", help="What was true then (ISO 8601, on the user's clock)."),
     known_at: str | None = typer.Option(None, "--known-at", help="As memsvc knew it then (ISO 8601)."),
+    near: tuple[float, float, float] | None = typer.Option(
+        None, "--near", metavar="LAT LON METRES", help="Only what speaks of something near that point."
+    ),
     simple: bool = typer.Option(False, "--simple", help="Compare words as they are, unstemmed."),
     traces: bool = typer.Option(False, "--traces", help="Also what system, tool and thinking roles said."),
     no_facts: bool = typer.Option(False, "--no-facts", help="Messages alone, no facts of the graph."),
@@ -190,7 +193,7 @@ def recall(
 
     async def work(db: Database, settings: Settings) -> Any:
         from memsvc.access.users import find_app
-        from memsvc.recall.options import Filters
+        from memsvc.recall.options import Filters, Near
         from memsvc.recall.search import recall
         from memsvc.recall.signals import record_recall
         from memsvc.sources.moments import read_known_at, read_moment
@@ -204,6 +207,7 @@ def recall(
             facts=not no_facts,
             as_of=read_moment(as_of, owner, "--as-of"),
             known_at=read_known_at(known_at, owner, "--known-at"),
+            near=Near(latitude=near[0], longitude=near[1], radius_m=near[2]) if near is not None else None,
         )
         asked: dict[str, Any] = {"limit": limit, "filters": filters, "mode": mode, "explain": explain, "cursor": cursor}
         async with asked_with(db, settings, rerank=rerank) as (models, reranker):

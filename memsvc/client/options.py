@@ -38,6 +38,14 @@ class MessageOptions(TypedDict, total=False):
     metadata: Mapping[str, Any]
 
 
+class Near(TypedDict):
+    """Around a point: degrees (WGS 84) and metres."""
+
+    lat: float
+    lon: float
+    radius_m: float
+
+
 class Filters(TypedDict, total=False):
     """What may be recalled."""
 
@@ -49,6 +57,7 @@ class Filters(TypedDict, total=False):
     facts: bool
     as_of: Time
     known_at: Time
+    near: Near
 
 
 class RecallOptions(Filters, total=False):

@@ -31,7 +31,7 @@ REQUIRED = {
 }
 OPTIONAL = {
     "age": "no Cypher queries; SQL and the REST API show the same graph",
-    "postgis": "places are computed by earthdistance instead",
+    "postgis": "places are searched by cube instead",
 }
 EXTRAS = {
     "spacy": "no extraction without a language model (pip install 'memsvc[nlp]')",
@@ -82,6 +82,7 @@ def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
         state: State = "ok" if version >= MINIMUM_VERSION else "missing"
         yield Check("server", state, f"PostgreSQL {version // 10_000}.{version % 10_000} (18 or newer is needed)")
         yield from _check_extensions(connection)
+        yield _check_places(connection)
         yield from _check_durability(connection)
         yield from _check_privacy(connection)
         yield _check_zones(connection)
@@ -111,6 +112,18 @@ def _check_extensions(connection: psycopg.Connection) -> Iterator[Check]:
             yield Check(f"extension {name}", "ok", there[name])
         else:
             yield Check(f"extension {name}", "warning", f"not on the server: {cost}")
+
+
+def _check_places(connection: psycopg.Connection) -> Check:
+    row = connection.execute(
+        "SELECT CASE WHEN to_regproc('memsvc.places_by') IS NOT NULL THEN to_regclass('memsvc.locations_geography') "
+        "IS NOT NULL END, to_regclass('memsvc.locations_cube') IS NOT NULL"
+    ).fetchone()
+    geography, cube = row or (None, False)
+    if geography or cube:
+        return Check("places", "ok", f"searched by {'PostGIS' if geography else 'cube'}")
+    cost = "not searched: 'memsvc db upgrade' indexes them where PostGIS or cube is on the server"
+    return Check("places", "warning", cost)
 
 
 def _check_durability(connection: psycopg.Connection) -> Iterator[Check]:

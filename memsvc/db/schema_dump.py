@@ -35,6 +35,8 @@ NOISE = re.compile(
     | ^\\(?:un)?restrict\ .*\n               # a random word each time
     | ^SET\ .*;\n                            # settings of the session that would restore it
     | ^SELECT\ pg_catalog\.set_config\(.*\n
+    | ^CREATE\ INDEX\ locations_(?:geography|cube)\ .*\n  # by the extension that the server has
+    | ^ALTER\ INDEX\ .*locations_(?:geography|cube)\ .*\n
     """,
     re.MULTILINE | re.VERBOSE,
 )

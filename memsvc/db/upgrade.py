@@ -23,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from memsvc.db.files import folder
 from memsvc.db.identity import Signer
 from memsvc.db.objects import apply_objects, object_files, run_script
+from memsvc.db.places import index_places
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError
 from memsvc.settings import Settings
 
@@ -106,6 +107,7 @@ def _upgrade(connection: Connection, settings: Settings, revision: str, report: 
     applied: tuple[str, ...] = ()
     if target == head_revision():
         applied = _patiently(connection, lambda: apply_objects(connection, report))
+        _patiently(connection, lambda: index_places(connection, report))
         _accept_identity_key(connection, signer)
     return Upgrade(old, target, applied)
 

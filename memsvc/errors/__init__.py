@@ -39,6 +39,7 @@ from memsvc.errors.requests import (
     ImportInvalidError,
     InvalidAliasError,
     InvalidIntervalError,
+    InvalidPlaceError,
     InvalidRequestError,
     InvalidSpanError,
     InvalidTextError,
@@ -78,6 +79,7 @@ from memsvc.errors.requests import (
     VersionSupersededError,
 )
 from memsvc.errors.service import (
+    CapabilityMissingError,
     ConfigurationError,
     ContendedError,
     DatabaseTooOldError,
@@ -115,6 +117,7 @@ __all__ = [
     "BlockUnknownError",
     "BodyTooSlowError",
     "BudgetTooSmallError",
+    "CapabilityMissingError",
     "ChangeBuiltUponError",
     "ChangeUnknownError",
     "ConfigurationError",
@@ -140,6 +143,7 @@ __all__ = [
     "ImportInvalidError",
     "InvalidAliasError",
     "InvalidIntervalError",
+    "InvalidPlaceError",
     "InvalidRequestError",
     "InvalidSpanError",
     "InvalidTextError",

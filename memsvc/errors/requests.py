@@ -82,6 +82,13 @@ class InvalidIntervalError(InvalidRequestError):
     hint = "A span goes from its begin up to, and without, its end; leave a bound out where there is none."
 
 
+class InvalidPlaceError(InvalidRequestError):
+    """There is no such place on Earth."""
+
+    code = "invalid_place"
+    hint = "Latitude -90 to 90, longitude -180 to 180, both in degrees (WGS 84); radius in metres."
+
+
 class InvalidAliasError(InvalidRequestError):
     """The name is empty."""
 

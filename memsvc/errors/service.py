@@ -83,6 +83,13 @@ class EmbeddedVersionError(EmbeddedServerError):
     hint = "Dump it with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
 
 
+class CapabilityMissingError(MemsvcError):
+    """This server's database cannot do that."""
+
+    code, status, exit_code = "capability_missing", 501, 78
+    hint = "'memsvc doctor' says what is missing; everything else works."
+
+
 class PsqlMissingError(MemsvcError):
     """PostgreSQL's psql is not installed."""
 

@@ -20,6 +20,7 @@ from memsvc.errors import (
     BatchTooLargeError,
     InvalidAliasError,
     InvalidIntervalError,
+    InvalidPlaceError,
     InvalidRequestError,
     InvalidSpanError,
     InvalidTimeError,
@@ -100,12 +101,26 @@ class Alias(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
     confidence: float = 1.0
 
 
+class Location(Spanned, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A node is there; where else it was said to be in this time is superseded."""
+
+    node: Ref
+    latitude: float
+    """Degrees north (WGS 84), -90 to 90."""
+    longitude: float
+    """Degrees east (WGS 84), -180 to 180, which are the same."""
+    radius_m: float = 0.0
+    """How far around that point it reaches, or how sure it is, in metres."""
+
+
 class Thread(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can end or be taken back: an edge, a name of a node, or a node's properties."""
+    """What can end or be taken back: an edge, a name of a node, where a node is, or a node's properties."""
 
     edge: UUID | None = None
     node: UUID | None = None
     alias: str | None = None
+    place: bool = False
+    """With ``node``: where it is."""
 
 
 class Close(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -127,7 +142,7 @@ class Correct(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
     version: UUID
     content: Mapping[str, Any]
     """What is replaced: type, label, description, data, importance of a node; fact, data, weight, confidence of an
-    edge; confidence of a name."""
+    edge; confidence of a name; latitude, longitude, radius_m of a location."""
 
 
 class Merge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -145,7 +160,15 @@ class Unmerge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
     node: UUID
 
 
-CORRECTABLE = frozenset({"type", "label", "description", "data", "importance", "fact", "weight", "confidence"})
+CORRECTABLE = frozenset(
+    {
+        *("type", "label", "description", "data", "importance", "fact", "weight", "confidence"),
+        *("latitude", "longitude", "radius_m"),
+    }
+)
+MOST_LATITUDE, MOST_LONGITUDE = 90.0, 180.0
+HALF_WAY_M = 20_015_115.0
+"""Metres from one end of the Earth to the other."""
 Row = dict[str, Any]
 
 
@@ -199,10 +222,16 @@ def _row(operation: Operation, place: int, made: Mapping[int, UUID]) -> Row:
                 "alias": _name(operation.alias),
                 "confidence": _share(operation.confidence, "confidence"),
             }
-        case Close():
-            return common | {"op": "close", "valid_from": _moment(operation.at, "at")} | _thread(operation.thread)
-        case Retract():
-            return common | {"op": "retract"} | _thread(operation.thread)
+        case Location():
+            return common | {
+                "op": "place",
+                "node_id": _node_id(operation.node, made),
+                "latitude": latitude(operation.latitude),
+                "longitude": longitude(operation.longitude),
+                "radius_m": radius(operation.radius_m),
+            }
+        case Close() | Retract():
+            return common | _end(operation)
         case Correct():
             return common | {"op": "correct", "version_id": operation.version, "content": _content(operation.content)}
         case Merge():
@@ -258,18 +287,62 @@ def _node_id(ref: Ref, made: Mapping[int, UUID]) -> UUID:
     return made[ref]
 
 
+def _end(operation: Close | Retract) -> Row:
+    thread = _thread(operation.thread)
+    if isinstance(operation, Retract):
+        return {"op": "retract", **thread}
+    return {"op": "close", "valid_from": _moment(operation.at, "at"), **thread}
+
+
 def _thread(thread: Thread) -> Row:
     match thread:
-        case Thread(edge=UUID() as edge, node=None, alias=None):
+        case Thread(edge=UUID() as edge, node=None, alias=None, place=False):
             return {"edge_id": edge}
-        case Thread(edge=None, node=UUID() as node, alias=None):
+        case Thread(edge=None, node=UUID() as node, alias=None, place=False):
             return {"node_id": node}
-        case Thread(edge=None, node=UUID() as node, alias=str() as alias):
+        case Thread(edge=None, node=UUID() as node, alias=str() as alias, place=False):
             return {"node_id": node, "alias": _name(alias)}
+        case Thread(edge=None, node=UUID() as node, alias=None, place=True):
+            return {"node_id": node, "place": True}
         case _:
             raise InvalidRequestError(
-                "Name an edge, or a node, or a node and its alias.", hint="Not both, and not none.", field="thread"
+                "Name an edge, or a node, or a node and its alias or place.",
+                hint="Not both, and not none.",
+                field="thread",
             )
+
+
+def latitude(value: float, field: str = "latitude") -> float:
+    """Degrees north.
+
+    Raises:
+        InvalidPlaceError: there is no such latitude.
+    """
+    if not -MOST_LATITUDE <= value <= MOST_LATITUDE:  # NaN is no number of degrees either
+        raise InvalidPlaceError(f"{field} must lie between -90 and 90 degrees.", field=field)
+    return value + 0.0  # -0.0 is 0.0
+
+
+def longitude(value: float, field: str = "longitude") -> float:
+    """Degrees east, 180 as -180: the antimeridian has one number.
+
+    Raises:
+        InvalidPlaceError: there is no such longitude.
+    """
+    if not -MOST_LONGITUDE <= value <= MOST_LONGITUDE:
+        raise InvalidPlaceError(f"{field} must lie between -180 and 180 degrees.", field=field)
+    return -MOST_LONGITUDE if value == MOST_LONGITUDE else value + 0.0
+
+
+def radius(value: float, field: str = "radius_m") -> float:
+    """Metres, at most half way around the Earth.
+
+    Raises:
+        InvalidPlaceError: nothing on Earth is so far away, or it is negative.
+    """
+    if not 0 <= value <= HALF_WAY_M:
+        raise InvalidPlaceError(f"{field} must lie between 0 and {HALF_WAY_M:,.0f} metres.", field=field)
+    return value + 0.0
 
 
 def _few(evidence: Sequence[Evidence]) -> Sequence[Evidence]:
@@ -366,6 +439,9 @@ def _content(content: Mapping[str, Any]) -> Row:
         "weight": _weight,
         "confidence": lambda value: _share(value, "confidence"),
         "description": lambda value: _text(value, "description", empty=True),
+        "latitude": latitude,
+        "longitude": longitude,
+        "radius_m": radius,
     }
     try:
         return {name: checks.get(name, lambda v, n=name: _text(v, n))(value) for name, value in content.items()}

@@ -22,7 +22,7 @@ from memsvc.errors import InvalidTimeError, NodeUnknownError
 ALWAYS: Literal["always"] = "always"
 AsOf = datetime | Literal["always"] | None
 Side = Literal["from", "to", "both"]
-Kind = Literal["node", "edge", "alias", "merge"]
+Kind = Literal["node", "edge", "alias", "place", "merge"]
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,18 @@ CANDIDATES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """Around a point; ``memsvc.graph.places`` says what is there."""
+
+    latitude: float
+    """Degrees north, -90 to 90."""
+    longitude: float
+    """Degrees east, -180 to 180."""
+    radius_m: float
+    """Metres."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """What may be recalled; the default is every message and every fact."""
 
@@ -37,6 +49,8 @@ class Filters:
     """What was true then: messages said by then, facts valid then; None: now."""
     known_at: datetime | None = None
     """What was recorded by then; None: now."""
+    near: Near | None = None
+    """Only what speaks of something that is, or was at ``as_of``, near a point."""
 
     @property
     def kinds(self) -> list[str]:

@@ -23,6 +23,7 @@ from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, TextTooLongError
+from memsvc.graph.places import area, nodes_near
 from memsvc.llm.embedders import legible
 from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import cursor as cursors
@@ -90,6 +91,7 @@ def parameters(
     not_sources: Sequence[UUID] | None = None,
     known_at: datetime | None = None,
     given: Sequence[UUID] = (),
+    near: Sequence[UUID] | None = None,
 ) -> dict[str, Any]:
     """What the statement ``recall`` is given; the one place that knows its parameters.
 
@@ -107,6 +109,7 @@ def parameters(
         not_sources: none of these.
         known_at: instead of the filters'.
         given: memories of earlier pages.
+        near: only what speaks of these nodes, as they are stored; None: anything.
     """
     chosen, effort, told = filters or Filters(), EFFORTS[mode], times or QueryTimes()
     active, leaving = vectors
@@ -137,6 +140,7 @@ def parameters(
         "ends": [window.end for window in told.windows],
         "sequence": told.order,
         "given": list(given),
+        "near": None if near is None else list(near),
     }
 
 
@@ -180,6 +184,7 @@ async def recall(
 
     Raises:
         ConversationUnknownError: a filter names a conversation that this user does not have.
+        CapabilityMissingError: a filter is a place, and the database cannot search places.
         InvalidRequestError, TextTooLongError, InvalidTextError: the query or another argument cannot be used.
     """
     chosen = filters or Filters()
@@ -204,6 +209,8 @@ async def recall(
         embedder = None
     if embedder is not None:
         vectors = await embedder.query_vectors(db, query, settings.query_embedding_ms)
+    near = chosen.near
+    around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
     degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
     if vectors[0] is not None and not legible(vectors[0].model, query):
         vectors = (None, None)
@@ -224,6 +231,7 @@ async def recall(
             not_sources=await _source_ids(connection, owner, chosen.not_conversations),
             known_at=known_at,
             given=place.given if place is not None else (),
+            near=await nodes_near(connection, owner, around, chosen.as_of, known_at) if around is not None else None,
         )
         rows: Sequence[Row[Any]] = (await connection.execute(named("recall"), values)).all()
     told = await answer(

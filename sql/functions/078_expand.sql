@@ -276,6 +276,48 @@ COMMENT ON FUNCTION memsvc.match_mentions(
   timestamptz
 ) IS 'Passages that support what is known about some nodes.';
 
+-- Whether a passage supports something that is known about one of some nodes, as they are stored: a node itself, its
+-- properties, a name, a place, or a fact at either end.
+CREATE OR REPLACE FUNCTION memsvc.speaks_of(
+  p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamptz DEFAULT NULL
+) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.passage_id = p_passage_id AND l.stance = 'supports' AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known) AND (
+        l.node_id = ANY (p_nodes)
+        OR (l.node_version_id IS NOT NULL AND EXISTS (
+          SELECT FROM node_versions AS v
+          WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id AND v.node_id = ANY (p_nodes)
+        ))
+        OR (l.edge_version_id IS NOT NULL AND EXISTS (
+          SELECT FROM edge_versions AS v
+          WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id
+            AND (v.from_node = ANY (p_nodes) OR v.to_node = ANY (p_nodes))
+        ))
+        OR (l.alias_id IS NOT NULL AND EXISTS (
+          SELECT FROM aliases AS v
+          WHERE v.user_id = p_user_id AND v.alias_id = l.alias_id AND v.node_id = ANY (p_nodes)
+        ))
+        OR (l.location_id IS NOT NULL AND EXISTS (
+          SELECT FROM locations AS v
+          WHERE v.user_id = p_user_id AND v.location_id = l.location_id AND v.node_id = ANY (p_nodes)
+        ))
+      )
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.speaks_of(uuid, uuid, uuid[], timestamptz) IS
+  'Whether a passage supports something that is known about some nodes.';
+
 -- By what a person can tell nodes apart: of each up to three sentences, the newest first. Facts that hold at p_as_of
 -- (null: now) go first; where there are none, messages that speak of it. 200 signs of each.
 CREATE OR REPLACE FUNCTION memsvc.name_evidence(

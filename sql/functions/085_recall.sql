@@ -59,7 +59,8 @@ COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of rec
 -- questions that have an answer, that lack one, and that belong to another conversation (docs/recall-parts.md).
 --
 -- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
--- first or last, where the query asks for that. p_except: not these (earlier pages). met: how many candidates there were,
+-- first or last, where the query asks for that. p_near: only what speaks of one of these nodes, as they are stored (null:
+-- anything); what does is found as if the query named it two steps away. p_except: not these (earlier pages). met: how many candidates there were,
 -- and by which arms.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid,
@@ -88,7 +89,8 @@ CREATE OR REPLACE FUNCTION memsvc.recall(
   p_facts boolean DEFAULT true,
   p_candidates integer DEFAULT 64,
   p_late integer DEFAULT 30,
-  p_except uuid[] DEFAULT '{}'
+  p_except uuid[] DEFAULT '{}',
+  p_near uuid[] DEFAULT NULL
 ) RETURNS TABLE (
   memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[],
   matched text[], confidence double precision, met jsonb
@@ -117,9 +119,16 @@ BEGIN ATOMIC
     SELECT e.* FROM memsvc.expand_names(p_user_id, p_nodes, p_hops, 10, p_as_of, p_known_at) AS e WHERE p_nodes <> '{}'
   ),
   goal AS MATERIALIZED (
-    SELECT coalesce(array_agg(r.node_id), '{}') AS nodes, array_agg(r.reach) AS reach,
-      array_agg(r.distance) AS distances
-    FROM reached AS r
+    SELECT array_agg(r.node_id) FILTER (WHERE r.node_id IS NOT NULL) || n.nodes AS nodes,
+      array_agg(r.reach) FILTER (WHERE r.node_id IS NOT NULL) || n.reach AS reach,
+      array_agg(r.distance) FILTER (WHERE r.node_id IS NOT NULL) || n.distances AS distances
+    FROM (
+      SELECT coalesce(p_near, '{}') AS nodes,
+        array_fill(1::double precision, ARRAY[coalesce(cardinality(p_near), 0)]) AS reach,
+        array_fill(2, ARRAY[coalesce(cardinality(p_near), 0)]) AS distances
+    ) AS n
+    LEFT JOIN reached AS r ON true
+    GROUP BY n.nodes, n.reach, n.distances
   ),
   candidate AS MATERIALIZED (
     SELECT c.* FROM asked AS a CROSS JOIN goal AS g CROSS JOIN LATERAL memsvc.recall_candidates(
@@ -128,6 +137,7 @@ BEGIN ATOMIC
       p_other_model_id, p_other_vector, g.nodes, g.reach, g.distances, p_begins, p_ends
     ) AS c
     WHERE c.passage_id <> ALL (p_except)
+      AND (p_near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_near, p_known_at))
   ),
   spread AS MATERIALIZED (
     SELECT avg(coalesce(c.words, 0)) AS words_mean, stddev_pop(coalesce(c.words, 0)) AS words_spread,
@@ -186,7 +196,8 @@ BEGIN ATOMIC
     CROSS JOIN asked AS a
     UNION ALL
     SELECT f.version_id, 'fact', v.valid_from, v.valid_to, v.recorded_from,
-      memsvc.z_score(coalesce(f.words, 0), s.words_mean, s.words_spread), 0, 0, 0, 0, 0, false, f.node_id, r.reach,
+      memsvc.z_score(coalesce(f.words, 0), s.words_mean, s.words_spread), 0, 0, 0, 0, 0, false, f.node_id,
+      coalesce(r.reach, 1),
       f.distance, f.words, CASE WHEN f.words > 0 THEN row_number() OVER (ORDER BY f.words DESC, f.version_id) END,
       f.matched_terms, p_form, NULL, NULL, false
     FROM (
@@ -205,6 +216,7 @@ BEGIN ATOMIC
     CROSS JOIN spread AS s
     LEFT JOIN reached AS r ON r.node_id = f.node_id
     WHERE f.version_id <> ALL (p_except)
+      AND (p_near IS NULL OR v.from_node = ANY (p_near) OR v.to_node = ANY (p_near))
   ),
   -- What each factor gives before late interaction: value times weight.
   weighed AS MATERIALIZED (
@@ -347,5 +359,5 @@ END;
 COMMENT ON FUNCTION memsvc.recall(
   uuid, text, integer, jsonb, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
   smallint, public.halfvec, bit[], smallint, public.halfvec, uuid[], integer, timestamptz[], timestamptz[], text,
-  boolean, integer, integer, uuid[]
+  boolean, integer, integer, uuid[], uuid[]
 ) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';

@@ -21,9 +21,16 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN jsonb_build_object('alias', p_version.alias, 'confidence', p_version.confidence);
 COMMENT ON FUNCTION memsvc.content_of(memsvc.aliases) IS 'What an alias says.';
 
+CREATE OR REPLACE FUNCTION memsvc.content_of(p_version memsvc.locations) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN jsonb_build_object(
+  'latitude', p_version.latitude, 'longitude', p_version.longitude, 'radius_m', p_version.radius_m
+);
+COMMENT ON FUNCTION memsvc.content_of(memsvc.locations) IS 'What a version of a location says.';
+
 -- Versions that are open now on lines of valid time. A line is where at most one thing holds at a moment: a node's
--- properties ('node', node), a name of a node ('alias', node, normal form), an edge ('edge', edge), and for functional
--- types all edges of one start ('edge', start, type).
+-- properties ('node', node), a name of a node ('alias', node, normal form), where a node is ('place', node), an edge
+-- ('edge', edge), and for functional types all edges of one start ('edge', start, type).
 CREATE OR REPLACE FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text)
 RETURNS TABLE (
   version_id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamptz, valid_to timestamptz,
@@ -45,6 +52,10 @@ BEGIN
       v.recorded_from
     FROM aliases AS v
     WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.normal_form = p_form AND v.recorded_to = 'infinity';
+  WHEN p_kind = 'place' THEN
+    RETURN QUERY SELECT v.location_id, v.node_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from
+    FROM locations AS v WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.recorded_to = 'infinity';
   WHEN p_form = '' THEN
     RETURN QUERY SELECT v.version_id, v.edge_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
       v.recorded_from

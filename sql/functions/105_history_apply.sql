@@ -28,6 +28,8 @@ BEGIN
     WHERE v.user_id = p_user_id AND v.version_id = ANY (closed) AND v.recorded_to = 'infinity';
     UPDATE aliases AS v SET recorded_to = p_at
     WHERE v.user_id = p_user_id AND v.alias_id = ANY (closed) AND v.recorded_to = 'infinity';
+    UPDATE locations AS v SET recorded_to = p_at
+    WHERE v.user_id = p_user_id AND v.location_id = ANY (closed) AND v.recorded_to = 'infinity';
   END IF;
   PERFORM memsvc.write_versions(p_user_id, p_actor, p_at, plan);
   PERFORM memsvc.link_evidence(p_user_id, p_actor, p_at, p_steps, plan);
@@ -88,6 +90,20 @@ BEGIN
   )
   WHERE w.kind = 'alias' AND w.action IN ('write', 'past');
 
+  INSERT INTO locations (
+    user_id, location_id, node_id, latitude, longitude, radius_m, asserted_by, derived_from, valid_from, valid_to,
+    recorded_from, recorded_to
+  )
+  SELECT p_user_id, w.version_id, w.subject, (w.content ->> 'latitude')::double precision,
+    (w.content ->> 'longitude')::double precision, (w.content ->> 'radius_m')::double precision,
+    coalesce(w.asserted_by, p_actor), w.derived_from, w.valid_from, w.valid_to, p_at,
+    CASE w.action WHEN 'past' THEN p_at ELSE 'infinity' END
+  FROM jsonb_to_recordset(p_plan) AS w (
+    action text, kind text, subject uuid, version_id uuid, derived_from uuid, content jsonb, asserted_by text,
+    valid_from timestamptz, valid_to timestamptz
+  )
+  WHERE w.kind = 'place' AND w.action IN ('write', 'past');
+
   INSERT INTO edge_versions (
     user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by,
     derived_from, valid_from, valid_to, recorded_from, recorded_to
@@ -122,12 +138,12 @@ SET enable_seqscan = off
 AS $$
 BEGIN
   INSERT INTO source_links (
-    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
-    asserted_by, recorded_from
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, location_id, stance,
+    confidence, asserted_by, recorded_from
   )
   SELECT p_user_id, l.passage_id, l.span_from, l.span_to, CASE l.kind WHEN 'node' THEN l.version_id END,
-    CASE l.kind WHEN 'edge' THEN l.version_id END, CASE l.kind WHEN 'alias' THEN l.version_id END, l.stance,
-    l.confidence, coalesce(l.asserted_by, p_actor), p_at
+    CASE l.kind WHEN 'edge' THEN l.version_id END, CASE l.kind WHEN 'alias' THEN l.version_id END,
+    CASE l.kind WHEN 'place' THEN l.version_id END, l.stance, l.confidence, coalesce(l.asserted_by, p_actor), p_at
   FROM (
     SELECT DISTINCT ON (w.version_id, e.passage_id, e.span_from, e.span_to, w.action) w.kind, w.version_id,
       e.passage_id, e.span_from, e.span_to, CASE w.action WHEN 'end' THEN 'ends' ELSE 'supports' END AS stance,
@@ -146,12 +162,12 @@ BEGIN
       IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.stance));
 
   INSERT INTO source_links (
-    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
-    asserted_by, recorded_from
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, location_id, stance,
+    confidence, asserted_by, recorded_from
   )
   SELECT p_user_id, k.passage_id, k.span_from, k.span_to, CASE w.kind WHEN 'node' THEN w.version_id END,
-    CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END, k.stance,
-    k.confidence, k.asserted_by, p_at
+    CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END,
+    CASE w.kind WHEN 'place' THEN w.version_id END, k.stance, k.confidence, k.asserted_by, p_at
   FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, version_id uuid, derived_from uuid)
   CROSS JOIN LATERAL memsvc.links_of(p_user_id, w.kind, w.derived_from) AS k
   WHERE w.action = 'write' AND w.derived_from IS NOT NULL AND k.stance = 'supports'
@@ -187,6 +203,10 @@ BEGIN
   WHEN 'alias' THEN
     RETURN QUERY SELECT l.* FROM source_links AS l
     WHERE l.user_id = p_user_id AND l.alias_id = p_version_id AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  WHEN 'place' THEN
+    RETURN QUERY SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.location_id = p_version_id AND l.recorded_from <= known
       AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
   WHEN 'merge' THEN
     RETURN QUERY SELECT l.* FROM source_links AS l

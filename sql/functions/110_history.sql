@@ -51,6 +51,8 @@ BEGIN
     WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
     SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM aliases AS v
     WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
+    SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM locations AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
     INSERT INTO changes (user_id, recorded_at, asserted_by, operations, undoes)
     VALUES (p_user_id, greatest(clock_timestamp(), floor), p_actor, p_operations, p_undoes)
     ON CONFLICT (user_id, recorded_at) DO NOTHING RETURNING * INTO made;

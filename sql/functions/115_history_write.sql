@@ -5,7 +5,8 @@
 --   node     node_id, fresh (true: make it where it is not there), type, label, description, data, importance
 --   edge     from_node, type, to_node, key, fact, data, weight, confidence
 --   alias    node_id, alias, confidence
---   retract  one of: edge_id; node_id and alias; node_id (its properties)
+--   place    node_id, latitude, longitude, radius_m
+--   retract  one of: edge_id; node_id and alias; node_id and place (true: where it is); node_id (its properties)
 --   close    the same, with valid_from as the moment at which it ended
 --   correct  version_id, content (what is to be replaced)
 --   merge    node_id, canonical_id, reason, confidence
@@ -164,6 +165,9 @@ BEGIN
     v.recorded_to
   FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_version_id
   UNION ALL
+  SELECT 'place', v.node_id, v.node_id, v.node_id, '', memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
+  FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = p_version_id
+  UNION ALL
   SELECT 'edge', v.from_node, v.edge_id, CASE WHEN t.functional THEN v.from_node ELSE v.edge_id END,
     CASE WHEN t.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
   FROM edge_versions AS v
@@ -200,6 +204,9 @@ BEGIN
           'fact', o.fact, 'data', coalesce(o.data, '{}'), 'weight', coalesce(o.weight, 1),
           'confidence', coalesce(o.confidence, 1)
         )
+        WHEN o.kind = 'place' THEN jsonb_build_object(
+          'latitude', o.latitude, 'longitude', o.longitude, 'radius_m', coalesce(o.radius_m, 0)
+        )
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
       'evidence', coalesce(o.evidence, '[]'),
@@ -208,12 +215,14 @@ BEGIN
     )), '[]')
     FROM (
       SELECT p.*, CASE
-        WHEN p.op = 'edge' OR p.edge_id IS NOT NULL THEN 'edge' WHEN p.alias IS NOT NULL THEN 'alias' ELSE 'node'
+        WHEN p.op = 'edge' OR p.edge_id IS NOT NULL THEN 'edge' WHEN p.alias IS NOT NULL THEN 'alias'
+        WHEN p.op = 'place' OR p.place THEN 'place' ELSE 'node'
       END AS kind
       FROM jsonb_to_recordset(p_operations) AS p (
         position integer, op text, node_id uuid, from_node uuid, to_node uuid, key text, edge_id uuid, version_id uuid,
         type text, label text, description text, data jsonb, importance real, fact text, weight real, confidence real,
-        alias text, content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+        alias text, place boolean, latitude double precision, longitude double precision, radius_m double precision,
+        content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
       )
       WHERE p.op NOT IN ('merge', 'unmerge')
     ) AS o

@@ -24,6 +24,11 @@ BEGIN
     FROM aliases AS v
     WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
     UNION ALL
+    SELECT 'place', v.node_id, v.node_id, '', v.location_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from < p_at
+    FROM locations AS v
+    WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
+    UNION ALL
     SELECT 'edge', v.from_node, v.edge_id, '', v.version_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from < p_at
     FROM edge_versions AS v
@@ -109,6 +114,7 @@ BEGIN
       (SELECT v.recorded_from FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id),
       (SELECT v.recorded_from FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id),
       (SELECT v.recorded_from FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = l.alias_id),
+      (SELECT v.recorded_from FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = l.location_id),
       (SELECT m.recorded_from FROM merges AS m WHERE m.user_id = p_user_id AND m.merge_id = l.merge_id)
     ) < undone;
   RETURN QUERY SELECT change.change_id, change.recorded_at;

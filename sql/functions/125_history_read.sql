@@ -245,6 +245,10 @@ BEGIN ATOMIC
       v.recorded_from, v.recorded_to
     FROM memsvc.aliases AS v WHERE v.user_id = p_user_id AND v.node_id = ANY (SELECT unnest(s.nodes) FROM same AS s)
     UNION ALL
+    SELECT 'place', v.location_id, v.node_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from, v.recorded_to
+    FROM memsvc.locations AS v WHERE v.user_id = p_user_id AND v.node_id = ANY (SELECT unnest(s.nodes) FROM same AS s)
+    UNION ALL
     SELECT 'edge', v.version_id, v.edge_id, memsvc.content_of(v)
       || jsonb_build_object('from_node', v.from_node, 'type', v.type, 'to_node', v.to_node),
       v.asserted_by, v.valid_from, v.valid_to, v.recorded_from, v.recorded_to

@@ -46,7 +46,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'What an erasure is about, some of it or all.';
 
--- Versions of nodes, edges and names, and merges that these passages speak for, and whether others do: alone means that
+-- Versions of nodes, edges, names and locations, and merges that these passages speak for, and whether others do: alone means that
 -- no open link from a passage outside supports them. All of p_source_id counts as inside, so that it is of no matter in
 -- which order its passages go; last says that no passage of it but these is left that speaks for the version.
 CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
@@ -60,7 +60,8 @@ BEGIN ATOMIC
     SELECT DISTINCT v.kind, v.id
     FROM memsvc.source_links AS l
     CROSS JOIN LATERAL (
-      VALUES ('node', l.node_version_id), ('edge', l.edge_version_id), ('alias', l.alias_id), ('merge', l.merge_id)
+      VALUES ('node', l.node_version_id), ('edge', l.edge_version_id), ('alias', l.alias_id),
+        ('place', l.location_id), ('merge', l.merge_id)
     ) AS v (kind, id)
     WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages) AND l.stance = 'supports'
       AND l.recorded_to = 'infinity' AND v.id IS NOT NULL
@@ -84,8 +85,8 @@ COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that pass
 CREATE OR REPLACE FUNCTION memsvc.plan_erasure(
   p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid
 ) RETURNS TABLE (
-  links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], merges uuid[], edges uuid[], nodes uuid[],
-  reduced uuid[]
+  links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], locations uuid[], merges uuid[],
+  edges uuid[], nodes uuid[], reduced uuid[]
 )
 LANGUAGE plpgsql STABLE ROWS 1
 SET search_path = memsvc, pg_temp
@@ -100,9 +101,10 @@ BEGIN
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'edge'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'place'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}')
-  INTO node_versions, edge_versions, aliases, merges, reduced
+  INTO node_versions, edge_versions, aliases, locations, merges, reduced
   FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
 
   edge_versions := edge_versions || ARRAY(
@@ -113,6 +115,9 @@ BEGIN
       SELECT v.version_id FROM memsvc.node_versions AS v WHERE v.user_id = p_user_id AND v.node_id = p_node_id
     );
     aliases := ARRAY(SELECT a.alias_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id);
+    locations := ARRAY(
+      SELECT a.location_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id
+    );
     merges := ARRAY(
       SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.node_id = p_node_id
       UNION
@@ -128,6 +133,8 @@ BEGIN
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (edge_versions)
     UNION
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = ANY (aliases)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = ANY (locations)
     UNION
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.merge_id = ANY (merges)
     UNION
@@ -152,6 +159,8 @@ BEGIN
     UNION
     SELECT a.node_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.alias_id = ANY (aliases)
     UNION
+    SELECT a.node_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.location_id = ANY (locations)
+    UNION
     SELECT n.node_id FROM memsvc.merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
     WHERE m.user_id = p_user_id AND m.merge_id = ANY (merges)
     UNION
@@ -171,6 +180,9 @@ BEGIN
     ) AND NOT EXISTS (
       SELECT FROM memsvc.aliases AS a
       WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.alias_id NOT IN (SELECT unnest(aliases))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.locations AS a
+      WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.location_id NOT IN (SELECT unnest(locations))
     ) AND NOT EXISTS (
       SELECT FROM memsvc.edges AS e
       WHERE e.user_id = p_user_id AND e.from_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
@@ -224,6 +236,7 @@ BEGIN ATOMIC
     SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}') FROM jsonb_each(jsonb_build_object(
       'source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions),
       'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases),
+      'locations', cardinality(p.locations),
       'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes),
       'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages),
       'sources', num_nonnulls(s.source_id),

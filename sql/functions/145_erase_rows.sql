@@ -185,6 +185,7 @@ BEGIN
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
   DELETE FROM node_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.node_versions);
   DELETE FROM aliases AS d WHERE d.user_id = proved AND d.alias_id = ANY (plan.aliases);
+  DELETE FROM locations AS d WHERE d.user_id = proved AND d.location_id = ANY (plan.locations);
   DELETE FROM merges AS d WHERE d.user_id = proved AND d.merge_id = ANY (plan.merges);
   IF plan.nodes <> '{}' THEN
     DELETE FROM duplicate_candidates AS d
@@ -231,6 +232,7 @@ BEGIN
     counts = memsvc.add_counts(e.counts, jsonb_build_object(
       'source_links', cardinality(plan.links), 'node_versions', cardinality(plan.node_versions),
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
+      'locations', cardinality(plan.locations),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,

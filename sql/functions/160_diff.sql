@@ -1,6 +1,6 @@
 -- What is different between two moments: of our knowledge (known), or of the world as we know it (valid).
 
--- Versions, names and merges that were recorded or closed after p_from, at p_to at the latest. form tells names of one
+-- Versions, names, locations and merges that were recorded or closed after p_from, at p_to at the latest. form tells names of one
 -- node apart.
 CREATE OR REPLACE FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamptz, p_to timestamptz)
 RETURNS TABLE (
@@ -30,6 +30,14 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
     AND v.recorded_from <= p_from
   UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM locations AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
+  UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
+    AND v.recorded_from <= p_from
+  UNION ALL
   SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
   FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
   UNION ALL
@@ -50,7 +58,7 @@ $$;
 COMMENT ON FUNCTION memsvc.versions_touched(uuid, timestamptz, timestamptz) IS
   'Versions, names and merges that were recorded or closed in a span of recorded time.';
 
--- Versions and names, as known at a time (null: now), that began or ended after p_from, at p_to at the latest.
+-- Versions, names and locations, as known at a time (null: now), that began or ended after p_from, at p_to at the latest.
 CREATE OR REPLACE FUNCTION memsvc.versions_turning(
   p_user_id uuid, p_from timestamptz, p_to timestamptz, p_known_at timestamptz
 ) RETURNS TABLE (kind text, id uuid, subject uuid, form text, valid_from timestamptz, valid_to timestamptz)
@@ -77,6 +85,14 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
     AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
   UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
+  UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
+  UNION ALL
   SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to FROM edge_versions AS v
   WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
     AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
@@ -94,6 +110,10 @@ BEGIN
       AND v.recorded_from <= p_known_at
     UNION ALL
     SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+      AND v.recorded_from <= p_known_at
+    UNION ALL
+    SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
     WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
       AND v.recorded_from <= p_known_at
     UNION ALL
@@ -175,6 +195,10 @@ BEGIN
     RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, NULL, NULL::uuid, v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from, v.recorded_to
     FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_id;
+  WHEN 'place' THEN
+    RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, NULL, NULL::uuid, v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from, v.recorded_to
+    FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = p_id;
   WHEN 'edge' THEN
     RETURN QUERY SELECT v.edge_id, memsvc.content_of(v), v.from_node, v.type, v.to_node, v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from, v.recorded_to

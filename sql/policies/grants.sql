@@ -32,11 +32,12 @@ memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_sign
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
 memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results
+memsvc.locations
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
 memsvc.passages, memsvc.corpora, memsvc.terms, memsvc.term_deltas, memsvc.embeddings, memsvc.token_vectors, memsvc.node_versions,
-memsvc.aliases, memsvc.edge_versions, memsvc.source_links
+memsvc.aliases, memsvc.edge_versions, memsvc.source_links, memsvc.locations
 TO memsvc_recall;
 
 GRANT INSERT ON
@@ -47,10 +48,11 @@ memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vec
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
 memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
 memsvc.analysis_runs, memsvc.analysis_results
+memsvc.locations
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,
-memsvc.profile_versions
+memsvc.profile_versions, memsvc.locations
 TO memsvc_app;
 -- To lock the row; the column can hold one value only.
 GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
@@ -92,7 +94,7 @@ $erased$;
 GRANT SELECT, DELETE ON
 memsvc.nodes, memsvc.node_versions, memsvc.aliases, memsvc.edges, memsvc.edge_versions, memsvc.merges,
 memsvc.source_links, memsvc.sources, memsvc.passages, memsvc.embeddings, memsvc.token_vectors, memsvc.corpora,
-memsvc.terms, memsvc.term_deltas
+memsvc.terms, memsvc.term_deltas, memsvc.locations
 TO memsvc_eraser;
 GRANT SELECT, INSERT ON memsvc.tombstones, memsvc.erasures TO memsvc_eraser;
 GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
@@ -124,6 +126,7 @@ memsvc.word_count(tsvector), memsvc.searched_text(text, text, text), memsvc.as_t
 memsvc.words_behind(text, text, text, text[]), memsvc.embedding_progress(uuid),
 memsvc.resolve_nodes(uuid, uuid[], timestamptz), memsvc.same_nodes(uuid, uuid[], timestamptz),
 memsvc.content_of(memsvc.node_versions), memsvc.content_of(memsvc.edge_versions), memsvc.content_of(memsvc.aliases),
+memsvc.content_of(memsvc.locations),
 memsvc.links_of(uuid, text, uuid, timestamptz), memsvc.edges_known(uuid, uuid[], text, timestamptz),
 memsvc.facts(uuid, uuid[], text[], timestamptz, timestamptz, text),
 memsvc.node_states(uuid, uuid[], timestamptz, timestamptz), memsvc.node_names(uuid, uuid[], timestamptz, timestamptz),
@@ -207,7 +210,15 @@ memsvc.name_evidence(uuid, uuid[], timestamptz, timestamptz),
 memsvc.recall(
   uuid, text, integer, jsonb, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
   smallint, public.halfvec, bit[], smallint, public.halfvec, uuid[], integer, timestamptz[], timestamptz[], text,
-  boolean, integer, integer, uuid[]
+  boolean, integer, integer, uuid[], uuid[]
+),
+memsvc.speaks_of(uuid, uuid, uuid[], timestamptz),
+memsvc.metres_between(double precision, double precision, double precision, double precision), memsvc.places_by(),
+memsvc.location_counts(memsvc.locations, double precision[], timestamptz, timestamptz, timestamptz),
+memsvc.node_locations(uuid, uuid[], timestamptz, timestamptz),
+memsvc.nearby(
+  uuid, double precision, double precision, double precision, double precision[], text[], timestamptz, timestamptz,
+  timestamptz, timestamptz, integer
 )
 TO memsvc_app, memsvc_reader, memsvc_recall;
 GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;

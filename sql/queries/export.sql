@@ -87,6 +87,17 @@ FROM (
   ORDER BY a.alias_id
 ) AS r;
 
+-- name: export_locations
+SELECT CAST(row_to_json(r) AS text) AS line
+FROM (
+  SELECT
+    a.location_id, a.node_id, a.latitude, a.longitude, a.radius_m, a.asserted_by, a.derived_from, a.valid_from,
+    a.valid_to, a.recorded_from, a.recorded_to
+  FROM memsvc.locations AS a
+  WHERE a.user_id = :user_id
+  ORDER BY a.location_id
+) AS r;
+
 -- name: export_edges
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
@@ -122,7 +133,7 @@ SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT
     l.link_id, l.passage_id, l.span_from, l.span_to, l.node_id, l.node_version_id, l.edge_version_id, l.alias_id,
-    l.merge_id, l.stance, l.confidence, l.asserted_by, l.recorded_from, l.recorded_to
+    l.merge_id, l.location_id, l.stance, l.confidence, l.asserted_by, l.recorded_from, l.recorded_to
   FROM memsvc.source_links AS l
   WHERE l.user_id = :user_id
   ORDER BY l.link_id

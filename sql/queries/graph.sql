@@ -26,6 +26,35 @@ SELECT
   nullif(a.recorded_to, 'infinity') AS recorded_to
 FROM memsvc.node_names(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS a;
 
+-- name: node_locations
+-- Where nodes and all that are the same are.
+SELECT
+  a.canonical_id, a.node_id, a.location_id, a.latitude, a.longitude, a.radius_m, a.asserted_by,
+  nullif(a.valid_from, '-infinity') AS valid_from, nullif(a.valid_to, 'infinity') AS valid_to, a.recorded_from,
+  nullif(a.recorded_to, 'infinity') AS recorded_to
+FROM memsvc.node_locations(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS a;
+
+-- name: places_by
+-- By what places are searched; null: they are not.
+SELECT memsvc.places_by() AS extension;
+
+-- name: nearby
+-- What is near a point, the nearest first.
+SELECT
+  n.canonical_id AS node_id, n.node_id AS stored_id, n.location_id, n.label, n.type, n.latitude, n.longitude,
+  n.radius_m, n.metres, nullif(n.valid_from, '-infinity') AS valid_from, nullif(n.valid_to, 'infinity') AS valid_to,
+  n.recorded_from, n.recorded_to
+FROM memsvc.nearby(
+  :user_id, :latitude, :longitude, CAST(:radius_m AS double precision), CAST(:box AS double precision []),
+  CAST(:types AS text []), CAST(:valid_from AS timestamptz), CAST(:valid_to AS timestamptz),
+  CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), :limit
+) AS n
+ORDER BY n.metres, n.location_id;
+
+-- name: stored_nodes
+-- Some nodes and all that are the same, as they are stored.
+SELECT s.node_id FROM memsvc.same_nodes(:user_id, CAST(:nodes AS uuid []), CAST(:known_at AS timestamptz)) AS s;
+
 -- name: nodes_called
 -- Nodes that have one of these names.
 SELECT c.name, c.canonical_id, c.node_id, c.alias, c.confidence

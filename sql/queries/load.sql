@@ -147,6 +147,20 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz, recorded_to timestamptz
 );
 
+-- name: load_locations
+INSERT INTO memsvc.locations (
+  user_id, location_id, node_id, latitude, longitude, radius_m, asserted_by, derived_from, valid_from, valid_to,
+  recorded_from, recorded_to
+)
+SELECT
+  :user_id, r.location_id, r.node_id, r.latitude, r.longitude, r.radius_m, r.asserted_by, r.derived_from, r.valid_from,
+  r.valid_to, r.recorded_from, r.recorded_to
+FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
+  location_id uuid, node_id uuid, latitude double precision, longitude double precision, radius_m double precision,
+  asserted_by text, derived_from uuid, valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz,
+  recorded_to timestamptz
+);
+
 -- name: load_edges
 INSERT INTO memsvc.edges (user_id, edge_id, from_node, type, to_node, key, created_at)
 SELECT :user_id, r.edge_id, r.from_node, r.type, r.to_node, r.key, r.created_at
@@ -183,14 +197,14 @@ FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
 -- name: load_source_links
 INSERT INTO memsvc.source_links (
   user_id, link_id, passage_id, span_from, span_to, node_id, node_version_id, edge_version_id, alias_id, merge_id,
-  stance, confidence, asserted_by, recorded_from, recorded_to
+  location_id, stance, confidence, asserted_by, recorded_from, recorded_to
 )
 SELECT
   :user_id, r.link_id, r.passage_id, r.span_from, r.span_to, r.node_id, r.node_version_id, r.edge_version_id,
-  r.alias_id, r.merge_id, r.stance, r.confidence, r.asserted_by, r.recorded_from, r.recorded_to
+  r.alias_id, r.merge_id, r.location_id, r.stance, r.confidence, r.asserted_by, r.recorded_from, r.recorded_to
 FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r (
   link_id uuid, passage_id uuid, span_from integer, span_to integer, node_id uuid, node_version_id uuid,
-  edge_version_id uuid, alias_id uuid, merge_id uuid, stance text, confidence real, asserted_by text,
+  edge_version_id uuid, alias_id uuid, merge_id uuid, location_id uuid, stance text, confidence real, asserted_by text,
   recorded_from timestamptz, recorded_to timestamptz
 );
 

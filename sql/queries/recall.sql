@@ -44,7 +44,8 @@ found AS MATERIALIZED (
     CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), model.active_id,
     CAST(model.active_vector AS public.halfvec), CAST(model.tokens AS bit(128) []), model.other_id,
     CAST(model.other_vector AS public.halfvec), meant.nodes, :hops, CAST(:begins AS timestamptz []),
-    CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late, CAST(:given AS uuid [])
+    CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late, CAST(:given AS uuid []),
+    CAST(:near AS uuid [])
   ) AS r
 ),
 

@@ -22,6 +22,7 @@ COMMANDS = [
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
     ("profile",), *(("profile", does) for does in ("show", "set", "append", "replace", "history", "move", "forget")),
     ("graph",), ("forget",), ("analyse",),
+    ("places",), *(("places", does) for does in ("add", "end", "show", "nearby")),
     ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
     ("export",), ("import",),

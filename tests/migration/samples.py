@@ -162,6 +162,13 @@ VALUES ('{USER}', '{THING}', 'hubs', 'done', 1, '2026-01-02Z');
 INSERT INTO memsvc.analysis_results (user_id, run_id, place, what, score, figures)
 VALUES ('{USER}', '{THING}', 0, 'hub', 2.5, '{{"facts": 3}}');
 """,
+    "0031": f"""
+INSERT INTO memsvc.locations (user_id, location_id, node_id, latitude, longitude, radius_m, asserted_by, recorded_from)
+VALUES ('{USER}', '{THING}', '{THING}', 52.52, 13.405, 25, 'user', '2026-01-02');
+INSERT INTO memsvc.source_links (user_id, passage_id, location_id, asserted_by, recorded_from)
+SELECT '{USER}', min(passage_id::text)::uuid, '{THING}', 'user', '2026-01-02' FROM memsvc.passages
+WHERE user_id = '{USER}';
+""",
 }
 
 Rows = dict[str, list[dict[str, Any]]]

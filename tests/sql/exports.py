@@ -21,7 +21,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph.history import write
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
-from memsvc.graph.operations import Node
+from memsvc.graph.operations import Location, Node
 from memsvc.llm.fence import fenced
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
@@ -110,7 +110,14 @@ async def enrich(travel: Travel, owner: Owner, admin: psycopg.Connection) -> Non
     await propose(travel.db, owner, pet, by="user", approve=True)
     feeds = EdgeTypeIn(name="FEEDS", description="A feeds B.", category="social", to_types=["Pet"], functional=True)
     await propose(travel.db, owner, feeds, by="tests")
-    await write(travel.db, owner, [Node(type="Pet", label="Rex")], asserted_by="tests")
+    rex = [Node(type="Pet", label="Rex"), Location(node=0, latitude=-0.1, longitude=-180, radius_m=2.5)]
+    await write(travel.db, owner, rex, asserted_by="tests")
+    admin.execute(
+        "INSERT INTO memsvc.source_links (user_id, passage_id, location_id, asserted_by, recorded_from) "
+        "SELECT l.user_id, p.passage_id, l.location_id, 'tests', l.recorded_from FROM memsvc.locations AS l "
+        "INNER JOIN memsvc.passages AS p ON p.user_id = l.user_id WHERE l.user_id = %s LIMIT 1",
+        [owner.user_id],
+    )
     for erased in (b"one", b"two"):
         admin.execute(
             "INSERT INTO memsvc.tombstones (user_id, digest) VALUES (%s, sha256(%s))", [owner.user_id, erased]

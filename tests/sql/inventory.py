@@ -23,6 +23,7 @@ INSERTED = {
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
     "analysis_runs", "analysis_results", *ONTOLOGY,
+    "locations", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},
@@ -32,6 +33,7 @@ UPDATED = {
     "source_links": {"recorded_to"},
     "node_versions": {"recorded_to"},
     "aliases": {"recorded_to"},
+    "locations": {"recorded_to"},
     "sources": {"title", "status", "last_ingested_at", "metadata", "forget_after"},
     "profile_versions": {"recorded_to"},
     "corpora": {"passages", "length"},
@@ -113,6 +115,7 @@ TABLE_PRIVILEGES = {
             "aliases",
             "edge_versions",
             "source_links",
+            "locations",
         )
     ),
 }
@@ -159,6 +162,7 @@ DEFINERS = {
     "similar_names": "memsvc_recall",
     "names_with_words": "memsvc_recall",
     "match_fact_words": "memsvc_recall",
+    "match_locations": "memsvc_recall",
     "user_is_here": "memsvc_owner",
     "begin_user_erasure": "memsvc_owner",
     "erase_user": "memsvc_owner",
@@ -221,6 +225,8 @@ READING = {
     "impossible_dates", "busy_days", "busiest_weeks", "days_of_facts", "days_of_people",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
     "match_facts", "expand_names", "known_of", "match_mentions", "name_evidence",
+    "metres_between", "places_by", "location_counts", "node_locations", "nearby",
+    "speaks_of",
 }  # fmt: skip
 WRITING = {
     "message_digest",
@@ -312,6 +318,9 @@ WRITING = {
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER - ANALYSTS),
     READER: READING | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
+    APP: READING | WRITING | (set(DEFINERS) - INNER),
+    READER: READING
+    | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words", "match_locations"},
     CYPHER: {"current_user_id"},
     ANALYST: ANALYSTS | GROUPS,
     "memsvc_recall": READING | GROUPS | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},

@@ -10,6 +10,8 @@ INSERTS = {
     "node_versions": "(user_id, node_id, type, label, recorded_from, recorded_to) "
     "VALUES (%(user)s, %(node)s, 'Person', 'x', '2000-01-01', '2000-01-02')",
     "aliases": "(user_id, node_id, alias, normal_form, asserted_by) VALUES (%(user)s, %(node)s, 'x', 'x', 'probe')",
+    "locations": "(user_id, node_id, latitude, longitude, asserted_by, recorded_from, recorded_to) "
+    "VALUES (%(user)s, %(node)s, 1, 2, 'probe', '2000-01-01', '2000-01-02')",
     "sources": "(user_id, kind, identifier) VALUES (%(user)s, 'conversation', 'probe')",
     "passages": "(user_id, source_id, kind, session, ordinal, role, text, said_at, said_offset, language, tsv, "
     "tsv_simple, length, length_simple) "
@@ -59,6 +61,7 @@ INSERTS = {
 CHANGES = {
     "node_versions": "UPDATE memsvc.node_versions SET recorded_to = clock_timestamp()",
     "aliases": "UPDATE memsvc.aliases SET recorded_to = clock_timestamp()",
+    "locations": "UPDATE memsvc.locations SET recorded_to = clock_timestamp()",
     "nodes": "UPDATE memsvc.nodes SET lockable = true",
     "edge_versions": "UPDATE memsvc.edge_versions SET recorded_to = clock_timestamp()",
     "merges": "UPDATE memsvc.merges SET recorded_to = clock_timestamp()",

@@ -16,18 +16,24 @@ READS = (
     "SELECT id FROM memsvc.history_of(%s, %s, NULL, 100)",
     "SELECT version_id FROM memsvc.neighbourhood(%s, ARRAY[%s], 2) WHERE hop > 0",
     "SELECT version_id FROM memsvc.edges_between(%s, ARRAY[%s])",
+    "SELECT location_id FROM memsvc.node_locations(%s, ARRAY[%s])",
 )
 
 RECALLS = (
     ("similar_names(%(user)s, '{ada}', NULL, NULL)", 3),
     ("names_with_words(%(user)s, '{ada}', 9)", 3),
     ("match_fact_words(%(user)s, 'Who knows Ada?', 'english', '{}', 9, ARRAY[%(source)s]" + 5 * ", NULL" + ")", 1),
+    (
+        "match_locations(%(user)s, 52.5, 13.4, 1000, NULL, '{Person}', '{}', '{}', '-infinity', 'infinity', NULL, 9)",
+        1,
+    ),
 )
 """What looks past row security, with how many rows it gives to its user."""
 NAMED = (
     ("names_in_query(%(user)s, 'Did Ada L. come?')", 1),
     ("match_facts(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], '{0}', 9)", 1),
     ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
+    ("nearby(%(user)s, 52.5, 13.4, NULL, NULL, '{Person}', '-infinity', 'infinity', NULL, NULL, 9)", 1),
     ("memories_shown(%(user)s, ARRAY(SELECT version_id FROM memsvc.edge_versions WHERE edge_id = %(edge)s))", 1),
 )
 
@@ -44,10 +50,11 @@ def facts_are_read_for_oneself(doors: Doors, world: World) -> None:
             ada = world.ada.node_id
             found = rows(connection, READS[0], world.ada.user_id, ada)
             assert found == [("Ada knows Ada L.", ada, ada)], f"{role} is shown {found}"
-            assert len(rows(connection, READS[3], world.ada.user_id, ada)) == 5
+            assert len(rows(connection, READS[3], world.ada.user_id, ada)) == 6
             for call in READS:
                 assert rows(connection, call, world.bob.user_id, world.bob.node_id) == [], f"{role} reads Bob: {call}"
-            assert len(rows(connection, READS[5], world.ada.user_id, ada)) == 1
+            for call in READS[5:]:
+                assert len(rows(connection, call, world.ada.user_id, ada)) == 1
             called = "SELECT canonical_id FROM memsvc.nodes_called(%s, '{ADA}')"
             assert rows(connection, called, world.ada.user_id) == [(ada,)]
             assert rows(connection, called, world.bob.user_id) == []

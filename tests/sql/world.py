@@ -34,6 +34,7 @@ USER_TABLES = (
     "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls", "duplicate_candidates",
     "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
     "analysis_runs", "analysis_results",
+    "locations",
 )  # fmt: skip
 ACCOUNT_TABLES = ("apps", "api_keys", "audit_log", "identity_keys")
 
@@ -269,6 +270,10 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
                     "fact": "Ada knows Ada L.", "evidence": evidence,
                 },
                 {"op": "merge", "node_id": second, "canonical_id": node_id},
+                {
+                    "op": "place", "node_id": node_id, "latitude": 52.5, "longitude": 13.4,
+                    "valid_from": "2026-01-01", "valid_to": "2126-01-01",
+                },
             ],
         )  # fmt: skip
         third = value(app, "SELECT uuidv7()")  # so that the pair of the other two can be added by a probe

@@ -45,7 +45,7 @@ class AnswerController(Controller):
         "claims are the configured language model's, as far as they name memories that it was given; without one, or "
         "where it fails (`degraded` has llm), they are the memories' own words.",
         response_description="The answer and what it rests on.",
-        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
     async def answer(
         self,

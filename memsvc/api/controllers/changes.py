@@ -159,7 +159,8 @@ class DiffController(Controller):
         axis: Annotated[Axis, QueryParameter(description="known: our knowledge; valid: the world.")] = "known",
         known_at: KnownAtParameter = None,
         kinds: Annotated[
-            list[Kind] | None, QueryParameter(name="kind", description="node, edge, alias, merge; may be repeated.")
+            list[Kind] | None,
+            QueryParameter(name="kind", description="node, edge, alias, place, merge; may be repeated."),
         ] = None,
         cursor: CursorParameter = None,
         limit: PageSize = 50,

@@ -98,7 +98,7 @@ class ContextController(Controller):
         "short id that GET /v1/memories/{id} opens. The block is fenced: it says that it holds data, nothing in it can "
         "end it, and where it comes back within a message it is not remembered again.",
         response_description="The block and what it was made of.",
-        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
     async def context(
         self,

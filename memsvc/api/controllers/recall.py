@@ -17,7 +17,7 @@ from memsvc import observe
 from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
 from memsvc.errors import InvalidTimeError, RerankerMissingError
-from memsvc.recall.options import Filters, Form, Mode
+from memsvc.recall.options import Filters, Form, Mode, Near
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.recall.signals import Answer, record_recall
@@ -29,6 +29,17 @@ AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 MAX_CURSOR_CHARS = 40_000
 """A cursor grows with what was given before: 1,000 memories take 28,000."""
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
+
+
+class NearIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Around a point."""
+
+    lat: float
+    """Degrees north (WGS 84)."""
+    lon: float
+    """Degrees east (WGS 84)."""
+    radius_m: float
+    """Metres."""
 
 
 class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -52,6 +63,8 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """What was true then: messages said by then, facts valid then. ISO 8601; without an offset on the user's clock."""
     known_at: str | None = None
     """As memsvc knew it then (ISO 8601, not in the future); else as it knows now."""
+    near: NearIn | None = None
+    """Only what speaks of something that is near this point now, or was at as_of."""
 
     def filters(self, zone: ZoneInfo) -> Filters:
         """The same with its times read.
@@ -71,6 +84,9 @@ class FiltersIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
             facts=self.facts,
             as_of=_time(self.as_of, zone, "as_of"),
             known_at=known_at,
+            near=Near(latitude=self.near.lat, longitude=self.near.lon, radius_m=self.near.radius_m)
+            if self.near is not None
+            else None,
         )
 
 
@@ -130,7 +146,7 @@ class RecallController(Controller):
         "The mode deliberate gives pages: what is stored, merged or erased meanwhile makes nothing come twice or get "
         "lost.",
         response_description="Memories, best first.",
-        responses=documented(400, 401, 403, 404, 413, 415, 503),
+        responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
     async def recall(
         self,

@@ -1,0 +1,297 @@
+"""Places: where nodes are and were, and what is near a point, at two times.
+
+Locations are versions of the graph's history like names (``memsvc.graph.history``). They are searched by an index of
+PostGIS or of cube (``memsvc.db.places``); distances are great circles on a sphere of the Earth's mean radius, the same
+with both. docs/adr/0028-places.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.paging import check_page
+from memsvc.errors import CapabilityMissingError, InvalidIntervalError, InvalidPlaceError, InvalidRequestError
+from memsvc.graph.operations import HALF_WAY_M, latitude, longitude, radius
+from memsvc.graph.read import AsOf, Version, resolve, times
+from memsvc.graph.search import check_type
+
+EARTH_M = 6_371_008.7714
+"""Mean radius of the Earth in metres, as ``memsvc.metres_between`` has it."""
+MOMENT = timedelta(microseconds=1)
+"""The shortest span of time: a moment as a span."""
+MOST_NODES = 500
+"""So many locations of an area tell what recall may speak of."""
+BOX_SIDES = 4
+FULL_TURN = 360.0
+
+
+class Location(Version, frozen=True, kw_only=True):
+    """Where a node is, or was."""
+
+    canonical_id: UUID
+    node_id: UUID
+    """The node as it was written, whatever it is merged with."""
+    location_id: UUID
+    latitude: float
+    longitude: float
+    radius_m: float
+
+
+class Near(msgspec.Struct, frozen=True, kw_only=True):
+    """A location that was searched for."""
+
+    node_id: UUID
+    """Of the node that stands for all that are the same."""
+    label: str | None
+    type: str | None
+    location_id: UUID
+    stored_id: UUID
+    """The node as it was written, whatever it is merged with."""
+    latitude: float
+    longitude: float
+    radius_m: float
+    metres: float
+    """From the point that was asked for; in a box, from its middle."""
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_from: datetime
+    recorded_to: datetime | None
+
+
+class Nearby(msgspec.Struct, frozen=True, kw_only=True):
+    """What is near."""
+
+    items: list[Near]
+    """The nearest first."""
+    truncated: bool
+    """More was there: ask for a smaller radius, or for more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """Where to look: around a point, in a box, or in a part of the box around a point."""
+
+    latitude: float
+    longitude: float
+    radius_m: float | None = None
+    """None: however far."""
+    box: tuple[float, float, float, float] | None = None
+    """South, west, north, east in degrees; west of it may be the greater one: it then crosses the antimeridian."""
+
+
+def area(
+    lat: float | None = None,
+    lon: float | None = None,
+    radius_m: float | None = None,
+    box: Sequence[float] | None = None,
+) -> Area:
+    """Where to look, checked.
+
+    Args:
+        lat: degrees north of a point.
+        lon: degrees east of it.
+        radius_m: metres around it; None: however far.
+        box: west, south, east, north in degrees, in the order of GeoJSON (RFC 7946, section 5); None: none.
+
+    Raises:
+        InvalidPlaceError: there is no such point, radius or box.
+        InvalidRequestError: neither a point nor a box is given.
+    """
+    if (lat is None) != (lon is None):
+        raise InvalidPlaceError("A point has both lat and lon.", field="lat" if lat is None else "lon")
+    sides = _sides(box) if box is not None else None
+    if lat is not None and lon is not None:
+        reach = radius(radius_m, "radius") if radius_m is not None else None
+        return Area(latitude=latitude(lat, "lat"), longitude=longitude(lon, "lon"), radius_m=reach, box=sides)
+    if radius_m is not None:
+        raise InvalidPlaceError("A radius needs its centre.", hint="Give lat and lon.", field="radius")
+    if sides is None:
+        raise InvalidRequestError("Where is missing.", hint="Give lat and lon, or box=west,south,east,north.")
+    return _around(sides)
+
+
+def _sides(box: Sequence[float]) -> tuple[float, float, float, float]:
+    if len(box) != BOX_SIDES:
+        raise InvalidPlaceError("A box has four sides.", hint="box=west,south,east,north, in degrees.", field="box")
+    west, south, east, north = box
+    low, high = latitude(south, "box"), latitude(north, "box")
+    if low > high:
+        raise InvalidPlaceError(
+            "The box's south lies north of its north.", hint="box=west,south,east,north, in degrees.", field="box"
+        )
+    for side in (west, east):
+        longitude(side, "box")
+    return low, -180.0 if west == 180 else float(west), high, 180.0 if east == -180 else float(east)  # noqa: PLR2004 - one meridian
+
+
+def _around(box: tuple[float, float, float, float]) -> Area:
+    """A box with its middle, and the radius of the circle around it, from which an index can start.
+
+    Within a quarter turn of the middle, nothing of a box is farther away than its corners.
+    """
+    south, west, north, east = box
+    width = east - west if west <= east else east - west + FULL_TURN
+    middle_latitude, half = (south + north) / 2, width / 2
+    middle = west + half
+    middle = middle - FULL_TURN if middle >= FULL_TURN / 2 else middle
+    reach: float | None = None
+    if width <= FULL_TURN / 2:
+        corners = (metres_between(middle_latitude, 0, side, half) for side in (south, north))
+        reach = min(max(corners) + 1, HALF_WAY_M)
+    return Area(latitude=middle_latitude, longitude=middle, radius_m=reach, box=box)
+
+
+def metres_between(latitude_a: float, longitude_a: float, latitude_b: float, longitude_b: float) -> float:
+    """Metres between two points (degrees) along a great circle, by the haversine formula.
+
+    As ``memsvc.metres_between``, which a test compares it with.
+    """
+    a, b = math.radians(latitude_a), math.radians(latitude_b)
+    height = math.sin((b - a) / 2) ** 2
+    width = math.sin(math.radians(longitude_b - longitude_a) / 2) ** 2
+    return 2 * EARTH_M * math.asin(math.sqrt(min(1.0, height + math.cos(a) * math.cos(b) * width)))
+
+
+async def locations(
+    db: Database, owner: Owner, node: UUID, *, as_of: AsOf = None, known_at: datetime | None = None
+) -> list[Location]:
+    """Where a node and all that are the same are, the newest valid time first.
+
+    Raises:
+        NodeUnknownError: there is no such node.
+    """
+    await resolve(db, owner, [node], known_at=known_at)
+    asked = {"user_id": owner.user_id, "nodes": [node], **times(as_of, known_at)}
+    async with db.transaction(owner.user_id) as connection:
+        found = await connection.execute(query("node_locations"), asked)
+        return [Location(**row) for row in found.mappings()]
+
+
+async def searched_by(connection: AsyncConnection) -> str:
+    """The extension by which places are searched.
+
+    Raises:
+        CapabilityMissingError: there is none.
+    """
+    extension: str | None = (await connection.execute(query("places_by"))).scalar_one()
+    if extension is None:
+        raise CapabilityMissingError(
+            "Places cannot be searched: the database has neither PostGIS nor cube.",
+            hint="Install one of them on the server and run 'memsvc db upgrade'; locations are kept meanwhile.",
+            capability="places",
+        )
+    return extension
+
+
+async def nearby(
+    db: Database,
+    owner: Owner,
+    where: Area,
+    *,
+    types: Sequence[str] | None = None,
+    as_of: AsOf = None,
+    during: tuple[datetime | None, datetime | None] | None = None,
+    known_at: datetime | None = None,
+    limit: int = 50,
+) -> Nearby:
+    """What is in an area, the nearest first. A node comes as often as it has locations there in that time.
+
+    Args:
+        db: the database.
+        owner: whose graph.
+        where: the area.
+        types: only nodes of these types.
+        as_of: who is there at this moment; None: now; "always": whoever ever was.
+        during: instead of it, who is there at some time in a span; None as a bound: without.
+        known_at: as known then.
+        limit: most of them, 1 to 1,000.
+
+    Raises:
+        InvalidIntervalError: the span ends before it begins.
+        TypeUnknownError: the ontology has no such node type.
+        CapabilityMissingError: the database cannot search places.
+    """
+    check_page(limit)
+    both = times(as_of, known_at)
+    moment = both["as_of"]
+    asked: dict[str, Any] = {
+        "user_id": owner.user_id,
+        "types": list(types) if types else None,
+        "limit": limit + 1,
+        "valid_from": moment or "-infinity",
+        "valid_to": moment + MOMENT if moment is not None else "infinity",
+        **both,
+        **_parameters(where),
+    }
+    if during is not None:
+        if as_of is not None:
+            raise InvalidRequestError("Ask for a moment (as_of) or for a span of time.", field="as_of")
+        begin, end = during
+        if begin is not None and end is not None and end <= begin:
+            raise InvalidIntervalError(field="valid_to")
+        asked |= {"valid_from": begin or "-infinity", "valid_to": end or "infinity", "as_of": begin}
+    async with db.transaction(owner.user_id) as connection:
+        await searched_by(connection)
+        for name in dict.fromkeys(types or ()):
+            await check_type(connection, name, "node")
+        rows = (await connection.execute(query("nearby"), asked)).mappings().all()
+    return Nearby(items=[Near(**row) for row in rows[:limit]], truncated=len(rows) > limit)
+
+
+async def nodes_near(
+    connection: AsyncConnection, owner: Owner, where: Area, as_of: datetime | None, known_at: datetime | None
+) -> list[UUID]:
+    """Nodes in an area, as they are stored, with all that are the same; of the 500 nearest locations.
+
+    Raises:
+        CapabilityMissingError: the database cannot search places.
+    """
+    await searched_by(connection)
+    moment = as_of or datetime.now(UTC)
+    span = {"valid_from": moment, "valid_to": moment + MOMENT, "as_of": moment, "known_at": known_at}
+    asked = {"user_id": owner.user_id, "types": None, "limit": MOST_NODES, **span, **_parameters(where)}
+    found = (await connection.execute(query("nearby"), asked)).all()
+    same = {"user_id": owner.user_id, "nodes": [row.node_id for row in found], "known_at": known_at}
+    return list((await connection.execute(query("stored_nodes"), same)).scalars())
+
+
+def _parameters(where: Area) -> dict[str, Any]:
+    """An area as a statement takes it."""
+    return {
+        "latitude": where.latitude,
+        "longitude": where.longitude,
+        "radius_m": where.radius_m,
+        "box": list(where.box) if where.box is not None else None,
+    }
+
+
+def as_geojson(found: Nearby) -> dict[str, Any]:
+    """A FeatureCollection of points (RFC 7946), nearest first; what a map does not know stands in properties."""
+    return {
+        "type": "FeatureCollection",
+        "features": [
+            {
+                "type": "Feature",
+                "id": str(item.location_id),
+                "geometry": {"type": "Point", "coordinates": [item.longitude, item.latitude]},
+                "properties": {
+                    name: value
+                    for name, value in msgspec.to_builtins(item).items()
+                    if name not in {"location_id", "latitude", "longitude"}
+                },
+            }
+            for item in found.items
+        ],
+        "truncated": found.truncated,
+    }
