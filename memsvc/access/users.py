@@ -182,6 +182,7 @@ async def add_user(
             raise AlreadyExistsError(f"This app has a user {external!r} already.")
         await db.bind(connection, made)
         await connection.execute(query("seed_self"), {"user_id": made, "name": valid, "aliases": names})
+        await connection.execute(query("project_nodes"), {"user_id": made, "after": None, "limit": 1})
     return await find_user(db, app, str(made))
 
 

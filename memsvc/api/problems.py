@@ -176,6 +176,7 @@ MEANINGS_FOR_DOCS = {
     415: "The body is not JSON (unsupported_media_type).",
     429: "Too much is asked for (rate_limited, quota_exceeded, too_many_connections). See Retry-After.",
     500: "Something unexpected happened; the log has the rest under the request's id (internal).",
+    501: "This server has not what that needs (cypher_unavailable).",
     502: "The chat server cannot be reached, or broke off (upstream); what the user said is stored.",
     503: "The database cannot answer now; nothing was stored (database_unavailable, overloaded). See Retry-After.",
     504: "The chat server gives no sign (upstream_timeout); what the user said is stored.",

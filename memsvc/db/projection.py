@@ -166,22 +166,14 @@ def rebuild(
     settings: Settings,
     user_id: UUID | None = None,
     report: Callable[[str], None] = lambda _line: None,
-) -> tuple[int, int]:
-    """Make the rows of one user, or of all, anew.
-
-    Returns:
-        How many vertices and edges there are of them.
-    """
-    vertices = edges = 0
+) -> None:
+    """Make the rows of one user, or of all, anew; each user in one transaction."""
     users = [user_id] if user_id else _users(connection)
     for place, user in enumerate(users, 1):
         with _as_user(connection, settings, user):
-            row = connection.execute("SELECT vertices, edges FROM memsvc.rebuild_projection(%s)", [user]).fetchone()
-        if row is not None:
-            vertices, edges = vertices + row[0], edges + row[1]
+            connection.execute("SELECT memsvc.rebuild_projection(%s)", [user])
         if place % 100 == 0:
             report(f"Cypher's graph: {place} of {len(users)} users")
-    return vertices, edges
 
 
 def compare(connection: psycopg.Connection, settings: Settings, user_id: UUID | None = None) -> Iterator[Difference]:

@@ -83,6 +83,13 @@ class EmbeddedVersionError(EmbeddedServerError):
     hint = "Dump it with that version and restore it here, or set MEMSVC_DATA_DIR to another folder."
 
 
+class CypherUnavailableError(MemsvcError):
+    """This server has no Cypher: it needs Apache AGE (capability age)."""
+
+    code, status, exit_code = "cypher_unavailable", 501, 78
+    hint = "docs/cypher.md says how to have it; GET /v1/graph and SQL show the same graph without."
+
+
 class PsqlMissingError(MemsvcError):
     """PostgreSQL's psql is not installed."""
 

@@ -1,51 +1,83 @@
 -- The whole projection of a user at once: made anew, and compared with what it should be.
 
--- Makes a user's projection anew, some thousand nodes at a time. Where there is no AGE there is nothing to do.
-CREATE OR REPLACE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer DEFAULT 5000)
-RETURNS TABLE (vertices bigint, edges bigint)
+-- Stores the vertices of some nodes that have none yet, in the order of gid behind p_after (null: from the first). The
+-- last gid; null: there are no more, or there is no AGE.
+CREATE OR REPLACE FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 AS $$
-#variable_conflict use_column
 DECLARE
   batch uuid[];
-  place bigint := -1;
-  version uuid := '00000000-0000-0000-0000-000000000000';
+  last bigint;
 BEGIN
-  vertices := 0;
-  edges := 0;
+  IF memsvc.has_projection() THEN
+    SELECT array_agg(b.node_id), max(b.gid) INTO batch, last
+    FROM (
+      SELECT n.node_id, n.gid FROM nodes AS n WHERE n.user_id = p_user_id AND n.gid > coalesce(p_after, -1)
+      ORDER BY n.gid LIMIT p_limit
+    ) AS b;
+    PERFORM memsvc.store_vertices(p_user_id, batch);
+  END IF;
+  RETURN last;
+END
+$$;
+COMMENT ON FUNCTION memsvc.project_more_nodes(uuid, bigint, integer) IS 'Stores vertices of some nodes; the last gid.';
+
+-- The same of open versions of edges, in the order of their ids.
+CREATE OR REPLACE FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) RETURNS uuid
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  batch uuid[];
+BEGIN
+  IF memsvc.has_projection() THEN
+    batch := ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+        AND v.recorded_to = 'infinity'
+      ORDER BY v.version_id LIMIT p_limit
+    );
+    PERFORM memsvc.store_edges(p_user_id, batch);
+  END IF;
+  RETURN batch[cardinality(batch)];
+END
+$$;
+COMMENT ON FUNCTION memsvc.project_more_edges(uuid, uuid, integer) IS 'Stores edges of some versions; the last one.';
+
+-- Makes a user's projection anew, some thousand rows at a time. A token that ended meanwhile would hide the rest.
+CREATE OR REPLACE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer DEFAULT 5000) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  node bigint;
+  version uuid;
+BEGIN
   IF NOT memsvc.has_projection() THEN
-    RETURN NEXT;
     RETURN;
   END IF;
   PERFORM memsvc.lock_projection(p_user_id);
   DELETE FROM memory._ag_label_edge AS d WHERE d.user_id = p_user_id;
   DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = p_user_id;
   LOOP
-    SELECT array_agg(b.node_id), max(b.gid) INTO batch, place
-    FROM (
-      SELECT n.node_id, n.gid FROM nodes AS n WHERE n.user_id = p_user_id AND n.gid > place ORDER BY n.gid LIMIT p_batch
-    ) AS b;
-    EXIT WHEN batch IS NULL;
-    vertices := vertices + memsvc.store_vertices(p_user_id, batch);
+    node := memsvc.project_more_nodes(p_user_id, node, p_batch);
+    EXIT WHEN node IS NULL;
   END LOOP;
   LOOP
-    SELECT array_agg(b.version_id), max(b.version_id::text)::uuid INTO batch, version
-    FROM (
-      SELECT v.version_id FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.version_id > version AND v.recorded_to = 'infinity'
-      ORDER BY v.version_id LIMIT p_batch
-    ) AS b;
-    EXIT WHEN batch IS NULL;
-    edges := edges + memsvc.store_edges(p_user_id, batch);
+    version := memsvc.project_more_edges(p_user_id, version, p_batch);
+    EXIT WHEN version IS NULL;
   END LOOP;
-  RETURN NEXT;
+  PERFORM memsvc.require_identity(p_user_id);
 END
 $$;
-COMMENT ON FUNCTION memsvc.rebuild_projection(uuid, integer) IS
-  'Makes the projection of a user anew; how many vertices and edges it has.';
+COMMENT ON FUNCTION memsvc.rebuild_projection(uuid, integer) IS 'Makes the projection of a user anew.';
 
 -- What is wrong with a user's projection, all in one snapshot: rows that are missing, rows that should not be there, and
 -- rows that say something else. All zero: nothing.

@@ -120,7 +120,10 @@ memsvc.vertices_wanted(uuid, uuid[]), memsvc.edges_wanted(uuid, uuid[]), memsvc.
 memsvc.lock_projection(uuid), memsvc.store_vertices(uuid, uuid[]), memsvc.store_edges(uuid, uuid[]),
 memsvc.project(uuid, uuid[], uuid[], uuid[], timestamptz)
 TO memsvc_app, memsvc_eraser;
-GRANT EXECUTE ON FUNCTION memsvc.rebuild_projection(uuid, integer), memsvc.compare_projection(uuid) TO memsvc_app;
+GRANT EXECUTE ON FUNCTION
+memsvc.project_more_nodes(uuid, bigint, integer), memsvc.project_more_edges(uuid, uuid, integer),
+memsvc.rebuild_projection(uuid, integer), memsvc.compare_projection(uuid)
+TO memsvc_app;
 GRANT EXECUTE ON FUNCTION memsvc.has_projection() TO memsvc_reader, memsvc_cypher;
 
 -- The read-only logins get what reading needs; nothing that writes, folds or keeps accounts.

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Any
 
+import httpx
 import psycopg
 import pytest
+from litestar import Litestar
 from psycopg import sql
 
-from memsvc.access.users import app_id
+from memsvc.access.keys import create_key
+from memsvc.access.users import Owner, add_user, app_id
+from memsvc.api.app import create_app
 from memsvc.db import projection
 from memsvc.db.engine import Database, role_url
 from memsvc.db.upgrade import upgrade
 from memsvc.settings import Settings
+from tests.api.conftest import client_of, running
 from tests.conftest import Cluster
 from tests.sql.world import Logins
+
+_numbers = count()
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +76,52 @@ def cypher_admin(cypher_url: str, cypher_settings: Settings) -> Iterator[psycopg
     """The administrator in that database, in autocommit: sees everything."""
     with psycopg.connect(cypher_url, autocommit=True) as connection:
         yield connection
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Somebody who asks in Cypher."""
+
+    client: httpx.AsyncClient
+    owner: Owner
+
+    async def post(self, query: str, parameters: dict[str, Any] | None = None, **more: Any) -> httpx.Response:
+        """Send it."""
+        body = {"query": query, "parameters": parameters or {}, **more}
+        return await self.client.post("/v1/graph/cypher", json=body)
+
+    async def rows(self, query: str, **parameters: Any) -> list[list[Any]]:
+        """The rows of a query that must work."""
+        answer = await self.post(query, parameters)
+        assert answer.status_code == 200, answer.text
+        rows: list[list[Any]] = answer.json()["rows"]
+        return rows
+
+    async def code(self, query: str, **parameters: Any) -> str:
+        """The code of a query that must not work; what others have is never in the answer."""
+        answer = await self.post(query, parameters)
+        assert answer.status_code in {400, 503}, answer.text
+        assert "secret" not in answer.text.replace(query, "")
+        return str(answer.json()["code"])
+
+
+@pytest.fixture(scope="session")
+async def cypher_api(cypher_db: Database, cypher_settings: Settings) -> AsyncIterator[Litestar]:
+    """The application on that database."""
+    async with running(create_app(cypher_settings, cypher_db)) as app:
+        yield app
+
+
+@pytest.fixture
+async def asker(cypher_api: Litestar, cypher_db: Database) -> AsyncIterator[Callable[[str], Awaitable[Asker]]]:
+    """Makes a fresh user with a key that may only read."""
+    async with AsyncExitStack() as stack:
+
+        async def make(name: str) -> Asker:
+            app = await app_id(cypher_db, "tests")
+            owner = (await add_user(cypher_db, app, name=name, external_id=f"{name}-{next(_numbers)}")).owner
+            key = await create_key(cypher_db, app, scopes=["read"], user_id=owner.user_id)
+            client = await stack.enter_async_context(client_of(cypher_api, Authorization=f"Bearer {key}"))
+            return Asker(client, owner)
+
+        yield make
