@@ -2238,6 +2238,55 @@ ALTER FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time 
 
 COMMENT ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) IS 'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
 
+CREATE FUNCTION memsvc.compare_projection(p_user_id uuid) RETURNS TABLE(kind text, stored bigint, missing bigint, surplus bigint, different bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  RETURN QUERY
+  WITH wanted AS (
+    SELECT 'node' AS kind, w.node_id AS subject,
+      concat_ws(' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.gid)) AS place,
+      ag_catalog.agtype_in(textout(w.properties)) AS properties
+    FROM memsvc.vertices_wanted(p_user_id, ARRAY(
+      SELECT n.node_id FROM nodes AS n WHERE n.user_id = p_user_id
+    )) AS w
+    UNION ALL
+    SELECT 'edge', w.version_id, concat_ws(
+        ' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.number),
+        ag_catalog._graphid(ag_catalog._label_id('memory', w.start_label::name), w.start_gid),
+        ag_catalog._graphid(ag_catalog._label_id('memory', w.end_label::name), w.end_gid)
+      ), ag_catalog.agtype_in(textout(w.properties))
+    FROM memsvc.edges_wanted(p_user_id, ARRAY(
+      SELECT v.version_id FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity'
+    )) AS w
+  ),
+  found AS (
+    SELECT 'node' AS kind, v.node_id AS subject, concat_ws(' ', c.relname, v.id) AS place, v.properties
+    FROM memory._ag_label_vertex AS v INNER JOIN pg_class AS c ON c.oid = v.tableoid
+    WHERE v.user_id = p_user_id
+    UNION ALL
+    SELECT 'edge', e.version_id, concat_ws(' ', c.relname, e.id, e.start_id, e.end_id), e.properties
+    FROM memory._ag_label_edge AS e INNER JOIN pg_class AS c ON c.oid = e.tableoid
+    WHERE e.user_id = p_user_id
+  )
+  SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
+    count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),
+    count(*) FILTER (
+      WHERE w.place <> f.place OR w.properties OPERATOR(ag_catalog.<>) f.properties
+    )
+  FROM (VALUES ('node'), ('edge')) AS k (kind)
+  LEFT JOIN (wanted AS w FULL JOIN found AS f ON f.kind = w.kind AND f.subject = w.subject)
+    ON coalesce(w.kind, f.kind) = k.kind
+  GROUP BY k.kind
+  ORDER BY k.kind DESC;
+END
+$$;
+
+ALTER FUNCTION memsvc.compare_projection(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.compare_projection(p_user_id uuid) IS 'What is wrong with the projection of a user.';
+
 CREATE FUNCTION memsvc.content_of(p_version memsvc.aliases) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN jsonb_build_object('alias', (p_version).alias, 'confidence', (p_version).confidence);
@@ -2544,6 +2593,14 @@ $$;
 ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
+
+CREATE FUNCTION memsvc.data_shown(p_data jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (p_data = '{}'::jsonb) THEN NULL::jsonb WHEN ((length((p_data)::text) > 4000) OR jsonb_path_exists(p_data, '$.**?((@ >= 9223372036854775808 || @ < -9223372036854775808) || (@ > -0.000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001 && @ < 0.000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001) && @ != 0)'::jsonpath)) THEN to_jsonb((p_data)::text) ELSE p_data END;
+
+ALTER FUNCTION memsvc.data_shown(p_data jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.data_shown(p_data jsonb) IS 'Further properties as AGE can keep them.';
 
 CREATE TABLE memsvc.duplicate_candidates (
     user_id uuid NOT NULL,
@@ -3081,6 +3138,54 @@ $$;
 ALTER FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) IS 'Versions of edges at some stored nodes, as known at a time.';
+
+CREATE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) RETURNS TABLE(version_id uuid, number bigint, label text, start_label text, start_gid bigint, end_label text, end_gid bigint, properties text)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  WITH edge AS MATERIALIZED (
+    SELECT v.*, e.gid
+    FROM (SELECT DISTINCT u.version_id FROM unnest(p_versions) AS u (version_id)) AS w
+    CROSS JOIN LATERAL (
+      SELECT o.* FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.version_id = w.version_id AND o.recorded_to = 'infinity' OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (
+      SELECT o.gid FROM edges AS o WHERE o.user_id = p_user_id AND o.edge_id = v.edge_id OFFSET 0
+    ) AS e
+  ),
+  vertex AS MATERIALIZED (
+    SELECT n.node_id, n.gid, n.label
+    FROM memsvc.vertices_of(p_user_id, ARRAY(
+      SELECT e.from_node FROM edge AS e UNION SELECT e.to_node FROM edge AS e
+    )) AS n
+  ),
+  labelled AS MATERIALIZED (
+    SELECT t.type, t.label FROM memsvc.labels_of(p_user_id, 'edge') AS t
+  )
+  SELECT e.version_id,
+    e.gid * 4096 + (get_byte(uuid_send(e.version_id), 14) & 15) * 256 + get_byte(uuid_send(e.version_id), 15),
+    coalesce(l.label, memsvc.other_label('edge')), s.label, s.gid, o.label, o.gid, (
+      jsonb_strip_nulls(jsonb_build_object(
+        'id', e.edge_id, 'version', e.version_id, 'type', e.type, 'fact', e.fact, 'weight', e.weight,
+        'confidence', e.confidence, 'asserted_by', e.asserted_by, 'valid_from', memsvc.moment_shown(e.valid_from),
+        'valid_to', memsvc.moment_shown(e.valid_to), 'recorded_from', memsvc.moment_shown(e.recorded_from)
+      )) || coalesce(jsonb_build_object('data', memsvc.data_shown(e.data)), '{}')
+    )::text
+  FROM edge AS e
+  INNER JOIN vertex AS s ON s.node_id = e.from_node
+  INNER JOIN vertex AS o ON o.node_id = e.to_node
+  LEFT JOIN labelled AS l ON l.type = e.type;
+END
+$$;
+
+ALTER FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) IS 'Edges that there should be of these versions.';
 
 CREATE TABLE memsvc.embedding_models (
     model_id smallint NOT NULL,
@@ -4214,6 +4319,23 @@ ALTER FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) OWNER TO mem
 
 COMMENT ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) IS 'Adds a user''s recalls to memory_signals, so many events at most; how many.';
 
+CREATE FUNCTION memsvc.forget_edges() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  DELETE FROM memory._ag_label_edge AS d
+  USING gone AS g WHERE d.user_id = g.user_id AND d.version_id = g.version_id;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_edges() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.forget_edges() IS 'Trigger: edges of deleted versions go.';
+
 CREATE FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4355,6 +4477,23 @@ $$;
 ALTER FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) OWNER TO memsvc_eraser;
 
 COMMENT ON FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) IS 'Takes memories out of recalls and signals; how many had signals.';
+
+CREATE FUNCTION memsvc.forget_vertices() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  DELETE FROM memory._ag_label_vertex AS d
+  USING gone AS g WHERE d.user_id = g.user_id AND d.node_id = g.node_id;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_vertices() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.forget_vertices() IS 'Trigger: vertices of deleted nodes go.';
 
 CREATE FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -4838,6 +4977,159 @@ ALTER FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp w
 
 COMMENT ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) IS 'What is different between two moments, in our knowledge or in the world.';
 
+CREATE FUNCTION memsvc.other_label(p_kind text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE p_kind WHEN 'node'::text THEN 'Thing'::text ELSE 'RELATION'::text END;
+
+ALTER FUNCTION memsvc.other_label(p_kind text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.other_label(p_kind text) IS 'The label of nodes or edges that are of no type of the core.';
+
+CREATE TABLE memsvc.edge_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    from_types text[] NOT NULL,
+    to_types text[] NOT NULL,
+    functional boolean DEFAULT false NOT NULL,
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT edge_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT edge_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT edge_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT edge_types_shape CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,59}$'::text)),
+    CONSTRAINT edge_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
+);
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN from_types SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN to_types SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.edge_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edge_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.edge_types IS 'Ontology: how two nodes can be related. The core, the same for everybody, and what users added for themselves.';
+
+COMMENT ON COLUMN memsvc.edge_types.name IS 'For example LIVES_IN.';
+
+COMMENT ON COLUMN memsvc.edge_types.category IS 'social, place, time, preference, work, logic, provenance or general.';
+
+COMMENT ON COLUMN memsvc.edge_types.from_types IS 'Node types it may start at; empty: any.';
+
+COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty: any.';
+
+COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
+
+COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
+
+COMMENT ON COLUMN memsvc.edge_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
+
+COMMENT ON COLUMN memsvc.edge_types.parent IS 'The core type that it refines; null: none.';
+
+COMMENT ON COLUMN memsvc.edge_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
+
+COMMENT ON COLUMN memsvc.edge_types.reason IS 'Why it was proposed, for people.';
+
+COMMENT ON COLUMN memsvc.edge_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.edge_types.proposed_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.edge_types.decided_by IS 'Who approved, rejected or deprecated it last.';
+
+COMMENT ON COLUMN memsvc.edge_types.decided_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.edge_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
+
+CREATE TABLE memsvc.node_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
+    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
+);
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
+
+COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
+
+COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
+
+COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
+
+COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
+
+COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
+
+COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
+
+COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
+
+CREATE FUNCTION memsvc.graph_labels() RETURNS TABLE(kind text, label text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT 'node'::text,
+     t.name
+    FROM memsvc.node_types t
+   WHERE (t.user_id = memsvc.core_user_id())
+ UNION ALL
+  SELECT 'edge'::text,
+     t.name
+    FROM memsvc.edge_types t
+   WHERE (t.user_id = memsvc.core_user_id())
+ UNION ALL
+  SELECT k.kind,
+     memsvc.other_label(k.kind) AS other_label
+    FROM ( VALUES ('node'::text), ('edge'::text)) k(kind)
+  ORDER BY 1, 2;
+END;
+
+ALTER FUNCTION memsvc.graph_labels() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_labels() IS 'Labels of the graph that Cypher sees.';
+
 CREATE FUNCTION memsvc.graph_page(p_user_id uuid, p_part text DEFAULT 'edges'::text, p_after_edge uuid DEFAULT NULL::uuid, p_after_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500, p_types text[] DEFAULT NULL::text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(nodes json, edges json, next_part text, next_edge uuid, next_id uuid)
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
@@ -5147,6 +5439,20 @@ CREATE FUNCTION memsvc.has_exact_words(p_text text) RETURNS boolean
 ALTER FUNCTION memsvc.has_exact_words(p_text text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.has_exact_words(p_text text) IS 'Whether a text can hold names that the parser would cut or drop.';
+
+CREATE FUNCTION memsvc.has_projection() RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT (EXISTS ( SELECT
+            FROM (pg_class c
+              JOIN pg_namespace n ON ((n.oid = c.relnamespace)))
+           WHERE ((n.nspname = 'memory'::name) AND (c.relname = '_ag_label_vertex'::name)))) AS "exists";
+END;
+
+ALTER FUNCTION memsvc.has_projection() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.has_projection() IS 'Whether this database has a graph for Cypher.';
 
 CREATE FUNCTION memsvc.signs() RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5915,6 +6221,35 @@ ALTER FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer
 
 COMMENT ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'What is known about nodes and can have evidence.';
 
+CREATE FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) RETURNS TABLE(type text, label text)
+    LANGUAGE sql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT t.name,
+     t.label
+    FROM ((( SELECT n.name,
+                 CASE
+                     WHEN (n.user_id = memsvc.core_user_id()) THEN n.name
+                     ELSE n.parent
+                 END AS label
+            FROM memsvc.node_types n
+           WHERE ((labels_of.p_kind = 'node'::text) AND (n.user_id = ANY (ARRAY[memsvc.core_user_id(), labels_of.p_user_id])))
+         UNION ALL
+          SELECT e.name,
+                 CASE
+                     WHEN (e.user_id = memsvc.core_user_id()) THEN e.name
+                     ELSE e.parent
+                 END AS parent
+            FROM memsvc.edge_types e
+           WHERE ((labels_of.p_kind = 'edge'::text) AND (e.user_id = ANY (ARRAY[memsvc.core_user_id(), labels_of.p_user_id])))) t
+      JOIN pg_class c ON ((c.relname = t.label)))
+      JOIN pg_namespace s ON (((s.oid = c.relnamespace) AND (s.nspname = 'memory'::name))));
+END;
+
+ALTER FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) IS 'Under which label each type of a user shows.';
+
 CREATE FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) RETURNS TABLE(passage_id uuid, late double precision)
     LANGUAGE sql STABLE ROWS 50
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -6110,6 +6445,19 @@ $$;
 ALTER FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_eraser;
 
 COMMENT ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Locks what an erasure may meet.';
+
+CREATE FUNCTION memsvc.lock_projection(p_user_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc projection of ' || p_user_id, 0));
+END
+$$;
+
+ALTER FUNCTION memsvc.lock_projection(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.lock_projection(p_user_id uuid) IS 'Lets writers of a user project one after the other.';
 
 CREATE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
     LANGUAGE plpgsql
@@ -7199,6 +7547,14 @@ ALTER FUNCTION memsvc.model_spending(p_since timestamp with time zone) OWNER TO 
 
 COMMENT ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) IS 'Calls of the language model since a moment by day, task and model, over all users: counts, tokens, time, cost.';
 
+CREATE FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN isfinite(p_moment) THEN to_char((p_moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text) ELSE NULL::text END;
+
+ALTER FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) IS 'A moment in UTC as text; null where it is infinite.';
+
 CREATE FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, evidence text[])
     LANGUAGE plpgsql STABLE ROWS 5
     SET search_path TO 'memsvc', 'pg_temp'
@@ -7358,61 +7714,6 @@ $_$;
 ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) IS 'What could be a name in a query.';
-
-CREATE TABLE memsvc.node_types (
-    name text NOT NULL,
-    category text NOT NULL,
-    description text NOT NULL,
-    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
-    parent text,
-    status text DEFAULT 'core'::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    proposed_by text,
-    proposed_at timestamp with time zone,
-    decided_by text,
-    decided_at timestamp with time zone,
-    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
-    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
-    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
-    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
-    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
-    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
-);
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
-
-COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
-
-COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
-
-COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
-
-COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
-
-COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
-
-COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
-
-COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
 
 CREATE TABLE memsvc.nodes (
     user_id uuid NOT NULL,
@@ -9377,6 +9678,182 @@ ALTER FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id 
 
 COMMENT ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'What erasing would remove now, by table.';
 
+CREATE FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  members CONSTANT uuid[] := ARRAY(SELECT DISTINCT s.node_id FROM memsvc.same_nodes(p_user_id, p_nodes) AS s);
+  moved uuid[];
+  along uuid[];
+BEGIN
+  IF members <> '{}' THEN
+    WITH before AS MATERIALIZED (
+      DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = p_user_id AND d.node_id = ANY (members)
+      RETURNING d.node_id, d.id
+    )
+    SELECT array_agg(v.node_id) INTO moved
+    FROM memsvc.vertices_of(p_user_id, members) AS v
+    LEFT JOIN before AS b ON b.node_id = v.canonical_id
+    LEFT JOIN memsvc.resolve_nodes(p_user_id, members, p_before) AS r ON r.node_id = v.node_id
+    WHERE p_before IS NULL OR r.canonical_id <> v.canonical_id OR b.id::text IS DISTINCT FROM
+      ag_catalog._graphid(ag_catalog._label_id('memory', v.label::name), v.gid)::text;
+    PERFORM memsvc.store_vertices(p_user_id, members);
+  END IF;
+  IF moved IS NOT NULL THEN
+    SELECT array_agg(e.version_id) INTO along
+    FROM (
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = ANY (moved) AND v.recorded_to = 'infinity'
+      UNION
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = ANY (moved) AND v.recorded_to = 'infinity'
+    ) AS e
+    WHERE e.version_id <> ALL (p_opened);
+  END IF;
+  IF p_closed <> '{}' OR along IS NOT NULL THEN
+    DELETE FROM memory._ag_label_edge AS d WHERE d.user_id = p_user_id AND d.version_id = ANY (p_closed || along);
+  END IF;
+  IF p_opened <> '{}' OR along IS NOT NULL THEN
+    PERFORM memsvc.store_edges(p_user_id, p_opened || along);
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) IS 'Brings the projection of a user up to date after some nodes and edges changed.';
+
+CREATE FUNCTION memsvc.project_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  mine CONSTANT uuid := new.user_id;
+  moment CONSTANT timestamptz := new.recorded_at;
+BEGIN
+  IF moment < now() - interval '1 minute' THEN
+    RETURN NULL;
+  END IF;
+  PERFORM memsvc.lock_projection(mine);
+  PERFORM memsvc.project(
+    mine,
+    ARRAY(
+      SELECT v.node_id FROM node_versions AS v WHERE v.user_id = mine AND v.recorded_from = moment
+      UNION
+      SELECT v.node_id FROM node_versions AS v
+      WHERE v.user_id = mine AND v.recorded_to = moment AND v.recorded_to < 'infinity'
+      UNION
+      SELECT n.node_id FROM merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+      WHERE m.user_id = mine AND m.recorded_from = moment
+      UNION
+      SELECT n.node_id FROM merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+      WHERE m.user_id = mine AND m.recorded_to = moment AND m.recorded_to < 'infinity'
+    ),
+    ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = mine AND v.recorded_to = moment AND v.recorded_to < 'infinity'
+    ),
+    ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = mine AND v.recorded_from = moment AND v.recorded_to = 'infinity'
+    ),
+    moment - interval '1 microsecond'
+  );
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.project_change() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_change() IS 'Trigger: what a change did to the graph, in the projection.';
+
+CREATE FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) RETURNS uuid
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  batch uuid[];
+BEGIN
+  IF memsvc.has_projection() THEN
+    batch := ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+        AND v.recorded_to = 'infinity'
+      ORDER BY v.version_id LIMIT p_limit
+    );
+    PERFORM memsvc.store_edges(p_user_id, batch);
+  END IF;
+  RETURN batch[cardinality(batch)];
+END
+$$;
+
+ALTER FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) IS 'Stores edges of some versions; the last one.';
+
+CREATE FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  batch uuid[];
+  last bigint;
+BEGIN
+  IF memsvc.has_projection() THEN
+    SELECT array_agg(b.node_id), max(b.gid) INTO batch, last
+    FROM (
+      SELECT n.node_id, n.gid FROM nodes AS n WHERE n.user_id = p_user_id AND n.gid > coalesce(p_after, -1)
+      ORDER BY n.gid LIMIT p_limit
+    ) AS b;
+    PERFORM memsvc.store_vertices(p_user_id, batch);
+  END IF;
+  RETURN last;
+END
+$$;
+
+ALTER FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) IS 'Stores vertices of some nodes; the last gid.';
+
+CREATE FUNCTION memsvc.project_remains() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  mine uuid;
+  nodes uuid[];
+BEGIN
+  IF TG_TABLE_NAME = 'merges' THEN
+    SELECT min(g.user_id::text)::uuid, array_agg(DISTINCT n.node_id) INTO mine, nodes
+    FROM gone AS g CROSS JOIN unnest(ARRAY[g.node_id, g.canonical_id]) AS n (node_id);
+  ELSE
+    SELECT min(g.user_id::text)::uuid, array_agg(DISTINCT g.node_id) INTO mine, nodes FROM gone AS g;
+  END IF;
+  IF EXISTS (SELECT FROM users AS u WHERE u.user_id = mine AND u.erasing_since IS NULL) THEN
+    PERFORM memsvc.lock_projection(mine);
+    PERFORM memsvc.project(mine, nodes, '{}', '{}', NULL);
+  ELSE
+    DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = mine AND d.node_id = ANY (nodes);
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.project_remains() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_remains() IS 'Trigger: what is left of nodes whose versions or merges were deleted.';
+
 CREATE FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -9525,6 +10002,38 @@ $$;
 ALTER FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'A message by chance, the same for the same seed and data.';
+
+CREATE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer DEFAULT 5000) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  node bigint;
+  version uuid;
+BEGIN
+  IF NOT memsvc.has_projection() THEN
+    RETURN;
+  END IF;
+  PERFORM memsvc.lock_projection(p_user_id);
+  DELETE FROM memory._ag_label_edge AS d WHERE d.user_id = p_user_id;
+  DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = p_user_id;
+  LOOP
+    node := memsvc.project_more_nodes(p_user_id, node, p_batch);
+    EXIT WHEN node IS NULL;
+  END LOOP;
+  LOOP
+    version := memsvc.project_more_edges(p_user_id, version, p_batch);
+    EXIT WHEN version IS NULL;
+  END LOOP;
+  PERFORM memsvc.require_identity(p_user_id);
+END
+$$;
+
+ALTER FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) IS 'Makes the projection of a user anew.';
 
 CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) RETURNS TABLE(passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamp with time zone, words double precision, words_rank bigint, matched_terms text[], matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision, other_rank bigint, node_id uuid, reach double precision, distance integer)
     LANGUAGE sql STABLE ROWS 150
@@ -10619,6 +11128,48 @@ ALTER FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at ti
 
 COMMENT ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'The nodes that stand for some nodes, each once.';
 
+CREATE FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $_$
+DECLARE
+  stored bigint;
+  inserts CONSTANT text := (
+    SELECT string_agg(format(
+      ', %1$I AS (INSERT INTO memory.%2$I (id, start_id, end_id, properties, user_id, version_id) '
+      'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.number), '
+      'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.start_label::name), w.start_gid), '
+      'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.end_label::name), w.end_gid), '
+      'ag_catalog.agtype_in(textout(w.properties)), $1, w.version_id FROM wanted AS w WHERE w.label = %2$L '
+      'ON CONFLICT DO NOTHING)',
+      'stored_' || d.label, d.label
+    ), '')
+    FROM (
+      SELECT DISTINCT coalesce(l.label, memsvc.other_label('edge')) AS label
+      FROM (
+        SELECT DISTINCT v.type
+        FROM unnest(p_versions) AS w (version_id)
+        CROSS JOIN LATERAL (
+          SELECT o.type FROM edge_versions AS o WHERE o.user_id = p_user_id AND o.version_id = w.version_id OFFSET 0
+        ) AS v
+      ) AS used
+      LEFT JOIN memsvc.labels_of(p_user_id, 'edge') AS l ON l.type = used.type
+    ) AS d
+  );
+BEGIN
+  IF inserts IS NULL THEN
+    RETURN 0;
+  END IF;
+  EXECUTE 'WITH wanted AS MATERIALIZED (SELECT * FROM memsvc.edges_wanted($1, $2))' || inserts
+    || ' SELECT count(*) FROM wanted' INTO stored USING p_user_id, p_versions;
+  RETURN stored;
+END
+$_$;
+
+ALTER FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) IS 'Stores the edges of these versions; how many.';
+
 CREATE FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL::text[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -10659,6 +11210,36 @@ $$;
 ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) IS 'Stores vectors and token vectors; how many passages got something new.';
+
+CREATE FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $_$
+DECLARE
+  stored bigint;
+  inserts CONSTANT text := (
+    SELECT string_agg(format(
+      ', %1$I AS (INSERT INTO memory.%2$I (id, properties, user_id, node_id) '
+      'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.gid), '
+      'ag_catalog.agtype_in(textout(w.properties)), $1, w.node_id FROM wanted AS w WHERE w.label = %2$L '
+      'ON CONFLICT DO NOTHING)',
+      'stored_' || d.label, d.label
+    ), '')
+    FROM (SELECT DISTINCT v.label FROM memsvc.vertices_of(p_user_id, p_nodes) AS v) AS d
+  );
+BEGIN
+  IF inserts IS NULL THEN
+    RETURN 0;
+  END IF;
+  EXECUTE 'WITH wanted AS MATERIALIZED (SELECT * FROM memsvc.vertices_wanted($1, $2))' || inserts
+    || ' SELECT count(*) FROM wanted' INTO stored USING p_user_id, p_nodes;
+  RETURN stored;
+END
+$_$;
+
+ALTER FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
 CREATE FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
     LANGUAGE plpgsql STABLE ROWS 500
@@ -11256,6 +11837,69 @@ ALTER FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) OWNE
 
 COMMENT ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) IS 'What one version, name or merge says, with its times.';
 
+CREATE FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, canonical_id uuid, gid bigint, label text, type text, name text, description text, data jsonb, importance real, valid_from timestamp with time zone, valid_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  asked uuid[] := p_nodes;
+  standing uuid[] := p_nodes;
+  canonical uuid[] := p_nodes;
+  stored uuid[] := p_nodes;
+BEGIN
+  IF memsvc.any_merges(p_user_id) THEN
+    SELECT array_agg(r.node_id), array_agg(r.canonical_id) INTO asked, standing
+    FROM memsvc.resolve_nodes(p_user_id, p_nodes) AS r;
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
+    FROM memsvc.same_nodes(p_user_id, p_nodes) AS s;
+  END IF;
+  RETURN QUERY
+  WITH card AS MATERIALIZED (
+    SELECT DISTINCT ON (g.canonical_id) g.canonical_id, v.type, v.label, v.description, v.data, v.importance,
+      v.valid_from, v.valid_to
+    FROM unnest(canonical, stored) AS g (canonical_id, node_id)
+    CROSS JOIN LATERAL (
+      SELECT o.* FROM node_versions AS o
+      WHERE o.user_id = p_user_id AND o.node_id = g.node_id AND o.recorded_to = 'infinity' OFFSET 0
+    ) AS v
+    ORDER BY g.canonical_id, v.valid_to DESC, v.node_id = g.canonical_id DESC, v.valid_from DESC, v.version_id
+  ),
+  labelled AS MATERIALIZED (
+    SELECT t.type, t.label FROM memsvc.labels_of(p_user_id, 'node') AS t
+  )
+  SELECT DISTINCT ON (a.node_id) a.node_id, a.canonical_id, n.gid, coalesce(l.label, memsvc.other_label('node')),
+    c.type, c.label, c.description, c.data, c.importance, c.valid_from, c.valid_to
+  FROM unnest(asked, standing) AS a (node_id, canonical_id)
+  CROSS JOIN LATERAL (
+    SELECT o.gid FROM nodes AS o WHERE o.user_id = p_user_id AND o.node_id = a.canonical_id OFFSET 0
+  ) AS n
+  LEFT JOIN card AS c ON c.canonical_id = a.canonical_id
+  LEFT JOIN labelled AS l ON l.type = c.type;
+END
+$$;
+
+ALTER FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) IS 'For each node the vertex that shows it.';
+
+CREATE FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, gid bigint, label text, properties text)
+    LANGUAGE sql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT v.node_id,
+     v.gid,
+     v.label,
+     ((jsonb_strip_nulls(jsonb_build_object('id', v.node_id, 'type', v.type, 'name', v.name, 'description', NULLIF(v.description, ''::text), 'importance', v.importance, 'valid_from', memsvc.moment_shown(v.valid_from), 'valid_to', memsvc.moment_shown(v.valid_to))) || COALESCE(jsonb_build_object('data', memsvc.data_shown(v.data)), '{}'::jsonb)))::text AS text
+    FROM memsvc.vertices_of(vertices_wanted.p_user_id, vertices_wanted.p_nodes) v(node_id, canonical_id, gid, label, type, name, description, data, importance, valid_from, valid_to)
+   WHERE (v.node_id = v.canonical_id);
+END;
+
+ALTER FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) IS 'Vertices that there should be of these nodes.';
+
 CREATE FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11695,72 +12339,6 @@ ALTER TABLE memsvc.dramatiq_queue ALTER COLUMN "position" ADD GENERATED BY DEFAU
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE memsvc.edge_types (
-    name text NOT NULL,
-    category text NOT NULL,
-    from_types text[] NOT NULL,
-    to_types text[] NOT NULL,
-    functional boolean DEFAULT false NOT NULL,
-    description text NOT NULL,
-    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
-    parent text,
-    status text DEFAULT 'core'::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    proposed_by text,
-    proposed_at timestamp with time zone,
-    decided_by text,
-    decided_at timestamp with time zone,
-    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
-    CONSTRAINT edge_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
-    CONSTRAINT edge_types_described CHECK ((btrim(description) <> ''::text)),
-    CONSTRAINT edge_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
-    CONSTRAINT edge_types_shape CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,59}$'::text)),
-    CONSTRAINT edge_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
-);
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN category SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN from_types SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN to_types SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN description SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN parent SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN reason SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.edge_types FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.edge_types OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.edge_types IS 'Ontology: how two nodes can be related. The core, the same for everybody, and what users added for themselves.';
-
-COMMENT ON COLUMN memsvc.edge_types.name IS 'For example LIVES_IN.';
-
-COMMENT ON COLUMN memsvc.edge_types.category IS 'social, place, time, preference, work, logic, provenance or general.';
-
-COMMENT ON COLUMN memsvc.edge_types.from_types IS 'Node types it may start at; empty: any.';
-
-COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty: any.';
-
-COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
-
-COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
-
-COMMENT ON COLUMN memsvc.edge_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
-
-COMMENT ON COLUMN memsvc.edge_types.parent IS 'The core type that it refines; null: none.';
-
-COMMENT ON COLUMN memsvc.edge_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
-
-COMMENT ON COLUMN memsvc.edge_types.reason IS 'Why it was proposed, for people.';
-
-COMMENT ON COLUMN memsvc.edge_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.edge_types.proposed_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.edge_types.decided_by IS 'Who approved, rejected or deprecated it last.';
-
-COMMENT ON COLUMN memsvc.edge_types.decided_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.edge_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
 
 ALTER TABLE memsvc.edges ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.edges_gid_seq
@@ -13687,6 +14265,7 @@ REVOKE ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with tim
 GRANT ALL ON FUNCTION memsvc.altered_by(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
@@ -13814,11 +14393,13 @@ GRANT SELECT,DELETE ON TABLE memsvc.merges TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.merges TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
@@ -13911,6 +14492,9 @@ GRANT ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_af
 REVOKE ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reader;
@@ -13937,6 +14521,7 @@ REVOKE ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid
 GRANT ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.core_user_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_recall;
@@ -13969,6 +14554,10 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+
+REVOKE ALL ON FUNCTION memsvc.data_shown(p_data jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.data_shown(p_data jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.data_shown(p_data jsonb) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.duplicate_candidates TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.duplicate_candidates TO memsvc_reader;
@@ -14057,6 +14646,10 @@ REVOKE ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
@@ -14157,11 +14750,15 @@ GRANT ALL ON FUNCTION memsvc.first_person_words() TO memsvc_recall;
 REVOKE ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.forget_edges() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.forget_vertices() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 
@@ -14207,6 +14804,36 @@ GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from time
 GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.other_label(p_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.other_label(p_kind text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.other_label(p_kind text) TO memsvc_eraser;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.edge_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.edge_types TO memsvc_eraser;
+
+GRANT UPDATE(description) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
+
+GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.graph_labels() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -14234,6 +14861,12 @@ REVOKE ALL ON FUNCTION memsvc.has_exact_words(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.has_projection() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_cypher;
 
 REVOKE ALL ON FUNCTION memsvc.signs() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.signs() TO memsvc_app;
@@ -14293,6 +14926,10 @@ GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out 
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_reader;
@@ -14317,6 +14954,10 @@ REVOKE ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_
 GRANT ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
 
@@ -14383,6 +15024,10 @@ GRANT SELECT,DELETE ON TABLE memsvc.model_calls TO memsvc_eraser;
 REVOKE ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -14392,18 +15037,6 @@ REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_recall;
-
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
-
-GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
@@ -14609,6 +15242,20 @@ GRANT UPDATE(passages) ON TABLE memsvc.terms TO memsvc_eraser;
 REVOKE ALL ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.project_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.project_remains() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) TO memsvc_app;
 
@@ -14616,6 +15263,9 @@ REVOKE ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_app;
@@ -14746,8 +15396,16 @@ GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_know
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -14820,6 +15478,14 @@ GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uui
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) TO memsvc_app;
 
@@ -14865,18 +15531,6 @@ GRANT UPDATE(length) ON TABLE memsvc.corpora TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_reader;
-
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.edge_types TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.edge_types TO memsvc_eraser;
-
-GRANT UPDATE(description) ON TABLE memsvc.edge_types TO memsvc_app;
-
-GRANT UPDATE(status) ON TABLE memsvc.edge_types TO memsvc_app;
-
-GRANT UPDATE(decided_by) ON TABLE memsvc.edge_types TO memsvc_app;
-
-GRANT UPDATE(decided_at) ON TABLE memsvc.edge_types TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.extractions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.extractions TO memsvc_reader;

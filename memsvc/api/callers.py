@@ -66,7 +66,7 @@ class Service:
     """Work that goes on behind answers."""
 
     async def close(self) -> None:
-        """Finish what goes on behind answers, let go of the chat server and of Cypher; the database is closed by its owner."""
+        """Finish what goes on behind answers; let go of chat server and Cypher. Who opened the database closes it."""
         await self.afterwards.settle()
         if self.upstream is not None:
             await self.upstream.close()

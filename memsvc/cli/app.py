@@ -23,6 +23,7 @@ from memsvc.cli import (
     notes,
     ontology,
     profile,
+    projection,
     recalls,
     relay,
     reviews,
@@ -82,7 +83,11 @@ app.command("psql", context_settings={"ignore_unknown_options": True})(console.p
 app.add_typer(notes.notes, name="note")
 app.add_typer(ontology.ontology, name="ontology")
 app.add_typer(profile.profile, name="profile")
-app.command("graph")(walks.graph)
+graphs = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+graphs.callback()(walks.graph)
+graphs.command("rebuild")(projection.rebuild)
+graphs.command("verify")(projection.verify)
+app.add_typer(graphs, name="graph")
 app.command("forget")(forget.forget)
 app.command("facts")(graph.facts)
 app.command("nodes")(graph.nodes)

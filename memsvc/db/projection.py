@@ -100,7 +100,8 @@ def wanted(found: State, settings: Settings) -> bool:
     """
     if settings.cypher == "on" and found.lacks:
         raise ConfigurationError(
-            f"MEMSVC_CYPHER is on, but {found.lacks}.", hint="docs/cypher.md says what it needs; auto or off goes without."
+            f"MEMSVC_CYPHER is on, but {found.lacks}.",
+            hint="docs/cypher.md says what it needs; auto or off goes without.",
         )
     return settings.cypher == "on" or (settings.cypher == "auto" and not settings.embedded and not found.lacks)
 
@@ -113,9 +114,7 @@ def is_current(connection: psycopg.Connection, settings: Settings, revision: str
     return found.mark == _mark(revision)
 
 
-def bring_up(
-    connection: psycopg.Connection, settings: Settings, revision: str, report: Callable[[str], None]
-) -> None:
+def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, report: Callable[[str], None]) -> None:
     """Make, renew or remove the graph, whichever is due. Safe to run again, and after it was killed.
 
     Args:

@@ -197,9 +197,11 @@ def is_current(admin_url: str, settings: Settings | None = None) -> bool:
             projected = settings is None or projection.is_current(connection, settings, head_revision())
     except psycopg.OperationalError as error:
         raise DatabaseUnavailableError from error
-    return projected and revision == (head_revision(),) and applied == {
-        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in object_files().items()
-    }
+    return (
+        projected
+        and revision == (head_revision(),)
+        and applied == {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in object_files().items()}
+    )
 
 
 def _belongs_to(connection: Connection, signer: Signer) -> bool:

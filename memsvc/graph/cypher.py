@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -113,10 +113,14 @@ async def ask(
             raise _refused(error, offset, seconds) from error
     try:
         kept = [row[:-1] for row in rows[:limit] if not row[-1]]
-        values = await asyncio.to_thread(lambda: [[as_json(value) for value in row] for row in kept])
+        values = await asyncio.to_thread(_values, kept)
     except RecursionError as error:
         raise CypherRefusedError("The answer is too deep.", hint="Return less.") from error
     return CypherAnswer(columns=columns, rows=values, truncated=len(rows) > len(kept))
+
+
+def _values(rows: Sequence[Sequence[str | None]]) -> list[list[Any]]:
+    return [[as_json(value) for value in row] for row in rows]
 
 
 async def _bind(connection: AsyncConnection, cypher: Database, owner: Owner) -> None:
@@ -135,9 +139,10 @@ def _statement(query: str, columns: int, limit: int) -> tuple[str, int]:
     names = [f"c{place}" for place in range(columns)]
     shown = ", ".join(f"CASE WHEN s.size <= {MAX_ANSWER_BYTES} THEN s.{name} END" for name in names)
     size = " + ".join(f"coalesce(pg_column_size(r.{name}), 0)" for name in names)
+    # The query is the only text of a user's in it, between dollar tags.
     begin = (
-        f"SELECT {shown}, s.size > {MAX_ANSWER_BYTES} FROM (SELECT r.*, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) "
-        f"AS size FROM (SELECT * FROM ag_catalog.cypher('memory', {tag}"
+        f"SELECT {shown}, s.size > {MAX_ANSWER_BYTES} FROM (SELECT r.*, sum({size}) "  # noqa: S608
+        f"OVER (ROWS UNBOUNDED PRECEDING) AS size FROM (SELECT * FROM ag_catalog.cypher('memory', {tag}"
     )
     typed = ", ".join(f"{name} ag_catalog.agtype" for name in names)
     end = f"{tag}, %(parameters)s) AS g ({typed}) LIMIT {limit + 1}) AS r) AS s"

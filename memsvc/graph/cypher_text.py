@@ -26,22 +26,21 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-FUNCTIONS = frozenset(
-    """
-    id start_id end_id type label labels properties keys exists isempty head last tail size length nodes relationships
-    reverse reduce abs ceil floor round sign sqrt exp log log10 e pi rand sin cos tan cot asin acos atan atan2 degrees
-    radians toboolean tobooleanlist tofloat tofloatlist tointeger tointegerlist tostring tostringlist tolower toupper
-    trim ltrim rtrim left right replace split substring timestamp avg collect count max min sum stdev stdevp
-    percentilecont percentiledisc coalesce
-    """.split()
-)
+FUNCTIONS = frozenset({
+    "id", "start_id", "end_id", "type", "label", "labels", "properties", "keys", "exists", "isempty", "head",
+    "last", "tail", "size", "length", "nodes", "relationships", "reverse", "reduce", "abs", "ceil", "floor",
+    "round", "sign", "sqrt", "exp", "log", "log10", "e", "pi", "rand", "sin", "cos", "tan", "cot", "asin",
+    "acos", "atan", "atan2", "degrees", "radians", "toboolean", "tobooleanlist", "tofloat", "tofloatlist",
+    "tointeger", "tointegerlist", "tostring", "tostringlist", "tolower", "toupper", "trim", "ltrim", "rtrim",
+    "left", "right", "replace", "split", "substring", "timestamp", "avg", "collect", "count", "max", "min",
+    "sum", "stdev", "stdevp", "percentilecont", "percentiledisc", "coalesce",
+})  # fmt: skip
 # Words that an opening parenthesis may follow.
-WORDS = frozenset(
-    """
-    match optional where return distinct with unwind as and or xor not in contains starts ends is case when then else by
-    limit skip union all any none single exists on
-    """.split()
-)
+WORDS = frozenset({
+    "match", "optional", "where", "return", "distinct", "with", "unwind", "as", "and", "or", "xor", "not", "in",
+    "contains", "starts", "ends", "is", "case", "when", "then", "else", "by", "limit", "skip", "union", "all",
+    "any", "none", "single", "exists", "on",
+})  # fmt: skip
 WALKS = frozenset({"shortestpath", "allshortestpaths", "shortest_path", "all_shortest_paths", "vle"})
 WRITES = frozenset({"create", "merge", "set", "delete", "detach", "remove"})
 ENDS = frozenset({"order", "skip", "limit", "union"})
@@ -103,9 +102,9 @@ def _tokens(query: str) -> Iterator[Token]:
             continue
         if text in {'"', "'", "`"} or query.startswith("/*", found.start()):
             raise CypherRefusedError("Something that begins with a quote, or a comment, has no end.")
-        if kind == "sign" and text in CLOSE:
-            if not opened or OPEN.index(opened.pop()) != CLOSE.index(text):
-                raise CypherRefusedError(f"The bracket {text} does not fit.")
+        fits = kind != "sign" or text not in CLOSE or (bool(opened) and OPEN.index(opened.pop()) == CLOSE.index(text))
+        if not fits:
+            raise CypherRefusedError(f"The bracket {text} does not fit.")
         yield Token(kind, text, found.start(), len(opened))
         if kind == "sign" and text in OPEN:
             opened.append(text)
@@ -143,7 +142,9 @@ def _check_call(token: Token, *, qualified: bool) -> None:
 
 def _name(query: str, item: Sequence[Token]) -> str:
     if not item or [token.text for token in item] == ["*"]:
-        raise CypherRefusedError("RETURN does not say what.", hint="Name what you want to have: RETURN n, e.fact AS fact.")
+        raise CypherRefusedError(
+            "RETURN does not say what.", hint="Name what you want to have: RETURN n, e.fact AS fact."
+        )
     if len(item) > 2 and item[-2].word == "as":  # noqa: PLR2004
         return item[-1].text.strip("`")
     return query[item[0].start : item[-1].start + len(item[-1].text)]

@@ -1,7 +1,7 @@
--- What Cypher sees of a user's graph: one vertex for each node that stands for itself, one edge for each open version of
--- an edge between the vertices that its ends are. These functions say what there should be, from tables of ours alone;
--- 201 brings Apache AGE's tables to it, where there is AGE. Nothing here depends on the present moment: what is true at
--- which time stands in the properties, and a row changes only when somebody changes the graph.
+-- What Cypher sees of a user's graph: one vertex for each node that stands for itself, one edge for each open version
+-- of an edge between the vertices that its ends are. These functions say what there should be, from tables of ours
+-- alone; 201 brings Apache AGE's tables to it, where there is AGE. Nothing here depends on the present moment: what is
+-- true at which time stands in the properties, and a row changes only when somebody changes the graph.
 
 -- The graph has one label for each type of the core, and one for what is of no such type. A user's own types are no
 -- labels: their names would be seen by everybody. They show as the type that they refine, or as this.
@@ -49,8 +49,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN isfinite(p_moment) THEN to_char(p_moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END;
 COMMENT ON FUNCTION memsvc.moment_shown(timestamptz) IS 'A moment in UTC as text; null where it is infinite.';
 
--- Further properties as AGE can keep them: its numbers are 64-bit integers and doubles, and very long or deep ones would
--- make a comparison expensive. What does not fit is shown as text, so that no write fails because of it.
+-- Further properties as AGE can keep them: its numbers are 64-bit integers and doubles, and very long or deep ones
+-- would make a comparison expensive. What does not fit is shown as text, so that no write fails because of it.
 CREATE OR REPLACE FUNCTION memsvc.data_shown(p_data jsonb) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
@@ -62,9 +62,9 @@ RETURN CASE
 END;
 COMMENT ON FUNCTION memsvc.data_shown(jsonb) IS 'Further properties as AGE can keep them.';
 
--- For each of these nodes the vertex that shows it: that of the node that stands for it, with the properties of its open
--- version that ends last; of such, its own before those of nodes merged into it, and then what begins last. A node of
--- which nothing is known any more keeps a vertex, without properties: facts may speak of it.
+-- For each of these nodes the vertex that shows it: that of the node that stands for it, with the properties of its
+-- open version that ends last; of such, its own before those of nodes merged into it, and then what begins last. A
+-- node of which nothing is known any more keeps a vertex, without properties: facts may speak of it.
 CREATE OR REPLACE FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[])
 RETURNS TABLE (
   node_id uuid, canonical_id uuid, gid bigint, label text, type text, name text, description text, data jsonb,

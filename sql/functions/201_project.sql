@@ -1,7 +1,7 @@
 -- Brings AGE's tables to what 200 says. They are called by triggers that stand only where AGE does
--- (sql/projection/020_graph.sql), under the caller's row security: whoever writes a user's graph writes its projection,
--- in the same transaction. Writers of one user take turns while they project: a vertex that moves takes along every edge
--- that there is at it, and must see those that another one is just adding.
+-- (sql/projection/020_graph.sql), under the caller's row security: whoever writes a user's graph writes its
+-- projection, in the same transaction. Writers of one user take turns while they project: a vertex that moves takes
+-- along every edge that there is at it, and must see those that another one is just adding.
 
 CREATE OR REPLACE FUNCTION memsvc.has_projection() RETURNS boolean
 LANGUAGE sql STABLE
@@ -24,7 +24,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.lock_projection(uuid) IS 'Lets writers of a user project one after the other.';
 
--- Stores the vertices of these nodes; there are none of them yet. AGE makes a vertex's id of its label's number and ours,
+-- Stores the vertices of these nodes that are not there yet. AGE makes a vertex's id of its label's number and ours,
 -- so nothing has to be looked up.
 CREATE OR REPLACE FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) RETURNS bigint
 LANGUAGE plpgsql
@@ -36,7 +36,8 @@ DECLARE
     SELECT string_agg(format(
       ', %1$I AS (INSERT INTO memory.%2$I (id, properties, user_id, node_id) '
       'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.gid), '
-      'ag_catalog.agtype_in(textout(w.properties)), $1, w.node_id FROM wanted AS w WHERE w.label = %2$L)',
+      'ag_catalog.agtype_in(textout(w.properties)), $1, w.node_id FROM wanted AS w WHERE w.label = %2$L '
+      'ON CONFLICT DO NOTHING)',
       'stored_' || d.label, d.label
     ), '')
     FROM (SELECT DISTINCT v.label FROM memsvc.vertices_of(p_user_id, p_nodes) AS v) AS d
@@ -52,7 +53,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.store_vertices(uuid, uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
--- Stores the edges of these versions; there are none of them yet.
+-- Stores the edges of these versions that are not there yet (an import has stored those of its latest changes).
 CREATE OR REPLACE FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -65,7 +66,8 @@ DECLARE
       'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.number), '
       'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.start_label::name), w.start_gid), '
       'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.end_label::name), w.end_gid), '
-      'ag_catalog.agtype_in(textout(w.properties)), $1, w.version_id FROM wanted AS w WHERE w.label = %2$L)',
+      'ag_catalog.agtype_in(textout(w.properties)), $1, w.version_id FROM wanted AS w WHERE w.label = %2$L '
+      'ON CONFLICT DO NOTHING)',
       'stored_' || d.label, d.label
     ), '')
     FROM (
@@ -92,8 +94,9 @@ $$;
 COMMENT ON FUNCTION memsvc.store_edges(uuid, uuid[]) IS 'Stores the edges of these versions; how many.';
 
 -- Brings the projection up to date: p_nodes may be shown otherwise by now, p_closed are versions of edges that are no
--- longer open, p_opened those that are new. Edges move where the vertex at one of their ends has another id than before:
--- its type changed, or another node stands for the end than at p_before (null: nobody knows any more, so all move).
+-- longer open, p_opened those that are new. Edges move where the vertex at one of their ends has another id than
+-- before: its type changed, or another node stands for the end than at p_before (null: nobody knows any more, so all
+-- move).
 CREATE OR REPLACE FUNCTION memsvc.project(
   p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamptz
 ) RETURNS void

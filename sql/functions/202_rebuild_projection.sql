@@ -79,8 +79,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.rebuild_projection(uuid, integer) IS 'Makes the projection of a user anew.';
 
--- What is wrong with a user's projection, all in one snapshot: rows that are missing, rows that should not be there, and
--- rows that say something else. All zero: nothing.
+-- What is wrong with a user's projection, all in one snapshot: rows that are missing, rows that should not be there,
+-- and rows that say something else. All zero: nothing.
 CREATE OR REPLACE FUNCTION memsvc.compare_projection(p_user_id uuid)
 RETURNS TABLE (kind text, stored bigint, missing bigint, surplus bigint, different bigint)
 LANGUAGE plpgsql STABLE

@@ -1,8 +1,9 @@
 -- Apache AGE, and who may do what with it. Run by 'memsvc db upgrade' as the administrator, where the server has AGE.
 --
--- AGE grants all of its functions to everybody. Some read label tables past row security (variable-length paths, startNode
--- of an edge that somebody made up, statistics), load files or make tables. So all are taken back, and those that Cypher's
--- values and patterns are made of are granted by name: what a newer AGE brings is off until it is listed here.
+-- AGE grants all of its functions to everybody. Some read label tables past row security (variable-length paths,
+-- startNode of an edge that somebody made up, statistics), load files or make tables. So all are taken back, and those
+-- that Cypher's values and patterns are made of are granted by name: what a newer AGE brings is off until it is listed
+-- here.
 CREATE EXTENSION IF NOT EXISTS age;
 
 REVOKE ALL ON SCHEMA ag_catalog FROM PUBLIC;

@@ -1,8 +1,8 @@
 -- The graph that Cypher sees: its labels, the columns that row security needs, and the triggers that keep it. Run by
 -- 'memsvc db upgrade' as memsvc_owner, where the server has AGE; the rows are made afterwards, user by user.
 --
--- Each row carries its owner and the node or version that it shows. (AGE reads id and properties by name and lets further
--- columns be; what reads a whole graph past row security counts columns, and refuses.)
+-- Each row carries its owner and the node or version that it shows. (AGE reads id and properties by name and lets
+-- further columns be; what reads a whole graph past row security counts columns, and refuses.)
 
 SET LOCAL search_path = pg_catalog, ag_catalog; -- AGE finds its own operator classes by it
 DO $graph$

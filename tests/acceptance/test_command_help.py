@@ -21,7 +21,7 @@ COMMANDS = [
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
     ("profile",), *(("profile", does) for does in ("show", "set", "append", "replace", "history", "move", "forget")),
-    ("graph",), ("forget",),
+    ("graph",), ("graph", "rebuild"), ("graph", "verify"), ("forget",),
     ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),
     ("export",), ("import",),

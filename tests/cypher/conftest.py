@@ -1,4 +1,4 @@
-"""A database with a graph for Cypher, on whichever server the tests run; without Apache AGE, these tests are skipped."""
+"""A database with a graph for Cypher, on whichever server the tests run; without Apache AGE they are skipped."""
 
 from __future__ import annotations
 
@@ -49,7 +49,13 @@ def cypher_url(cluster: Cluster, template: str, worker_id: str, folder: Path) ->
 def cypher_settings(cypher_url: str, folder: Path) -> Settings:
     """Settings with Cypher on, for the database that they name; it is brought up by them."""
     chosen = Settings.model_validate(
-        {"data_dir": folder, "database_url": cypher_url, "extractor": "none", "cypher": "on", "cypher_timeout_ms": 1_500}
+        {
+            "data_dir": folder,
+            "database_url": cypher_url,
+            "extractor": "none",
+            "cypher": "on",
+            "cypher_timeout_ms": 1_500,
+        }
     )
     upgrade(cypher_url, chosen)
     return chosen
