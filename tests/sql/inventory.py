@@ -163,6 +163,11 @@ DEFINERS = {
 }
 # Called by definer functions alone.
 INNER = {
+    "graph_labels",
+    "project_change",
+    "forget_edges",
+    "forget_vertices",
+    "project_remains",
     "audit",
     "reschedule",
     "make_model_index",
@@ -289,10 +294,16 @@ WRITING = {
     "change_shown",
     "node_in_focus",
 }
+PROJECTED = {
+    "other_label", "labels_of", "moment_shown", "data_shown", "vertices_of", "vertices_wanted", "edges_wanted",
+    "has_projection", "lock_projection", "store_vertices", "store_edges", "project",
+}  # fmt: skip
+"""Who writes the graph, and who erases, keeps what Cypher sees."""
+PROJECTING = PROJECTED | {"project_more_nodes", "project_more_edges", "rebuild_projection", "compare_projection"}
 EXECUTE = {
-    APP: READING | WRITING | (set(DEFINERS) - INNER),
-    READER: READING | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
-    CYPHER: {"current_user_id"},
+    APP: READING | WRITING | PROJECTING | (set(DEFINERS) - INNER),
+    READER: READING | {"has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
+    CYPHER: {"current_user_id", "has_projection"},
     "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
@@ -300,5 +311,6 @@ EXECUTE = {
         "forget_readings", "forget_profile", "bury",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",
         "user_tables", "rows_of_user", "erase_user_rows",
+        "any_merges", "resolve_nodes", "same_nodes", "core_user_id", *PROJECTED,
     },
 }  # fmt: skip
