@@ -99,7 +99,12 @@ def cluster(folder: Path) -> Iterator[Cluster]:
 def settings(folder: Path, cluster: Cluster, worker_id: str) -> Settings:
     """Settings of this worker, with the run's own secrets."""
     return Settings.model_validate(
-        {"data_dir": folder, "database_url": cluster.admin_url(f"memsvc_test_{worker_id}"), "extractor": "none"}
+        {
+            "data_dir": folder,
+            "database_url": cluster.admin_url(f"memsvc_test_{worker_id}"),
+            "extractor": "none",
+            "cypher": "off",  # tests/cypher has a database of its own
+        }
     )
 
 
@@ -117,7 +122,7 @@ def template(cluster: Cluster, folder: Path) -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             cluster.recreate(TEMPLATE)
-            upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder}))
+            upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder, "cypher": "off"}))
             done.touch()
     return TEMPLATE
 

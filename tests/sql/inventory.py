@@ -302,7 +302,8 @@ PROJECTED = {
 PROJECTING = PROJECTED | {"project_more_nodes", "project_more_edges", "rebuild_projection", "compare_projection"}
 EXECUTE = {
     APP: READING | WRITING | PROJECTING | (set(DEFINERS) - INNER),
-    READER: READING | {"has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
+    READER: READING
+    | {"has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
     CYPHER: {"current_user_id", "has_projection"},
     "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
