@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
+.PHONY: help demo up test test-leaks lint format types layers check schema client lock bench-ingest bench-recall bench-grid bench-latency bench-queue \
 	bench-graph bench-identity bench-live bench-duplicates bench-extract bench-extracted bench-calibration clean
 
 help: ## Show this list
@@ -30,6 +30,10 @@ up: $(BIN)/.installed ## Database, API and worker in the foreground
 
 test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start and end
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+test-leaks: $(BIN)/.installed ## All ways by which one user could see another's memories: REST, SQL, Cypher; and that each wall is needed
+	@$(BIN)/python -m pytest -n 2 tests/cypher/test_leaks.py tests/api/test_isolation.py tests/sql/test_isolation.py \
+		tests/sql/test_identity.py tests/sql/test_privileges.py tests/sql/test_mutations.py $(ARGS)
 
 lint: $(BIN)/.installed ## ruff and sqlfluff
 	@$(BIN)/ruff check .
