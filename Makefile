@@ -42,6 +42,10 @@ full-up: $(BIN)/.installed ## Start the full server for trials; prints the URL o
 full-down: $(BIN)/.installed ## Stop it; its data stay
 	@$(BIN)/python -m ops.postgres down $(ARGS)
 
+test-leaks: $(BIN)/.installed ## All ways by which one user could see another's memories: REST, SQL, Cypher; and that each wall is needed
+	@$(BIN)/python -m pytest -n 2 tests/cypher/test_leaks.py tests/api/test_isolation.py tests/sql/test_isolation.py \
+		tests/sql/test_identity.py tests/sql/test_privileges.py tests/sql/test_mutations.py $(ARGS)
+
 lint: $(BIN)/.installed ## ruff and sqlfluff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .

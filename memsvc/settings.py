@@ -91,6 +91,15 @@ class Settings(BaseSettings):
         default=0, ge=0, le=65535, description="Port of /metrics of 'memsvc worker', on MEMSVC_HOST; 0: none."
     )
 
+    # Cypher.
+    cypher: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Keep a graph for Cypher beside the tables: auto: where the server has Apache AGE, but not in the "
+        "embedded one; on: there too.",
+    )
+    cypher_pool_size: int = Field(default=2, ge=1, le=50, description="Most Cypher statements of a process at once.")
+    cypher_timeout_ms: int = Field(default=5_000, ge=100, le=60_000, description="Longest Cypher statement.")
+
     # The embedding model.
     embedding_model: str = Field(
         default="onnx:all-MiniLM-L6-v2",

@@ -37,7 +37,7 @@ from ops.postgres import server as full_server
 
 FOLDER_VARIABLE = "MEMSVC_TEST_FOLDER"
 SERVER = os.environ.get("MEMSVC_TEST_SERVER", "embedded")
-collect_ignore = [] if SERVER == "full" else ["full"]  # what only the full server has
+collect_ignore = [] if SERVER == "full" else ["full", "cypher"]  # what only the full server has
 TEMPLATE = "memsvc_test_template"
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "120"}
 _numbers = itertools.count()
@@ -123,7 +123,12 @@ def cluster(folder: Path) -> Iterator[Cluster]:
 def settings(folder: Path, cluster: Cluster, worker_id: str) -> Settings:
     """Settings of this worker, with the run's own secrets."""
     return Settings.model_validate(
-        {"data_dir": folder, "database_url": cluster.admin_url(f"memsvc_test_{worker_id}"), "extractor": "none"}
+        {
+            "data_dir": folder,
+            "database_url": cluster.admin_url(f"memsvc_test_{worker_id}"),
+            "extractor": "none",
+            "cypher": "off",  # tests/cypher has a database of its own
+        }
     )
 
 
@@ -141,7 +146,7 @@ def template(cluster: Cluster, folder: Path) -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             cluster.recreate(TEMPLATE)
-            upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder}))
+            upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder, "cypher": "off"}))
             if SERVER == "full":  # AGE 1.8 is preloaded there, and breaks TRUNCATE in databases that lack it
                 cluster.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS age"), TEMPLATE)
             done.touch()

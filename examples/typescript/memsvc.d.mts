@@ -48,6 +48,8 @@ export type ContextIn = { query: string; conversations?: Array<string>; not_conv
 export type Conversation = { conversation_id: string; identifier: string; title: string; status: string; messages: number; sessions: number; first_said_at: string | null; last_said_at: string | null; created_at: string; last_ingested_at: string | null; metadata: Record<string, unknown> };
 export type CorrectOperation = { evidence?: Array<Evidence>; version_id: string; content: Record<string, unknown>; op: "correct" };
 export type Cut = { memory: Memory; reason: "behind the limit" | "below the threshold" | "another part of the same message" | "too like another" };
+export type CypherAnswer = { columns: Array<string>; rows: Array<Array<unknown>>; truncated: boolean };
+export type CypherIn = { query: string; parameters?: Record<string, unknown>; limit?: number };
 export type Decided = { review: Review; change: Change | null };
 export type Decision = { node_a: string; node_b: string; state: "open" | "merged" | "rejected" | "split"; canonical_id?: string | null; change_id?: string | null };
 export type DegreeBucket = { from: number; to: number; nodes: number };
@@ -281,6 +283,8 @@ export class Memsvc {
   retractFact(input: { path: { "edge_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: RetractIn }): Promise<Change>;
   /** Read all of the graph. */
   pageGraph(input?: { query?: { "cursor"?: string | null; "limit"?: number; "type"?: Array<string> | null; "as_of"?: string | null; "known_at"?: string | null; "format"?: "json" | "graphml" | "mermaid" | "dot" | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<GraphPage>;
+  /** Ask the graph in Cypher. */
+  askCypher(input: { header?: { "X-Memsvc-User"?: string | null }; body: CypherIn }): Promise<CypherAnswer>;
   /** What differs between two moments. */
   diffGraph(input: { query: { "from": string; "to"?: string | null; "axis"?: "known" | "valid"; "known_at"?: string | null; "kind"?: Array<"node" | "edge" | "alias" | "place" | "merge"> | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Diff>;
   /** Walk from nodes to what is near. */

@@ -32,6 +32,7 @@ from memsvc.settings import Settings
 
 BATCH_ROWS = 500
 BATCH_BYTES = 4_000_000
+PROJECTED_ROWS = 5_000
 BOUND_ROWS = 200
 """Rows between two bindings of the user when rows go one by one; a token lives for seconds at least."""
 # Classes of SQLSTATE that a row's own fault has: cardinality, data, integrity, limits of the program, our own refusals.
@@ -176,6 +177,13 @@ class _Loading:
                 self._refuse(kind, key, found, why)
         await self.connection.execute(text("SELECT memsvc.fold_statistics(:user_id)"), {"user_id": self.user_id})
         await self._execute("load_jobs")
+        for kind in ("project_nodes", "project_edges"):
+            after = None
+            while True:
+                await self._bind()
+                after = (await self._execute(kind, after=after, limit=PROJECTED_ROWS)).scalar_one()
+                if after is None:
+                    break
         return counts
 
     async def _execute(self, name: str, **parameters: object) -> Any:

@@ -185,6 +185,7 @@ async def add_user(
         if made is not None:
             await db.bind(connection, made)
             await connection.execute(query("seed_self"), {"user_id": made, "name": valid, "aliases": names})
+            await connection.execute(query("project_nodes"), {"user_id": made, "after": None, "limit": 1})
             if once is not None:
                 await once.keep(connection, made, msgspec.json.encode({"user_id": made}).decode())
     if made is not None:

@@ -36,6 +36,7 @@ from memsvc.api.controllers.changes import ChangesController, DiffController
 from memsvc.api.controllers.chat import ChatController
 from memsvc.api.controllers.contexts import ContextController, MemoriesController
 from memsvc.api.controllers.conversations import ConversationsController, SourcesController
+from memsvc.api.controllers.cypher import CypherController
 from memsvc.api.controllers.duplicates import DuplicatesController
 from memsvc.api.controllers.erasures import ErasuresController, ForgetController, ForgetUserController
 from memsvc.api.controllers.events import EventsController, LiveController
@@ -69,6 +70,7 @@ from memsvc.api.sockets import live_socket
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import ConfigurationError
 from memsvc.extract.run import Extractors
+from memsvc.graph.cypher import cypher_database
 from memsvc.llm.embedders.residents import residents
 from memsvc.llm.upstream import Upstream
 from memsvc.recall.rerank import reranker_of
@@ -92,6 +94,7 @@ V1 = (
     ProfileController,
     OntologyController,
     WalksController,
+    CypherController,
     ForgetController,
     ErasuresController,
     NodesController,
@@ -206,7 +209,15 @@ def create_app(
     @asynccontextmanager
     async def database(app: Litestar) -> AsyncIterator[None]:
         opened = db or _open(settings)
-        service = Service(opened, settings, embedder, reranker, extractors or Extractors(settings), Upstream(settings))
+        service = Service(
+            opened,
+            settings,
+            embedder,
+            reranker,
+            extractors or Extractors(settings),
+            Upstream(settings),
+            cypher_database(opened.engine.url, settings),
+        )
         app.state["service"] = service
         hub = Hub(opened, most=settings.live_connections, most_of_user=settings.live_per_user)
         app.state["live"] = hub

@@ -60,14 +60,18 @@ class Service:
     """Read text for facts, each loaded when it is first asked for."""
     upstream: Upstream | None = None
     """The chat server behind the drop-in door."""
+    cypher: Database | None = None
+    """The pool of the login for Cypher."""
     afterwards: Afterwards = field(default_factory=Afterwards)
     """Work that goes on behind answers."""
 
     async def close(self) -> None:
-        """Finish what goes on behind answers, and let go of the chat server; the database is closed by its owner."""
+        """Finish what goes on behind answers; let go of chat server and Cypher. Who opened the database closes it."""
         await self.afterwards.settle()
         if self.upstream is not None:
             await self.upstream.close()
+        if self.cypher is not None:
+            await self.cypher.close()
 
 
 @dataclass(frozen=True, slots=True)

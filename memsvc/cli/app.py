@@ -25,6 +25,7 @@ from memsvc.cli import (
     ontology,
     places,
     profile,
+    projection,
     recalls,
     relay,
     reviews,
@@ -84,7 +85,11 @@ app.command("psql", context_settings={"ignore_unknown_options": True})(console.p
 app.add_typer(notes.notes, name="note")
 app.add_typer(ontology.ontology, name="ontology")
 app.add_typer(profile.profile, name="profile")
-app.command("graph")(walks.graph)
+graphs = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+graphs.callback()(walks.graph)
+graphs.command("rebuild")(projection.rebuild)
+graphs.command("verify")(projection.verify)
+app.add_typer(graphs, name="graph")
 app.add_typer(places.places, name="places")
 app.command("forget")(forget.forget)
 app.command("analyse")(analyse.analyse)

@@ -49,6 +49,7 @@ class Moments(TypedDict):
 
 
 def graph(
+    context: typer.Context,
     about: list[str] = typer.Option([], "--about", help="Around this name, label or id; may be given several times."),
     path: tuple[str, str] | None = typer.Option(
         None, "--path", help="How two names, labels or ids are joined.", metavar="FROM TO", show_default=False
@@ -74,6 +75,8 @@ def graph(
     Times without an offset are read, and dates shown, on the user's clock. A name that several nodes have is refused;
     the message lists their ids.
     """
+    if context.invoked_subcommand is not None:
+        return
     form = _form(mermaid=mermaid, graphml=graphml, dot=dot, json=as_json)
     if sum((bool(about), path is not None, stats)) > 1:
         raise typer.BadParameter("--about, --path and --stats do not go together.")

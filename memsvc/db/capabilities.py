@@ -170,7 +170,7 @@ def active_model(admin_url: str, settings: Settings) -> str | None:
 
 
 def _check_schema(admin_url: str, settings: Settings) -> Iterator[Check]:
-    if not is_current(admin_url):
+    if not is_current(admin_url, settings):
         if settings.embedded:
             yield Check("schema", "warning", f"not at revision {head_revision()} yet: the next command sees to it")
         else:

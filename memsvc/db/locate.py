@@ -60,7 +60,7 @@ def ready(settings: Settings, report: Callable[[str], None] = lambda _line: None
     A database of others is never upgraded in passing: 'memsvc db upgrade' does that when its operator says so.
     """
     with located(settings) as admin_url:
-        if settings.embedded and not is_current(admin_url):
+        if settings.embedded and not is_current(admin_url, settings):
             upgrade(admin_url, settings, report=report)
         yield admin_url
 

@@ -170,7 +170,7 @@ def psql_session(
     signer = replace(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s), ttl_s=minutes * 60)
     options = {
         **({"memsvc.identity": signer.token(user_id)} if user_id is not None else {}),
-        "search_path": "memsvc, public",
+        "search_path": "memsvc, public, ag_catalog",
         "default_transaction_read_only": "on",
         "TimeZone": time_zone,
     }

@@ -20,6 +20,7 @@ from psycopg import sql
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
+from memsvc.db import projection
 from memsvc.db.files import folder
 from memsvc.db.identity import Signer
 from memsvc.db.objects import apply_objects, object_files, run_script
@@ -109,6 +110,7 @@ def _upgrade(connection: Connection, settings: Settings, revision: str, report: 
         applied = _patiently(connection, lambda: apply_objects(connection, report))
         _patiently(connection, lambda: index_places(connection, report))
         _accept_identity_key(connection, signer)
+        _project(connection, settings, report)
     return Upgrade(old, target, applied)
 
 
@@ -169,8 +171,22 @@ def _prepare(connection: Connection, settings: Settings) -> None:
     driver.commit()  # SQLAlchemy does not know of what the driver ran by itself
 
 
-def is_current(admin_url: str) -> bool:
-    """True where nothing is left for ``upgrade`` to do but passwords.
+def _project(connection: Connection, settings: Settings, report: Callable[[str], None]) -> None:
+    """Make, renew or remove Cypher's graph."""
+    connection.rollback()
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, psycopg.Connection):
+        message = "not a psycopg connection"
+        raise TypeError(message)
+    driver.autocommit = True
+    try:
+        _patiently(connection, lambda: projection.bring_up(driver, settings, head_revision(), report))
+    finally:
+        driver.autocommit = False
+
+
+def is_current(admin_url: str, settings: Settings | None = None) -> bool:
+    """True where nothing is left for ``upgrade`` to do but passwords; without settings, Cypher's graph does not count.
 
     Raises:
         DatabaseUnavailableError: the server cannot be reached.
@@ -181,11 +197,14 @@ def is_current(admin_url: str) -> bool:
                 return False
             revision = connection.execute("SELECT version_num FROM memsvc.schema_version").fetchone()
             applied: dict[str, str] = dict(connection.execute("SELECT path, sha256 FROM memsvc.applied_sql").fetchall())
+            projected = settings is None or projection.is_current(connection, settings, head_revision())
     except psycopg.OperationalError as error:
         raise DatabaseUnavailableError from error
-    return revision == (head_revision(),) and applied == {
-        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in object_files().items()
-    }
+    return (
+        projected
+        and revision == (head_revision(),)
+        and applied == {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in object_files().items()}
+    )
 
 
 def _belongs_to(connection: Connection, signer: Signer) -> bool:

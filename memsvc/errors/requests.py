@@ -180,6 +180,34 @@ class SqlRefusedError(InvalidRequestError):
     hint = "docs/sql.md shows the views and what can be asked of them."
 
 
+class CypherRefusedError(InvalidRequestError):
+    """The Cypher query cannot be run."""
+
+    code = "cypher_refused"
+    hint = "docs/cypher.md shows the labels, the properties and what can be asked of them."
+
+
+class CypherReadsOnlyError(InvalidRequestError):
+    """Cypher only reads here."""
+
+    code = "cypher_reads_only"
+    hint = "Change the graph with POST /v1/facts and POST /v1/nodes: every change is recorded and can be undone."
+
+
+class CypherPathsOffError(InvalidRequestError):
+    """Paths of variable length are off."""
+
+    code = "cypher_paths_off"
+    hint = "Walk with GET /v1/graph/neighbourhood, find ways with GET /v1/graph/paths, or write each hop: (a)-[]->(b)."
+
+
+class CypherTooSlowError(InvalidRequestError):
+    """The Cypher query took too long."""
+
+    code = "cypher_too_slow"
+    hint = "Begin at a node by its id, give labels and directions, and follow fewer hops."
+
+
 class MessageConflictError(MemsvcError):
     """A message with this identity but another text is already stored."""
 

@@ -113,8 +113,24 @@ memsvc.current_user_id(), memsvc.require_identity(uuid), memsvc.user_tables(), m
 memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text),
 memsvc.fold_statistics(uuid), memsvc.links_of(uuid, text, uuid, timestamptz),
 memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
-memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[])
+memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
+memsvc.any_merges(uuid, timestamptz), memsvc.resolve_nodes(uuid, uuid[], timestamptz),
+memsvc.same_nodes(uuid, uuid[], timestamptz), memsvc.core_user_id()
 TO memsvc_eraser;
+
+-- Who writes the graph writes its projection; erasing takes it back (200 to 202).
+GRANT EXECUTE ON FUNCTION
+memsvc.other_label(text), memsvc.labels_of(uuid, text), memsvc.moment_shown(timestamptz), memsvc.data_shown(jsonb),
+memsvc.vertices_of(uuid, uuid[]),
+memsvc.vertices_wanted(uuid, uuid[]), memsvc.edges_wanted(uuid, uuid[]), memsvc.has_projection(),
+memsvc.lock_projection(uuid), memsvc.store_vertices(uuid, uuid[]), memsvc.store_edges(uuid, uuid[]),
+memsvc.project(uuid, uuid[], uuid[], uuid[], timestamptz)
+TO memsvc_app, memsvc_eraser;
+GRANT EXECUTE ON FUNCTION
+memsvc.project_more_nodes(uuid, bigint, integer), memsvc.project_more_edges(uuid, uuid, integer),
+memsvc.rebuild_projection(uuid, integer), memsvc.compare_projection(uuid)
+TO memsvc_app;
+GRANT EXECUTE ON FUNCTION memsvc.has_projection() TO memsvc_reader, memsvc_cypher;
 
 -- The read-only logins get what reading needs; nothing that writes, folds or keeps accounts.
 GRANT EXECUTE ON FUNCTION

@@ -21,7 +21,7 @@ COMMANDS = [
     ("note", "linked"), ("ontology",), ("ontology", "add"), ("ontology", "propose"), ("ontology", "approve"),
     ("ontology", "reject"), ("ontology", "deprecate"), ("ontology", "withdraw"),
     ("profile",), *(("profile", does) for does in ("show", "set", "append", "replace", "history", "move", "forget")),
-    ("graph",), ("forget",), ("analyse",),
+    ("graph",), ("graph", "rebuild"), ("graph", "verify"), ("forget",), ("analyse",),
     ("places",), *(("places", does) for does in ("add", "end", "show", "nearby")),
     ("extract",), ("review",), ("review", "list"), ("review", "accept"), ("review", "edit"), ("review", "reject"),
     ("facts",), ("nodes",), ("node",), ("changes",), ("undo",), ("assert",), ("merge",), ("unmerge",),

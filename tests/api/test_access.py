@@ -68,6 +68,7 @@ EVERY_ROUTE = [
     ("GET", "/v1/graph/subgraph?node=Ada", "read"),
     ("GET", "/v1/graph/paths?from=Ada&to=Ada", "read"),
     ("GET", "/v1/graph/stats", "read"),
+    ("POST", "/v1/graph/cypher", "read"),
     ("DELETE", "/v1/conversations/a", "forget"),
     *(("DELETE", f"/v1/{what}/{NOTHING}", "forget") for what in ("messages", "passages", "sources", "facts", "nodes")),
     ("GET", "/v1/erasures", "read"),
@@ -124,6 +125,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/analysis/hubs": {},
     "/v1/users": {"name": "Eve"},
     "/v1/keys": {},
+    "/v1/graph/cypher": {"query": "RETURN 1"},
 }
 
 

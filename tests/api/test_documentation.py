@@ -194,6 +194,9 @@ async def test_every_documented_example_of_a_request_is_accepted(
             answer = await client.request(method.upper(), place, json=json.loads(body), params=dry)
             if path == "/v1/users" and answer.status_code == 409:
                 continue  # an earlier run of this very test in this worker's database
+            if answer.status_code == 501:  # tests/cypher asks where there is Cypher
+                assert path == "/v1/graph/cypher"
+                continue
             assert answer.status_code < 300, (path, answer.text)
             assert str(answer.status_code) in operation["responses"], path
             tried += 1

@@ -181,6 +181,11 @@ DEFINERS = {
 }
 # Called by definer functions alone.
 INNER = {
+    "graph_labels",
+    "project_change",
+    "forget_edges",
+    "forget_vertices",
+    "project_remains",
     "audit",
     "reschedule",
     "make_model_index",
@@ -315,6 +320,12 @@ WRITING = {
     "change_shown",
     "node_in_focus",
 }
+PROJECTED = {
+    "other_label", "labels_of", "moment_shown", "data_shown", "vertices_of", "vertices_wanted", "edges_wanted",
+    "has_projection", "lock_projection", "store_vertices", "store_edges", "project",
+}  # fmt: skip
+"""Who writes the graph, and who erases, keeps what Cypher sees."""
+PROJECTING = PROJECTED | {"project_more_nodes", "project_more_edges", "rebuild_projection", "compare_projection"}
 EXECUTE = {
     APP: READING | WRITING | (set(DEFINERS) - INNER - ANALYSTS),
     READER: READING | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
@@ -324,11 +335,17 @@ EXECUTE = {
     CYPHER: {"current_user_id"},
     ANALYST: ANALYSTS | GROUPS,
     "memsvc_recall": READING | GROUPS | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
+    APP: READING | WRITING | PROJECTING | (set(DEFINERS) - INNER),
+    READER: READING
+    | {"has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
+    CYPHER: {"current_user_id", "has_projection"},
+    "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
         "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls",
         "forget_readings", "forget_profile", "forget_analysis", "bury",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",
         "user_tables", "rows_of_user", "erase_user_rows",
+        "any_merges", "resolve_nodes", "same_nodes", "core_user_id", *PROJECTED,
     },
 }  # fmt: skip

@@ -21,6 +21,7 @@ from tests.sql.inventory import (
     INNER,
     LOGINS,
     ONTOLOGY,
+    PROJECTING,
     READING,
     TABLE_PRIVILEGES,
     TABLES,
@@ -248,7 +249,7 @@ def test_definer_functions_are_few_with_the_right_owner_and_a_fixed_search_path(
 
 def test_who_may_call_which_function(admin: psycopg.Connection) -> None:
     functions = names(table(admin, "SELECT proname FROM pg_proc WHERE pronamespace = 'memsvc'::regnamespace"))
-    assert functions == READING | WRITING | GROUPS | set(DEFINERS) | INNER
+    assert functions == READING | WRITING | GROUPS | PROJECTING | set(DEFINERS) | INNER
     for role, allowed in EXECUTE.items():
         callable_by_role = table(
             admin,

@@ -1,0 +1,239 @@
+"""The graph that Cypher sees, where the server has Apache AGE: made, kept up to date by ``upgrade``, compared, removed.
+
+``sql/projection/`` has the statements: who may use what of AGE, then the graph itself and the triggers that keep it.
+The rows are made user by user, as the application and under row security, each user in a transaction of its own: a
+process that is killed leaves a mark that the next upgrade finds, and begins again. Only a superuser can take AGE's
+functions away from everybody, so where the administrator is none there is no Cypher.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import UUID
+
+import psycopg
+from psycopg import sql
+
+from memsvc.db.files import folder
+from memsvc.db.identity import Signer
+from memsvc.errors import CapabilityMissingError, ConfigurationError
+from memsvc.settings import Settings
+
+GRAPH = "memory"
+LEAST_VERSION = (1, 8)
+"""Before 1.7 row security was not minded; 1.7 lets anybody end the server: SELECT * FROM CAST($1 AS text) AS t."""
+STATE = """
+SELECT current_setting('shared_preload_libraries', true) AS preloaded, r.rolsuper AS superuser,
+  (SELECT coalesce(e.installed_version, e.default_version) FROM pg_available_extensions AS e WHERE e.name = 'age')
+    AS version,
+  (SELECT obj_description(n.oid, 'pg_namespace') FROM pg_namespace AS n WHERE n.nspname = 'memory') AS mark,
+  EXISTS (SELECT FROM pg_namespace AS n WHERE n.nspname = 'memory') AS there,
+  EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgname = 'project' AND t.tgrelid = to_regclass('memsvc.changes'))
+    AS kept
+FROM pg_roles AS r WHERE r.rolname = current_user
+"""
+TRIGGERS = (("project", "changes"), *(("forget_projected", name) for name in (
+    "edge_versions", "node_versions", "merges", "nodes"
+)))  # fmt: skip
+REBUILD_TTL_S = 86_400
+"""A user with millions of rows takes minutes; a token that ran out in the middle would show no more rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is wrong with the vertices (kind node) or the edges (kind edge) of one user."""
+
+    user_id: UUID
+    kind: str
+    stored: int
+    missing: int
+    surplus: int
+    different: int
+
+    @property
+    def wrong(self) -> int:
+        """Rows that are not as they should be."""
+        return self.missing + self.surplus + self.different
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the server has."""
+
+    lacks: str
+    """Why there can be no graph here; empty: there can."""
+    there: bool
+    """There is one."""
+    mark: str
+    """Of which text it was made; empty where its making was cut off."""
+    kept: bool
+    """Changes are projected into it."""
+
+
+def state(connection: psycopg.Connection) -> State:
+    """Look at the server, as the administrator."""
+    row = connection.execute(STATE).fetchone()
+    if row is None:
+        return State("the administrator's role cannot be read", there=False, mark="", kept=False)
+    preloaded, superuser, version, mark, there, kept = row
+    lacks = ""
+    if version is None:
+        lacks = "the server has no extension age"
+    elif tuple(map(int, version.split("~")[0].split(".")[:2])) < LEAST_VERSION:
+        lacks = f"age {version} is too old: 1.8 or newer is needed"
+    elif not superuser:
+        lacks = "only a superuser can keep age's functions from everybody"
+    elif "age" not in [name.strip(' "') for name in (preloaded or "").split(",")]:
+        lacks = "age is not in shared_preload_libraries"
+    return State(lacks, there, mark or "", kept)
+
+
+def missing() -> CapabilityMissingError:
+    """What is said to those who ask in Cypher where there is no graph."""
+    return CapabilityMissingError(
+        "This server has no Cypher: it needs Apache AGE.",
+        hint="docs/cypher.md says how to have it; GET /v1/graph and SQL show the same graph without.",
+        capability="age",
+    )
+
+
+def wanted(found: State, settings: Settings) -> bool:
+    """Whether there should be a graph.
+
+    Raises:
+        ConfigurationError: MEMSVC_CYPHER asks for one that cannot be.
+    """
+    if settings.cypher == "on" and found.lacks:
+        raise ConfigurationError(
+            f"MEMSVC_CYPHER is on, but {found.lacks}.",
+            hint="docs/cypher.md says what it needs; auto or off goes without.",
+        )
+    return settings.cypher == "on" or (settings.cypher == "auto" and not found.lacks)
+
+
+def is_current(connection: psycopg.Connection, settings: Settings, revision: str) -> bool:
+    """True where ``bring_up`` has nothing to do."""
+    found = state(connection)
+    if settings.cypher != "on" and not wanted(found, settings):
+        return not found.there and not found.kept
+    return found.mark == _mark(revision)
+
+
+def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, report: Callable[[str], None]) -> None:
+    """Make, renew or remove the graph, whichever is due. Safe to run again, and after it was killed.
+
+    Args:
+        connection: the administrator's, in autocommit.
+        settings: whether Cypher is wanted; the identity secret.
+        revision: of the schema: another one may have brought types, and so labels.
+        report: called with a line for each step.
+
+    Raises:
+        ConfigurationError: MEMSVC_CYPHER asks for a graph that cannot be.
+    """
+    found = state(connection)
+    if not wanted(found, settings):
+        if found.there or found.kept:
+            report("Cypher's graph is removed")
+            remove(connection, drop=not found.lacks)
+        return
+    if found.mark == _mark(revision):
+        return
+    report("Cypher's graph")
+    labels = _labels(connection)
+    scripts = [path.read_text(encoding="utf-8") for path in _scripts()]
+    with connection.transaction():
+        connection.execute(scripts[0].encode(), prepare=False)
+    with _as_owner(connection):
+        connection.execute(scripts[1].encode(), prepare=False)
+    if found.mark.split()[:2] != _mark(revision).split()[:2] or _labels(connection) != labels:
+        rebuild(connection, settings, report=report)
+    with _as_owner(connection):
+        connection.execute(
+            sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(GRAPH), sql.Literal(_mark(revision)))
+        )
+
+
+def remove(connection: psycopg.Connection, *, drop: bool = True) -> None:
+    """Stop projecting; with ``drop`` the graph goes too, for which AGE must be there."""
+    with _as_owner(connection):
+        for name, table in TRIGGERS:
+            connection.execute(
+                sql.SQL("DROP TRIGGER IF EXISTS {} ON memsvc.{}").format(sql.Identifier(name), sql.Identifier(table))
+            )
+        if drop:
+            connection.execute("SELECT ag_catalog.drop_graph('memory', true)")
+
+
+def rebuild(
+    connection: psycopg.Connection,
+    settings: Settings,
+    user_id: UUID | None = None,
+    report: Callable[[str], None] = lambda _line: None,
+) -> None:
+    """Make the rows of one user, or of all, anew; each user in one transaction."""
+    users = [user_id] if user_id else _users(connection)
+    for place, user in enumerate(users, 1):
+        with _as_user(connection, settings, user):
+            connection.execute("SELECT memsvc.rebuild_projection(%s)", [user])
+        if place % 100 == 0:
+            report(f"Cypher's graph: {place} of {len(users)} users")
+
+
+def compare(connection: psycopg.Connection, settings: Settings, user_id: UUID | None = None) -> Iterator[Difference]:
+    """Two rows for each user: how the vertices and the edges differ from what they should be."""
+    for user in [user_id] if user_id else _users(connection):
+        with _as_user(connection, settings, user):
+            rows = connection.execute(
+                "SELECT kind, stored, missing, surplus, different FROM memsvc.compare_projection(%s)", [user]
+            ).fetchall()
+        yield from (Difference(user, *row) for row in rows)
+
+
+def _scripts() -> list[Path]:
+    """What the administrator runs, then what the owner runs."""
+    return sorted((folder("sql") / "projection").glob("*.sql"))
+
+
+def _mark(revision: str) -> str:
+    """What the graph is made by: ``sql/projection`` and the functions that say what is in it; the schema's revision."""
+    texts = [*_scripts(), *sorted((folder("sql") / "functions").glob("20[0-2]_*.sql"))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:32]
+    return f"memsvc {digest} {revision}"
+
+
+def _labels(connection: psycopg.Connection) -> int:
+    row = connection.execute(
+        "SELECT count(*) FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+        "WHERE n.nspname = 'memory' AND c.relkind = 'r'"
+    ).fetchone()
+    return row[0] if row else 0
+
+
+def _users(connection: psycopg.Connection) -> list[UUID]:
+    found = connection.execute("SELECT user_id FROM memsvc.users WHERE erasing_since IS NULL ORDER BY user_id")
+    return [row[0] for row in found]
+
+
+@contextmanager
+def _as_owner(connection: psycopg.Connection) -> Iterator[None]:
+    with connection.transaction():
+        connection.execute("SET LOCAL ROLE memsvc_owner")
+        yield
+
+
+@contextmanager
+def _as_user(connection: psycopg.Connection, settings: Settings, user_id: UUID) -> Iterator[None]:
+    """Act as the application for one user, in one transaction that may take long."""
+    signer = replace(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s), ttl_s=REBUILD_TTL_S)
+    with connection.transaction():
+        connection.execute("SET LOCAL ROLE memsvc_app")
+        connection.execute(
+            "SELECT set_config('memsvc.identity', %s, true), set_config('statement_timeout', '0', true)",
+            [signer.token(user_id)],
+        )
+        yield

@@ -1,0 +1,68 @@
+-- The graph that Cypher sees: its labels, the columns that row security needs, and the triggers that keep it. Run by
+-- 'memsvc db upgrade' as memsvc_owner, where the server has AGE; the rows are made afterwards, user by user.
+--
+-- Each row carries its owner and the node or version that it shows. (AGE reads id and properties by name and lets
+-- further columns be; what reads a whole graph past row security counts columns, and refuses.)
+
+SET LOCAL search_path = pg_catalog, ag_catalog; -- AGE finds its own operator classes by it
+DO $graph$
+DECLARE
+  one record;
+BEGIN
+  IF NOT memsvc.has_projection() THEN
+    PERFORM ag_catalog.create_graph('memory');
+    ALTER TABLE memory._ag_label_vertex ADD COLUMN user_id uuid NOT NULL, ADD COLUMN node_id uuid NOT NULL;
+    ALTER TABLE memory._ag_label_edge ADD COLUMN user_id uuid NOT NULL, ADD COLUMN version_id uuid NOT NULL;
+  END IF;
+  FOR one IN
+    SELECT l.kind, l.label FROM memsvc.graph_labels() AS l
+    WHERE NOT EXISTS (
+      SELECT FROM pg_class AS c WHERE c.relnamespace = 'memory'::regnamespace AND c.relname = l.label
+    )
+  LOOP
+    IF one.kind = 'node' THEN
+      PERFORM ag_catalog.create_vlabel('memory', textout(one.label));
+      EXECUTE format('CREATE UNIQUE INDEX ON memory.%I (user_id, node_id)', one.label);
+      EXECUTE format('CREATE INDEX ON memory.%I USING gin (properties)', one.label);
+    ELSE
+      PERFORM ag_catalog.create_elabel('memory', textout(one.label));
+      EXECUTE format('CREATE UNIQUE INDEX ON memory.%I (user_id, version_id)', one.label);
+    END IF;
+  END LOOP;
+  FOR one IN
+    SELECT c.oid::regclass AS name, a.attname = 'node_id' AS vertices
+    FROM pg_class AS c
+    INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname IN ('node_id', 'version_id')
+    WHERE c.relnamespace = 'memory'::regnamespace AND c.relkind = 'r'
+  LOOP
+    EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser', one.name);
+    EXECUTE format('GRANT SELECT ON %s TO memsvc_reader, memsvc_cypher', one.name);
+    EXECUTE format('GRANT SELECT, INSERT, DELETE ON %s TO memsvc_app, memsvc_eraser', one.name);
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', one.name);
+    EXECUTE format('DROP POLICY IF EXISTS own_rows ON %s', one.name);
+    EXECUTE format(
+      'CREATE POLICY own_rows ON %s TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser '
+      'USING (user_id = (SELECT memsvc.current_user_id())) WITH CHECK (user_id = (SELECT memsvc.current_user_id()))',
+      one.name
+    );
+    EXECUTE format('COMMENT ON COLUMN %s.user_id IS ''Owner.''', one.name);
+  END LOOP;
+END
+$graph$;
+REVOKE ALL ON SCHEMA memory FROM PUBLIC;
+GRANT USAGE ON SCHEMA memory TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser;
+COMMENT ON COLUMN memory._ag_label_vertex.node_id IS 'The node that it shows.';
+COMMENT ON COLUMN memory._ag_label_edge.version_id IS 'The version of an edge that it shows.';
+
+-- Deferred: at the end of a transaction every change in it is complete, and is projected once.
+DROP TRIGGER IF EXISTS project ON memsvc.changes;
+CREATE CONSTRAINT TRIGGER project AFTER INSERT ON memsvc.changes
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION memsvc.project_change();
+CREATE OR REPLACE TRIGGER forget_projected AFTER DELETE ON memsvc.edge_versions
+REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION memsvc.forget_edges();
+CREATE OR REPLACE TRIGGER forget_projected AFTER DELETE ON memsvc.node_versions
+REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_remains();
+CREATE OR REPLACE TRIGGER forget_projected AFTER DELETE ON memsvc."merges"
+REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION memsvc.project_remains();
+CREATE OR REPLACE TRIGGER forget_projected AFTER DELETE ON memsvc.nodes
+REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION memsvc.forget_vertices();
