@@ -94,8 +94,7 @@ class Settings(BaseSettings):
     # Cypher.
     cypher: Literal["auto", "on", "off"] = Field(
         default="auto",
-        description="Keep a graph for Cypher beside the tables: auto: where the server has Apache AGE, but not in the "
-        "embedded one; on: there too.",
+        description="Keep a graph for Cypher beside the tables. auto: where the server has Apache AGE; on: it must.",
     )
     cypher_pool_size: int = Field(default=2, ge=1, le=50, description="Most Cypher statements of a process at once.")
     cypher_timeout_ms: int = Field(default=5_000, ge=100, le=60_000, description="Longest Cypher statement.")

@@ -327,19 +327,15 @@ PROJECTED = {
 """Who writes the graph, and who erases, keeps what Cypher sees."""
 PROJECTING = PROJECTED | {"project_more_nodes", "project_more_edges", "rebuild_projection", "compare_projection"}
 EXECUTE = {
-    APP: READING | WRITING | (set(DEFINERS) - INNER - ANALYSTS),
-    READER: READING | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
-    APP: READING | WRITING | (set(DEFINERS) - INNER),
+    APP: READING | WRITING | PROJECTING | (set(DEFINERS) - INNER - ANALYSTS),
     READER: READING
-    | {"match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words", "match_locations"},
-    CYPHER: {"current_user_id"},
+    | {
+        "has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words",
+        "match_locations",
+    },
+    CYPHER: {"current_user_id", "has_projection"},
     ANALYST: ANALYSTS | GROUPS,
     "memsvc_recall": READING | GROUPS | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
-    APP: READING | WRITING | PROJECTING | (set(DEFINERS) - INNER),
-    READER: READING
-    | {"has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words"},
-    CYPHER: {"current_user_id", "has_projection"},
-    "memsvc_recall": READING | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
         "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls",

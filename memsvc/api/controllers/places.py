@@ -15,10 +15,10 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import PlaceFields
 from memsvc.api.parameters import AsOfParameter, KnownAtParameter, OnceParameter, known_parameters
 from memsvc.api.problems import documented
+from memsvc.db.once import Once
 from memsvc.errors import InvalidPlaceError
 from memsvc.graph import history
 from memsvc.graph.history import Change
-from memsvc.graph.once import Once
 from memsvc.graph.operations import Close, Operation, Retract, Thread
 from memsvc.graph.places import Location, Nearby, area, as_geojson, locations, nearby
 from memsvc.sources.moments import read_as_of, read_known_at, read_moment
