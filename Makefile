@@ -71,7 +71,7 @@ client: $(BIN)/.installed ## Write the sync client anew from the async one, and 
 	@$(BIN)/python -m memsvc.api.typescript
 
 examples: $(BIN)/.installed ## Write the examples of answers in the OpenAPI document anew, from a run of all operations
-	@MEMSVC_TEST_EXAMPLES=write $(BIN)/python -m pytest -q -n 0 tests/api/test_examples.py
+	@MEMSVC_TEST_ANSWERS=write $(BIN)/python -m pytest -q -n 0 tests/api/test_examples.py
 
 lock: ## Write requirements.lock anew (torch is left out on purpose: see docs/dependencies.md)
 	@$(BIN)/python -m pip install --quiet uv

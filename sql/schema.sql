@@ -435,6 +435,11 @@ BEGIN
     FROM aliases AS v
     WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
     UNION ALL
+    SELECT 'place', v.node_id, v.node_id, '', v.location_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from < p_at
+    FROM locations AS v
+    WHERE v.user_id = p_user_id AND (v.recorded_from = p_at OR v.recorded_to = p_at) AND v.recorded_from < v.recorded_to
+    UNION ALL
     SELECT 'edge', v.from_node, v.edge_id, '', v.version_id, memsvc.content_of(v), v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from < p_at
     FROM edge_versions AS v
@@ -908,6 +913,8 @@ BEGIN
     WHERE v.user_id = p_user_id AND v.version_id = ANY (closed) AND v.recorded_to = 'infinity';
     UPDATE aliases AS v SET recorded_to = p_at
     WHERE v.user_id = p_user_id AND v.alias_id = ANY (closed) AND v.recorded_to = 'infinity';
+    UPDATE locations AS v SET recorded_to = p_at
+    WHERE v.user_id = p_user_id AND v.location_id = ANY (closed) AND v.recorded_to = 'infinity';
   END IF;
   PERFORM memsvc.write_versions(p_user_id, p_actor, p_at, plan);
   PERFORM memsvc.link_evidence(p_user_id, p_actor, p_at, p_steps, plan);
@@ -1435,6 +1442,8 @@ BEGIN
     SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM node_versions AS v
     WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
     SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
+    SELECT greatest(floor, max(v.recorded_from) + interval '1 microsecond') INTO floor FROM locations AS v
     WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes) AND v.recorded_to = 'infinity';
     INSERT INTO changes (user_id, recorded_at, asserted_by, operations, undoes)
     VALUES (p_user_id, greatest(clock_timestamp(), floor), p_actor, p_operations, p_undoes)
@@ -2611,6 +2620,55 @@ ALTER FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time 
 
 COMMENT ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) IS 'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
 
+CREATE FUNCTION memsvc.compare_projection(p_user_id uuid) RETURNS TABLE(kind text, stored bigint, missing bigint, surplus bigint, different bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  RETURN QUERY
+  WITH wanted AS (
+    SELECT 'node' AS kind, w.node_id AS subject,
+      concat_ws(' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.gid)) AS place,
+      ag_catalog.agtype_in(textout(w.properties)) AS properties
+    FROM memsvc.vertices_wanted(p_user_id, ARRAY(
+      SELECT n.node_id FROM nodes AS n WHERE n.user_id = p_user_id
+    )) AS w
+    UNION ALL
+    SELECT 'edge', w.version_id, concat_ws(
+        ' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.number),
+        ag_catalog._graphid(ag_catalog._label_id('memory', w.start_label::name), w.start_gid),
+        ag_catalog._graphid(ag_catalog._label_id('memory', w.end_label::name), w.end_gid)
+      ), ag_catalog.agtype_in(textout(w.properties))
+    FROM memsvc.edges_wanted(p_user_id, ARRAY(
+      SELECT v.version_id FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity'
+    )) AS w
+  ),
+  found AS (
+    SELECT 'node' AS kind, v.node_id AS subject, concat_ws(' ', c.relname, v.id) AS place, v.properties
+    FROM memory._ag_label_vertex AS v INNER JOIN pg_class AS c ON c.oid = v.tableoid
+    WHERE v.user_id = p_user_id
+    UNION ALL
+    SELECT 'edge', e.version_id, concat_ws(' ', c.relname, e.id, e.start_id, e.end_id), e.properties
+    FROM memory._ag_label_edge AS e INNER JOIN pg_class AS c ON c.oid = e.tableoid
+    WHERE e.user_id = p_user_id
+  )
+  SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
+    count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),
+    count(*) FILTER (
+      WHERE w.place <> f.place OR w.properties OPERATOR(ag_catalog.<>) f.properties
+    )
+  FROM (VALUES ('node'), ('edge')) AS k (kind)
+  LEFT JOIN (wanted AS w FULL JOIN found AS f ON f.kind = w.kind AND f.subject = w.subject)
+    ON coalesce(w.kind, f.kind) = k.kind
+  GROUP BY k.kind
+  ORDER BY k.kind DESC;
+END
+$$;
+
+ALTER FUNCTION memsvc.compare_projection(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.compare_projection(p_user_id uuid) IS 'What is wrong with the projection of a user.';
+
 CREATE FUNCTION memsvc.content_of(p_version memsvc.aliases) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN jsonb_build_object('alias', (p_version).alias, 'confidence', (p_version).confidence);
@@ -2704,6 +2762,67 @@ CREATE FUNCTION memsvc.content_of(p_version memsvc.edge_versions) RETURNS jsonb
 ALTER FUNCTION memsvc.content_of(p_version memsvc.edge_versions) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) IS 'What a version of an edge says.';
+
+CREATE TABLE memsvc.locations (
+    user_id uuid NOT NULL,
+    location_id uuid DEFAULT uuidv7() NOT NULL,
+    node_id uuid NOT NULL,
+    latitude double precision NOT NULL,
+    longitude double precision NOT NULL,
+    radius_m double precision DEFAULT 0 NOT NULL,
+    asserted_by text NOT NULL,
+    derived_from uuid,
+    valid_from timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    valid_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    recorded_from timestamp with time zone NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT locations_asserted_by_check CHECK ((asserted_by <> ''::text)),
+    CONSTRAINT locations_check CHECK ((valid_to > valid_from)),
+    CONSTRAINT locations_check1 CHECK ((recorded_to >= recorded_from)),
+    CONSTRAINT locations_latitude_check CHECK (((latitude >= ('-90'::integer)::double precision) AND (latitude <= (90)::double precision))),
+    CONSTRAINT locations_longitude_check CHECK (((longitude >= ('-180'::integer)::double precision) AND (longitude < (180)::double precision))),
+    CONSTRAINT locations_radius_m_check CHECK (((radius_m >= (0)::double precision) AND (radius_m <= (20015115)::double precision)))
+);
+ALTER TABLE ONLY memsvc.locations ALTER COLUMN latitude SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.locations ALTER COLUMN longitude SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.locations FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.locations OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.locations IS 'Where nodes are, or were: append-only, the only update closes recorded_to. A node is at one place at a time.';
+
+COMMENT ON COLUMN memsvc.locations.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.locations.location_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.locations.node_id IS 'What is there.';
+
+COMMENT ON COLUMN memsvc.locations.latitude IS 'Degrees north (WGS 84).';
+
+COMMENT ON COLUMN memsvc.locations.longitude IS 'Degrees east (WGS 84); the antimeridian is -180.';
+
+COMMENT ON COLUMN memsvc.locations.radius_m IS 'How far around that point it reaches, or how sure it is, in metres.';
+
+COMMENT ON COLUMN memsvc.locations.asserted_by IS 'Who says so: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.locations.derived_from IS 'The version that this one is a remainder or a restoration of; its evidence was copied.';
+
+COMMENT ON COLUMN memsvc.locations.valid_from IS 'From when it was there; -infinity: as far as known, always.';
+
+COMMENT ON COLUMN memsvc.locations.valid_to IS 'Until when it was there; infinity: it still is.';
+
+COMMENT ON COLUMN memsvc.locations.recorded_from IS 'When memsvc learnt it.';
+
+COMMENT ON COLUMN memsvc.locations.recorded_to IS 'When memsvc learnt better; infinity: it has not.';
+
+CREATE FUNCTION memsvc.content_of(p_version memsvc.locations) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN jsonb_build_object('latitude', (p_version).latitude, 'longitude', (p_version).longitude, 'radius_m', (p_version).radius_m);
+
+ALTER FUNCTION memsvc.content_of(p_version memsvc.locations) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.content_of(p_version memsvc.locations) IS 'What a version of a location says.';
 
 CREATE FUNCTION memsvc.content_of(p_version memsvc.node_versions) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2978,6 +3097,14 @@ $$;
 ALTER FUNCTION memsvc.current_user_id() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.current_user_id() IS 'The user proved by the signed token in memsvc.identity, or null.';
+
+CREATE FUNCTION memsvc.data_shown(p_data jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (p_data = '{}'::jsonb) THEN NULL::jsonb WHEN ((length((p_data)::text) > 4000) OR jsonb_path_exists(p_data, '$.**?((@ >= 9223372036854775808 || @ < -9223372036854775808) || (@ > -0.000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001 && @ < 0.000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000001) && @ != 0)'::jsonpath)) THEN to_jsonb((p_data)::text) ELSE p_data END;
+
+ALTER FUNCTION memsvc.data_shown(p_data jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.data_shown(p_data jsonb) IS 'Further properties as AGE can keep them.';
 
 CREATE FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) RETURNS TABLE(from_node uuid, type text, to_node uuid, days date[], facts uuid[])
     LANGUAGE plpgsql STABLE
@@ -3284,6 +3411,10 @@ BEGIN
       v.recorded_from
     FROM aliases AS v
     WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.normal_form = p_form AND v.recorded_to = 'infinity';
+  WHEN p_kind = 'place' THEN
+    RETURN QUERY SELECT v.location_id, v.node_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
+      v.recorded_from
+    FROM locations AS v WHERE v.user_id = p_user_id AND v.node_id = p_line AND v.recorded_to = 'infinity';
   WHEN p_form = '' THEN
     RETURN QUERY SELECT v.version_id, v.edge_id, memsvc.content_of(v), v.asserted_by, v.valid_from, v.valid_to,
       v.recorded_from
@@ -3597,6 +3728,54 @@ ALTER FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p
 
 COMMENT ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) IS 'Versions of edges at some stored nodes, as known at a time.';
 
+CREATE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) RETURNS TABLE(version_id uuid, number bigint, label text, start_label text, start_gid bigint, end_label text, end_gid bigint, properties text)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  WITH edge AS MATERIALIZED (
+    SELECT v.*, e.gid
+    FROM (SELECT DISTINCT u.version_id FROM unnest(p_versions) AS u (version_id)) AS w
+    CROSS JOIN LATERAL (
+      SELECT o.* FROM edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.version_id = w.version_id AND o.recorded_to = 'infinity' OFFSET 0
+    ) AS v
+    CROSS JOIN LATERAL (
+      SELECT o.gid FROM edges AS o WHERE o.user_id = p_user_id AND o.edge_id = v.edge_id OFFSET 0
+    ) AS e
+  ),
+  vertex AS MATERIALIZED (
+    SELECT n.node_id, n.gid, n.label
+    FROM memsvc.vertices_of(p_user_id, ARRAY(
+      SELECT e.from_node FROM edge AS e UNION SELECT e.to_node FROM edge AS e
+    )) AS n
+  ),
+  labelled AS MATERIALIZED (
+    SELECT t.type, t.label FROM memsvc.labels_of(p_user_id, 'edge') AS t
+  )
+  SELECT e.version_id,
+    e.gid * 4096 + (get_byte(uuid_send(e.version_id), 14) & 15) * 256 + get_byte(uuid_send(e.version_id), 15),
+    coalesce(l.label, memsvc.other_label('edge')), s.label, s.gid, o.label, o.gid, (
+      jsonb_strip_nulls(jsonb_build_object(
+        'id', e.edge_id, 'version', e.version_id, 'type', e.type, 'fact', e.fact, 'weight', e.weight,
+        'confidence', e.confidence, 'asserted_by', e.asserted_by, 'valid_from', memsvc.moment_shown(e.valid_from),
+        'valid_to', memsvc.moment_shown(e.valid_to), 'recorded_from', memsvc.moment_shown(e.recorded_from)
+      )) || coalesce(jsonb_build_object('data', memsvc.data_shown(e.data)), '{}')
+    )::text
+  FROM edge AS e
+  INNER JOIN vertex AS s ON s.node_id = e.from_node
+  INNER JOIN vertex AS o ON o.node_id = e.to_node
+  LEFT JOIN labelled AS l ON l.type = e.type;
+END
+$$;
+
+ALTER FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) IS 'Edges that there should be of these versions.';
+
 CREATE TABLE memsvc.embedding_models (
     model_id smallint NOT NULL,
     name text NOT NULL,
@@ -3863,6 +4042,7 @@ BEGIN
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
   DELETE FROM node_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.node_versions);
   DELETE FROM aliases AS d WHERE d.user_id = proved AND d.alias_id = ANY (plan.aliases);
+  DELETE FROM locations AS d WHERE d.user_id = proved AND d.location_id = ANY (plan.locations);
   DELETE FROM merges AS d WHERE d.user_id = proved AND d.merge_id = ANY (plan.merges);
   IF plan.nodes <> '{}' THEN
     DELETE FROM duplicate_candidates AS d
@@ -3909,6 +4089,7 @@ BEGIN
     counts = memsvc.add_counts(e.counts, jsonb_build_object(
       'source_links', cardinality(plan.links), 'node_versions', cardinality(plan.node_versions),
       'edge_versions', cardinality(plan.edge_versions), 'aliases', cardinality(plan.aliases),
+      'locations', cardinality(plan.locations),
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
@@ -4718,6 +4899,23 @@ ALTER FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) OWNER TO mem
 
 COMMENT ON FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) IS 'Takes what is erased out of what analyses found; how many results went.';
 
+CREATE FUNCTION memsvc.forget_edges() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  DELETE FROM memory._ag_label_edge AS d
+  USING gone AS g WHERE d.user_id = g.user_id AND d.version_id = g.version_id;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_edges() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.forget_edges() IS 'Trigger: edges of deleted versions go.';
+
 CREATE FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4859,6 +5057,23 @@ $$;
 ALTER FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) OWNER TO memsvc_eraser;
 
 COMMENT ON FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) IS 'Takes memories out of recalls and signals; how many had signals.';
+
+CREATE FUNCTION memsvc.forget_vertices() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  DELETE FROM memory._ag_label_vertex AS d
+  USING gone AS g WHERE d.user_id = g.user_id AND d.node_id = g.node_id;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_vertices() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.forget_vertices() IS 'Trigger: vertices of deleted nodes go.';
 
 CREATE FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -5201,6 +5416,14 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
     AND v.recorded_from <= p_from
   UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM locations AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
+  UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
+  FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_from AND v.recorded_to <= p_to
+    AND v.recorded_from <= p_from
+  UNION ALL
   SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to, v.recorded_from, v.recorded_to
   FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_from > p_from AND v.recorded_from <= p_to
   UNION ALL
@@ -5247,6 +5470,14 @@ BEGIN
   WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
     AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
   UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
+  UNION ALL
+  SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
+    AND v.valid_to < 'infinity' AND v.valid_to > p_from AND v.valid_to <= p_to AND v.valid_from <= p_from
+  UNION ALL
   SELECT 'edge', v.version_id, v.edge_id, '', v.valid_from, v.valid_to FROM edge_versions AS v
   WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.recorded_from <= coalesce(p_known_at, 'infinity')
     AND v.valid_from > '-infinity' AND v.valid_from > p_from AND v.valid_from <= p_to
@@ -5264,6 +5495,10 @@ BEGIN
       AND v.recorded_from <= p_known_at
     UNION ALL
     SELECT 'alias', v.alias_id, v.node_id, v.normal_form, v.valid_from, v.valid_to FROM aliases AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+      AND v.recorded_from <= p_known_at
+    UNION ALL
+    SELECT 'place', v.location_id, v.node_id, '', v.valid_from, v.valid_to FROM locations AS v
     WHERE v.user_id = p_user_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
       AND v.recorded_from <= p_known_at
     UNION ALL
@@ -5341,6 +5576,159 @@ END;
 ALTER FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) IS 'What is different between two moments, in our knowledge or in the world.';
+
+CREATE FUNCTION memsvc.other_label(p_kind text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE p_kind WHEN 'node'::text THEN 'Thing'::text ELSE 'RELATION'::text END;
+
+ALTER FUNCTION memsvc.other_label(p_kind text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.other_label(p_kind text) IS 'The label of nodes or edges that are of no type of the core.';
+
+CREATE TABLE memsvc.edge_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    from_types text[] NOT NULL,
+    to_types text[] NOT NULL,
+    functional boolean DEFAULT false NOT NULL,
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT edge_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT edge_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT edge_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT edge_types_shape CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,59}$'::text)),
+    CONSTRAINT edge_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
+);
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN from_types SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN to_types SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.edge_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.edge_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.edge_types IS 'Ontology: how two nodes can be related. The core, the same for everybody, and what users added for themselves.';
+
+COMMENT ON COLUMN memsvc.edge_types.name IS 'For example LIVES_IN.';
+
+COMMENT ON COLUMN memsvc.edge_types.category IS 'social, place, time, preference, work, logic, provenance or general.';
+
+COMMENT ON COLUMN memsvc.edge_types.from_types IS 'Node types it may start at; empty: any.';
+
+COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty: any.';
+
+COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
+
+COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
+
+COMMENT ON COLUMN memsvc.edge_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
+
+COMMENT ON COLUMN memsvc.edge_types.parent IS 'The core type that it refines; null: none.';
+
+COMMENT ON COLUMN memsvc.edge_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
+
+COMMENT ON COLUMN memsvc.edge_types.reason IS 'Why it was proposed, for people.';
+
+COMMENT ON COLUMN memsvc.edge_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.edge_types.proposed_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.edge_types.decided_by IS 'Who approved, rejected or deprecated it last.';
+
+COMMENT ON COLUMN memsvc.edge_types.decided_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.edge_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
+
+CREATE TABLE memsvc.node_types (
+    name text NOT NULL,
+    category text NOT NULL,
+    description text NOT NULL,
+    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    parent text,
+    status text DEFAULT 'core'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    proposed_by text,
+    proposed_at timestamp with time zone,
+    decided_by text,
+    decided_at timestamp with time zone,
+    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
+    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
+    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
+    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
+    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
+    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
+);
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
+
+COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
+
+COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
+
+COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
+
+COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
+
+COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
+
+COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
+
+COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
+
+COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
+
+COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
+
+COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
+
+CREATE FUNCTION memsvc.graph_labels() RETURNS TABLE(kind text, label text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT 'node'::text,
+     t.name
+    FROM memsvc.node_types t
+   WHERE (t.user_id = memsvc.core_user_id())
+ UNION ALL
+  SELECT 'edge'::text,
+     t.name
+    FROM memsvc.edge_types t
+   WHERE (t.user_id = memsvc.core_user_id())
+ UNION ALL
+  SELECT k.kind,
+     memsvc.other_label(k.kind) AS other_label
+    FROM ( VALUES ('node'::text), ('edge'::text)) k(kind)
+  ORDER BY 1, 2;
+END;
+
+ALTER FUNCTION memsvc.graph_labels() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.graph_labels() IS 'Labels of the graph that Cypher sees.';
 
 CREATE FUNCTION memsvc.graph_page(p_user_id uuid, p_part text DEFAULT 'edges'::text, p_after_edge uuid DEFAULT NULL::uuid, p_after_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500, p_types text[] DEFAULT NULL::text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(nodes json, edges json, next_part text, next_edge uuid, next_id uuid)
     LANGUAGE plpgsql STABLE ROWS 1
@@ -5652,6 +6040,20 @@ ALTER FUNCTION memsvc.has_exact_words(p_text text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.has_exact_words(p_text text) IS 'Whether a text can hold names that the parser would cut or drop.';
 
+CREATE FUNCTION memsvc.has_projection() RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT (EXISTS ( SELECT
+            FROM (pg_class c
+              JOIN pg_namespace n ON ((n.oid = c.relnamespace)))
+           WHERE ((n.nspname = 'memory'::name) AND (c.relname = '_ag_label_vertex'::name)))) AS "exists";
+END;
+
+ALTER FUNCTION memsvc.has_projection() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.has_projection() IS 'Whether this database has a graph for Cypher.';
+
 CREATE FUNCTION memsvc.signs() RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN '\u2E80-\u2FDF\u3005-\u3007\u3041-\u3096\u309D-\u309F\u30A1-\u30FA\u30FC-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF'::text;
@@ -5701,6 +6103,19 @@ CREATE FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before timestam
              v.recorded_from,
              v.recorded_to
             FROM memsvc.aliases v
+           WHERE ((v.user_id = history_of.p_user_id) AND (v.node_id IN ( SELECT unnest(s.nodes) AS unnest
+                    FROM same s)))
+         UNION ALL
+          SELECT 'place'::text,
+             v.location_id,
+             v.node_id,
+             memsvc.content_of(v.*) AS content_of,
+             v.asserted_by,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from,
+             v.recorded_to
+            FROM memsvc.locations v
            WHERE ((v.user_id = history_of.p_user_id) AND (v.node_id IN ( SELECT unnest(s.nodes) AS unnest
                     FROM same s)))
          UNION ALL
@@ -5832,6 +6247,9 @@ BEGIN
           'fact', o.fact, 'data', coalesce(o.data, '{}'), 'weight', coalesce(o.weight, 1),
           'confidence', coalesce(o.confidence, 1)
         )
+        WHEN o.kind = 'place' THEN jsonb_build_object(
+          'latitude', o.latitude, 'longitude', o.longitude, 'radius_m', coalesce(o.radius_m, 0)
+        )
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
       'evidence', coalesce(o.evidence, '[]'),
@@ -5840,12 +6258,14 @@ BEGIN
     )), '[]')
     FROM (
       SELECT p.*, CASE
-        WHEN p.op = 'edge' OR p.edge_id IS NOT NULL THEN 'edge' WHEN p.alias IS NOT NULL THEN 'alias' ELSE 'node'
+        WHEN p.op = 'edge' OR p.edge_id IS NOT NULL THEN 'edge' WHEN p.alias IS NOT NULL THEN 'alias'
+        WHEN p.op = 'place' OR p.place THEN 'place' ELSE 'node'
       END AS kind
       FROM jsonb_to_recordset(p_operations) AS p (
         position integer, op text, node_id uuid, from_node uuid, to_node uuid, key text, edge_id uuid, version_id uuid,
         type text, label text, description text, data jsonb, importance real, fact text, weight real, confidence real,
-        alias text, content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+        alias text, place boolean, latitude double precision, longitude double precision, radius_m double precision,
+        content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
       )
       WHERE p.op NOT IN ('merge', 'unmerge')
     ) AS o
@@ -5947,10 +6367,11 @@ CREATE TABLE memsvc.source_links (
     asserted_by text NOT NULL,
     recorded_from timestamp with time zone NOT NULL,
     recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    location_id uuid,
     CONSTRAINT source_links_asserted_by_check CHECK ((asserted_by <> ''::text)),
     CONSTRAINT source_links_check CHECK ((recorded_to >= recorded_from)),
     CONSTRAINT source_links_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
-    CONSTRAINT source_links_one_subject CHECK ((num_nonnulls(node_id, node_version_id, edge_version_id, alias_id, merge_id) = 1)),
+    CONSTRAINT source_links_one_subject CHECK ((num_nonnulls(node_id, node_version_id, edge_version_id, alias_id, merge_id, location_id) = 1)),
     CONSTRAINT source_links_span CHECK ((((span_from IS NULL) = (span_to IS NULL)) AND (span_to > span_from))),
     CONSTRAINT source_links_span_from_check CHECK ((span_from >= 0)),
     CONSTRAINT source_links_stance_check CHECK ((stance = ANY (ARRAY['supports'::text, 'ends'::text])))
@@ -5992,6 +6413,8 @@ COMMENT ON COLUMN memsvc.source_links.asserted_by IS 'Who read it so.';
 COMMENT ON COLUMN memsvc.source_links.recorded_from IS 'When memsvc learnt it.';
 
 COMMENT ON COLUMN memsvc.source_links.recorded_to IS 'When it was taken back; infinity: it was not.';
+
+COMMENT ON COLUMN memsvc.source_links.location_id IS 'What it speaks for: where a node is.';
 
 CREATE FUNCTION memsvc.identity_cards(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, type text, names text[], named boolean, fact_types text[], fact_sides text[], fact_nodes uuid[], relations text[], attributes jsonb, sources uuid[], last_at timestamp with time zone)
     LANGUAGE sql STABLE
@@ -6512,6 +6935,35 @@ ALTER FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer
 
 COMMENT ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'What is known about nodes and can have evidence.';
 
+CREATE FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) RETURNS TABLE(type text, label text)
+    LANGUAGE sql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT t.name,
+     t.label
+    FROM ((( SELECT n.name,
+                 CASE
+                     WHEN (n.user_id = memsvc.core_user_id()) THEN n.name
+                     ELSE n.parent
+                 END AS label
+            FROM memsvc.node_types n
+           WHERE ((labels_of.p_kind = 'node'::text) AND (n.user_id = ANY (ARRAY[memsvc.core_user_id(), labels_of.p_user_id])))
+         UNION ALL
+          SELECT e.name,
+                 CASE
+                     WHEN (e.user_id = memsvc.core_user_id()) THEN e.name
+                     ELSE e.parent
+                 END AS parent
+            FROM memsvc.edge_types e
+           WHERE ((labels_of.p_kind = 'edge'::text) AND (e.user_id = ANY (ARRAY[memsvc.core_user_id(), labels_of.p_user_id])))) t
+      JOIN pg_class c ON ((c.relname = t.label)))
+      JOIN pg_namespace s ON (((s.oid = c.relnamespace) AND (s.nspname = 'memory'::name))));
+END;
+
+ALTER FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) IS 'Under which label each type of a user shows.';
+
 CREATE FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) RETURNS TABLE(passage_id uuid, late double precision)
     LANGUAGE sql STABLE ROWS 50
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -6574,12 +7026,12 @@ CREATE FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestam
     AS $$
 BEGIN
   INSERT INTO source_links (
-    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
-    asserted_by, recorded_from
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, location_id, stance,
+    confidence, asserted_by, recorded_from
   )
   SELECT p_user_id, l.passage_id, l.span_from, l.span_to, CASE l.kind WHEN 'node' THEN l.version_id END,
-    CASE l.kind WHEN 'edge' THEN l.version_id END, CASE l.kind WHEN 'alias' THEN l.version_id END, l.stance,
-    l.confidence, coalesce(l.asserted_by, p_actor), p_at
+    CASE l.kind WHEN 'edge' THEN l.version_id END, CASE l.kind WHEN 'alias' THEN l.version_id END,
+    CASE l.kind WHEN 'place' THEN l.version_id END, l.stance, l.confidence, coalesce(l.asserted_by, p_actor), p_at
   FROM (
     SELECT DISTINCT ON (w.version_id, e.passage_id, e.span_from, e.span_to, w.action) w.kind, w.version_id,
       e.passage_id, e.span_from, e.span_to, CASE w.action WHEN 'end' THEN 'ends' ELSE 'supports' END AS stance,
@@ -6598,12 +7050,12 @@ BEGIN
       IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.stance));
 
   INSERT INTO source_links (
-    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, stance, confidence,
-    asserted_by, recorded_from
+    user_id, passage_id, span_from, span_to, node_version_id, edge_version_id, alias_id, location_id, stance,
+    confidence, asserted_by, recorded_from
   )
   SELECT p_user_id, k.passage_id, k.span_from, k.span_to, CASE w.kind WHEN 'node' THEN w.version_id END,
-    CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END, k.stance,
-    k.confidence, k.asserted_by, p_at
+    CASE w.kind WHEN 'edge' THEN w.version_id END, CASE w.kind WHEN 'alias' THEN w.version_id END,
+    CASE w.kind WHEN 'place' THEN w.version_id END, k.stance, k.confidence, k.asserted_by, p_at
   FROM jsonb_to_recordset(p_plan) AS w (action text, kind text, version_id uuid, derived_from uuid)
   CROSS JOIN LATERAL memsvc.links_of(p_user_id, w.kind, w.derived_from) AS k
   WHERE w.action = 'write' AND w.derived_from IS NOT NULL AND k.stance = 'supports'
@@ -6638,6 +7090,10 @@ BEGIN
   WHEN 'alias' THEN
     RETURN QUERY SELECT l.* FROM source_links AS l
     WHERE l.user_id = p_user_id AND l.alias_id = p_version_id AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  WHEN 'place' THEN
+    RETURN QUERY SELECT l.* FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.location_id = p_version_id AND l.recorded_from <= known
       AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
   WHEN 'merge' THEN
     RETURN QUERY SELECT l.* FROM source_links AS l
@@ -6683,6 +7139,14 @@ ALTER FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uu
 
 COMMENT ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) IS 'A user''s events behind a place, in their order.';
 
+CREATE FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (((p_location).valid_from < p_to) AND ((p_location).valid_to > p_from) AND ((p_location).recorded_from <= p_known) AND (((p_location).recorded_to = 'infinity'::timestamp with time zone) OR ((p_location).recorded_to > p_known)) AND ((p_box IS NULL) OR ((((p_location).latitude >= (p_box)[1]) AND ((p_location).latitude <= (p_box)[3])) AND ((abs((p_location).latitude) = (90)::double precision) OR (((p_box)[4] = (180)::double precision) AND ((p_location).longitude = ('-180'::integer)::double precision)) OR CASE WHEN ((p_box)[2] <= (p_box)[4]) THEN (((p_location).longitude >= (p_box)[2]) AND ((p_location).longitude <= (p_box)[4])) ELSE (((p_location).longitude >= (p_box)[2]) OR ((p_location).longitude <= (p_box)[4])) END))));
+
+ALTER FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) IS 'Whether a location holds in a span of time and lies in a box.';
+
 CREATE FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS uuid
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -6707,6 +7171,19 @@ $$;
 ALTER FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_eraser;
 
 COMMENT ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Locks what an erasure may meet.';
+
+CREATE FUNCTION memsvc.lock_projection(p_user_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc projection of ' || p_user_id, 0));
+END
+$$;
+
+ALTER FUNCTION memsvc.lock_projection(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.lock_projection(p_user_id uuid) IS 'Lets writers of a user project one after the other.';
 
 CREATE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
     LANGUAGE plpgsql
@@ -7083,6 +7560,103 @@ $$;
 ALTER FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Facts that matter for a query, by their words and by what they are about; best first.';
+
+CREATE FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) RETURNS TABLE(location_id uuid, node_id uuid, metres double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  half_way CONSTANT double precision := pi() * 6371008.7714;
+  radius CONSTANT double precision := least(p_radius_m, half_way); -- least skips null: everything
+  reach CONSTANT double precision := radius * 1.0001 + 1;
+  chord CONSTANT double precision := 2 * sin(least(radius / half_way, 1) * pi() / 2) * 1.000001 + 0.0000001;
+BEGIN
+  CASE memsvc.places_by()
+  WHEN 'postgis' THEN
+    RETURN QUERY
+    SELECT l.location_id, l.node_id, memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude)
+    FROM locations AS l
+    WHERE l.user_id = asker
+      AND public.ST_DWithin(
+        public.geography(public.ST_MakePoint(l.longitude, l.latitude)),
+        public.geography(public.ST_MakePoint(p_longitude, p_latitude)), reach, false
+      )
+      AND memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude) <= radius
+      AND memsvc.location_counts(l, p_box, p_from, p_to, known)
+      AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
+        EXISTS (
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to = 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+        ) OR (p_known_at IS NOT NULL AND EXISTS (
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to < 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+            AND v.recorded_to > known
+        ))
+      )))
+    ORDER BY public.geography(public.ST_MakePoint(l.longitude, l.latitude))
+      OPERATOR(public.<->) public.geography(public.ST_MakePoint(p_longitude, p_latitude))
+    LIMIT p_limit;
+  WHEN 'cube' THEN
+    RETURN QUERY
+    SELECT l.location_id, l.node_id, memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude)
+    FROM locations AS l
+    WHERE l.user_id = asker
+      AND public.cube(ARRAY[
+        cosd(l.latitude) * cosd(l.longitude), cosd(l.latitude) * sind(l.longitude), sind(l.latitude)
+      ]) OPERATOR(public.<@) public.cube_enlarge(public.cube(ARRAY[
+        cosd(p_latitude) * cosd(p_longitude), cosd(p_latitude) * sind(p_longitude), sind(p_latitude)
+      ]), chord, 3)
+      AND memsvc.metres_between(p_latitude, p_longitude, l.latitude, l.longitude) <= radius
+      AND memsvc.location_counts(l, p_box, p_from, p_to, known)
+      AND (p_types IS NULL OR l.node_id = ANY (p_fitting) OR (l.node_id <> ALL (p_merged) AND (
+        EXISTS (
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to = 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+        ) OR (p_known_at IS NOT NULL AND EXISTS (
+          SELECT FROM (
+            SELECT o.* FROM node_versions AS o
+            WHERE o.user_id = asker AND o.node_id = ANY (ARRAY[l.node_id]) AND o.recorded_to < 'infinity'
+            ORDER BY o.node_id OFFSET 0
+          ) AS v
+          WHERE v.type = ANY (p_types) AND v.valid_from < p_to AND v.valid_to > p_from AND v.recorded_from <= known
+            AND v.recorded_to > known
+        ))
+      )))
+    ORDER BY public.cube(ARRAY[
+      cosd(l.latitude) * cosd(l.longitude), cosd(l.latitude) * sind(l.longitude), sind(l.latitude)
+    ]) OPERATOR(public.<->) public.cube(ARRAY[
+      cosd(p_latitude) * cosd(p_longitude), cosd(p_latitude) * sind(p_longitude), sind(p_latitude)
+    ])
+    LIMIT p_limit;
+  ELSE
+    RAISE EXCEPTION 'neither PostGIS nor cube is here' USING ERRCODE = 'feature_not_supported';
+  END CASE;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) IS 'One user''s locations around a point, the nearest first.';
 
 CREATE FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, node_id uuid, reach double precision, distance integer)
     LANGUAGE plpgsql STABLE ROWS 50
@@ -7763,6 +8337,14 @@ ALTER FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal in
 
 COMMENT ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) IS 'Digest of a message''s identity, for tombstones.';
 
+CREATE FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((((2)::numeric * 6371008.7714))::double precision * asin(sqrt(LEAST((1)::double precision, (power(sin((radians((p_other_latitude - p_latitude)) / (2)::double precision)), (2)::double precision) + ((cos(radians(p_latitude)) * cos(radians(p_other_latitude))) * power(sin((radians((p_other_longitude - p_longitude)) / (2)::double precision)), (2)::double precision)))))));
+
+ALTER FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) IS 'Metres between two points along a great circle.';
+
 CREATE FUNCTION memsvc.model_spending(p_since timestamp with time zone) RETURNS TABLE(day date, task text, model text, calls bigint, answered bigint, tokens_in bigint, tokens_out bigint, ms bigint, cost numeric)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -7785,6 +8367,14 @@ END;
 ALTER FUNCTION memsvc.model_spending(p_since timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) IS 'Calls of the language model since a moment by day, task and model, over all users: counts, tokens, time, cost.';
+
+CREATE FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN isfinite(p_moment) THEN to_char((p_moment AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text) ELSE NULL::text END;
+
+ALTER FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) IS 'A moment in UTC as text; null where it is infinite.';
 
 CREATE FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, evidence text[])
     LANGUAGE plpgsql STABLE ROWS 5
@@ -7945,61 +8535,6 @@ $_$;
 ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) IS 'What could be a name in a query.';
-
-CREATE TABLE memsvc.node_types (
-    name text NOT NULL,
-    category text NOT NULL,
-    description text NOT NULL,
-    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
-    parent text,
-    status text DEFAULT 'core'::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    proposed_by text,
-    proposed_at timestamp with time zone,
-    decided_by text,
-    decided_at timestamp with time zone,
-    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
-    CONSTRAINT node_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
-    CONSTRAINT node_types_described CHECK ((btrim(description) <> ''::text)),
-    CONSTRAINT node_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
-    CONSTRAINT node_types_shape CHECK ((name ~ '^[A-Z][A-Za-z0-9]{0,59}$'::text)),
-    CONSTRAINT node_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
-);
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN category SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN description SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN parent SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.node_types ALTER COLUMN reason SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.node_types FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.node_types OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.node_types IS 'Ontology: what a node can be. The core, the same for everybody, and what users added for themselves.';
-
-COMMENT ON COLUMN memsvc.node_types.name IS 'For example Person.';
-
-COMMENT ON COLUMN memsvc.node_types.category IS 'entity, knowledge, record, derived or procedure.';
-
-COMMENT ON COLUMN memsvc.node_types.description IS 'What belongs under it, and what does not.';
-
-COMMENT ON COLUMN memsvc.node_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
-
-COMMENT ON COLUMN memsvc.node_types.parent IS 'The core type that it refines; null: none.';
-
-COMMENT ON COLUMN memsvc.node_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
-
-COMMENT ON COLUMN memsvc.node_types.reason IS 'Why it was proposed, for people.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.node_types.proposed_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_by IS 'Who approved, rejected or deprecated it last.';
-
-COMMENT ON COLUMN memsvc.node_types.decided_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.node_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
 
 CREATE TABLE memsvc.nodes (
     user_id uuid NOT NULL,
@@ -8384,6 +8919,53 @@ ALTER FUNCTION memsvc.naming_words(p_query text, p_language text) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.naming_words(p_query text, p_language text) IS 'The words of a query by which it can name who speaks.';
 
+CREATE FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) RETURNS TABLE(canonical_id uuid, node_id uuid, location_id uuid, label text, type text, latitude double precision, longitude double precision, radius_m double precision, metres double precision, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
+  merged_nodes uuid[] := '{}'; -- those for which others stand
+  fitting uuid[] := '{}'; -- of these, the ones for which a node of such a type stands
+BEGIN
+  IF merged AND p_types IS NOT NULL THEN
+    merged_nodes := ARRAY(
+      SELECT m.node_id FROM merges AS m
+      WHERE m.user_id = p_user_id AND m.recorded_from <= known AND (m.recorded_to = 'infinity' OR m.recorded_to > known)
+    );
+    fitting := ARRAY(
+      SELECT r.node_id FROM memsvc.resolve_nodes(p_user_id, merged_nodes, p_known_at) AS r
+      WHERE r.canonical_id IN (
+        SELECT s.node_id FROM memsvc.node_states(p_user_id, merged_nodes, NULL, p_known_at) AS s
+        WHERE s.type = ANY (p_types) AND s.valid_from < p_to AND s.valid_to > p_from
+      )
+    );
+  END IF;
+  RETURN QUERY
+  WITH found AS MATERIALIZED (
+    SELECT m.* FROM memsvc.match_locations(
+      p_user_id, p_latitude, p_longitude, p_radius_m, p_box, p_types, merged_nodes, fitting, p_from, p_to, p_known_at,
+      p_limit
+    ) AS m
+  )
+  SELECT c.canonical_id, l.node_id, l.location_id, c.label, c.type, l.latitude, l.longitude, l.radius_m, f.metres,
+    l.valid_from, l.valid_to, l.recorded_from, nullif(l.recorded_to, 'infinity')
+  FROM found AS f
+  INNER JOIN locations AS l ON l.user_id = p_user_id AND l.location_id = f.location_id
+  INNER JOIN memsvc.node_cards(p_user_id, ARRAY(SELECT DISTINCT n.node_id FROM found AS n), p_as_of, p_known_at) AS c
+    ON c.node_id = l.node_id
+  ORDER BY f.metres, l.location_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) IS 'What is near a point, the nearest first.';
+
 CREATE FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, hop integer, parent_id uuid, version_id uuid, truncated boolean)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -8594,6 +9176,46 @@ $$;
 ALTER FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) IS 'The node that a recall is about, as it is drawn.';
+
+CREATE FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(canonical_id uuid, node_id uuid, location_id uuid, latitude double precision, longitude double precision, radius_m double precision, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT s.canonical_id,
+     v.node_id,
+     v.location_id,
+     v.latitude,
+     v.longitude,
+     v.radius_m,
+     v.asserted_by,
+     v.valid_from,
+     v.valid_to,
+     v.recorded_from,
+     v.recorded_to
+    FROM (memsvc.same_nodes(node_locations.p_user_id, node_locations.p_nodes, node_locations.p_known_at) s(canonical_id, node_id)
+      CROSS JOIN LATERAL ( SELECT o.user_id,
+             o.location_id,
+             o.node_id,
+             o.latitude,
+             o.longitude,
+             o.radius_m,
+             o.asserted_by,
+             o.derived_from,
+             o.valid_from,
+             o.valid_to,
+             o.recorded_from,
+             o.recorded_to
+            FROM memsvc.locations o
+           WHERE ((o.user_id = node_locations.p_user_id) AND (o.node_id = s.node_id) AND (o.recorded_from <= COALESCE(node_locations.p_known_at, 'infinity'::timestamp with time zone)) AND ((o.recorded_to = 'infinity'::timestamp with time zone) OR (o.recorded_to > node_locations.p_known_at)) AND ((node_locations.p_as_of IS NULL) OR ((o.valid_from <= node_locations.p_as_of) AND (o.valid_to > node_locations.p_as_of))))
+          OFFSET 0) v)
+   ORDER BY v.valid_from DESC, v.location_id;
+END;
+
+ALTER FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Where nodes and all that are the same are, at a valid and a recorded time.';
 
 CREATE FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(node_id uuid, links bigint)
     LANGUAGE plpgsql STABLE ROWS 50
@@ -9300,7 +9922,15 @@ ALTER FUNCTION memsvc.pause_model(p_name text, p_paused boolean) OWNER TO memsvc
 
 COMMENT ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) IS 'Pauses or resumes a model that is being built.';
 
-CREATE FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) RETURNS TABLE(links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], merges uuid[], edges uuid[], nodes uuid[], reduced uuid[])
+CREATE FUNCTION memsvc.places_by() RETURNS text
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (to_regclass('memsvc.locations_geography'::text) IS NOT NULL) THEN 'postgis'::text WHEN (to_regclass('memsvc.locations_cube'::text) IS NOT NULL) THEN 'cube'::text ELSE NULL::text END;
+
+ALTER FUNCTION memsvc.places_by() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.places_by() IS 'The extension by which places are searched; null: none.';
+
+CREATE FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) RETURNS TABLE(links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], locations uuid[], merges uuid[], edges uuid[], nodes uuid[], reduced uuid[])
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -9314,9 +9944,10 @@ BEGIN
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'edge'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'place'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}')
-  INTO node_versions, edge_versions, aliases, merges, reduced
+  INTO node_versions, edge_versions, aliases, locations, merges, reduced
   FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
 
   edge_versions := edge_versions || ARRAY(
@@ -9327,6 +9958,9 @@ BEGIN
       SELECT v.version_id FROM memsvc.node_versions AS v WHERE v.user_id = p_user_id AND v.node_id = p_node_id
     );
     aliases := ARRAY(SELECT a.alias_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id);
+    locations := ARRAY(
+      SELECT a.location_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id
+    );
     merges := ARRAY(
       SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.node_id = p_node_id
       UNION
@@ -9342,6 +9976,8 @@ BEGIN
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (edge_versions)
     UNION
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = ANY (aliases)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = ANY (locations)
     UNION
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.merge_id = ANY (merges)
     UNION
@@ -9366,6 +10002,8 @@ BEGIN
     UNION
     SELECT a.node_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.alias_id = ANY (aliases)
     UNION
+    SELECT a.node_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.location_id = ANY (locations)
+    UNION
     SELECT n.node_id FROM memsvc.merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
     WHERE m.user_id = p_user_id AND m.merge_id = ANY (merges)
     UNION
@@ -9385,6 +10023,9 @@ BEGIN
     ) AND NOT EXISTS (
       SELECT FROM memsvc.aliases AS a
       WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.alias_id NOT IN (SELECT unnest(aliases))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.locations AS a
+      WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.location_id NOT IN (SELECT unnest(locations))
     ) AND NOT EXISTS (
       SELECT FROM memsvc.edges AS e
       WHERE e.user_id = p_user_id AND e.from_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
@@ -10047,7 +10688,7 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT ( SELECT COALESCE(jsonb_object_agg(c.key, c.value), '{}'::jsonb) AS "coalesce"
-            FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', num_nonnulls(s.source_id), 'embeddings', ( SELECT count(*) AS count
+            FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'locations', cardinality(p.locations), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', num_nonnulls(s.source_id), 'embeddings', ( SELECT count(*) AS count
                     FROM memsvc.embeddings e
                    WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.passage_id = ANY (s.passages)))), 'memory_signals', ( SELECT count(*) AS count
                     FROM memsvc.memory_signals m
@@ -10088,12 +10729,188 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                    WHERE (known.passages <= (t.passages)::numeric)))) c(key, value)
            WHERE (c.value > '0'::jsonb)) AS "coalesce"
     FROM (memsvc.erasure_scope(preview_erasure.p_user_id, preview_erasure.p_kind, preview_erasure.p_subject_id, NULL::integer) s(passages, source_id, edges, node_id)
-      CROSS JOIN LATERAL memsvc.plan_erasure(preview_erasure.p_user_id, s.passages, s.source_id, s.edges, s.node_id) p(links, node_versions, edge_versions, aliases, merges, edges, nodes, reduced));
+      CROSS JOIN LATERAL memsvc.plan_erasure(preview_erasure.p_user_id, s.passages, s.source_id, s.edges, s.node_id) p(links, node_versions, edge_versions, aliases, locations, merges, edges, nodes, reduced));
 END;
 
 ALTER FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'What erasing would remove now, by table.';
+
+CREATE FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  members CONSTANT uuid[] := ARRAY(SELECT DISTINCT s.node_id FROM memsvc.same_nodes(p_user_id, p_nodes) AS s);
+  moved uuid[];
+  along uuid[];
+BEGIN
+  IF members <> '{}' THEN
+    WITH before AS MATERIALIZED (
+      DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = p_user_id AND d.node_id = ANY (members)
+      RETURNING d.node_id, d.id
+    )
+    SELECT array_agg(v.node_id) INTO moved
+    FROM memsvc.vertices_of(p_user_id, members) AS v
+    LEFT JOIN before AS b ON b.node_id = v.canonical_id
+    LEFT JOIN memsvc.resolve_nodes(p_user_id, members, p_before) AS r ON r.node_id = v.node_id
+    WHERE p_before IS NULL OR r.canonical_id <> v.canonical_id OR b.id::text IS DISTINCT FROM
+      ag_catalog._graphid(ag_catalog._label_id('memory', v.label::name), v.gid)::text;
+    PERFORM memsvc.store_vertices(p_user_id, members);
+  END IF;
+  IF moved IS NOT NULL THEN
+    SELECT array_agg(e.version_id) INTO along
+    FROM (
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = ANY (moved) AND v.recorded_to = 'infinity'
+      UNION
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = ANY (moved) AND v.recorded_to = 'infinity'
+    ) AS e
+    WHERE e.version_id <> ALL (p_opened);
+  END IF;
+  IF p_closed <> '{}' OR along IS NOT NULL THEN
+    DELETE FROM memory._ag_label_edge AS d WHERE d.user_id = p_user_id AND d.version_id = ANY (p_closed || along);
+  END IF;
+  IF p_opened <> '{}' OR along IS NOT NULL THEN
+    PERFORM memsvc.store_edges(p_user_id, p_opened || along);
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) IS 'Brings the projection of a user up to date after some nodes and edges changed.';
+
+CREATE FUNCTION memsvc.project_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  mine CONSTANT uuid := new.user_id;
+  moment CONSTANT timestamptz := new.recorded_at;
+BEGIN
+  IF moment < now() - interval '1 minute' THEN
+    RETURN NULL;
+  END IF;
+  PERFORM memsvc.lock_projection(mine);
+  PERFORM memsvc.project(
+    mine,
+    ARRAY(
+      SELECT v.node_id FROM node_versions AS v WHERE v.user_id = mine AND v.recorded_from = moment
+      UNION
+      SELECT v.node_id FROM node_versions AS v
+      WHERE v.user_id = mine AND v.recorded_to = moment AND v.recorded_to < 'infinity'
+      UNION
+      SELECT n.node_id FROM merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+      WHERE m.user_id = mine AND m.recorded_from = moment
+      UNION
+      SELECT n.node_id FROM merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+      WHERE m.user_id = mine AND m.recorded_to = moment AND m.recorded_to < 'infinity'
+    ),
+    ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = mine AND v.recorded_to = moment AND v.recorded_to < 'infinity'
+    ),
+    ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = mine AND v.recorded_from = moment AND v.recorded_to = 'infinity'
+    ),
+    moment - interval '1 microsecond'
+  );
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.project_change() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_change() IS 'Trigger: what a change did to the graph, in the projection.';
+
+CREATE FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) RETURNS uuid
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  batch uuid[];
+BEGIN
+  IF memsvc.has_projection() THEN
+    batch := ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+        AND v.recorded_to = 'infinity'
+      ORDER BY v.version_id LIMIT p_limit
+    );
+    PERFORM memsvc.store_edges(p_user_id, batch);
+  END IF;
+  RETURN batch[cardinality(batch)];
+END
+$$;
+
+ALTER FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) IS 'Stores edges of some versions; the last one.';
+
+CREATE FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  batch uuid[];
+  last bigint;
+BEGIN
+  IF memsvc.has_projection() THEN
+    SELECT array_agg(b.node_id), max(b.gid) INTO batch, last
+    FROM (
+      SELECT n.node_id, n.gid FROM nodes AS n WHERE n.user_id = p_user_id AND n.gid > coalesce(p_after, -1)
+      ORDER BY n.gid LIMIT p_limit
+    ) AS b;
+    PERFORM memsvc.store_vertices(p_user_id, batch);
+  END IF;
+  RETURN last;
+END
+$$;
+
+ALTER FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) IS 'Stores vertices of some nodes; the last gid.';
+
+CREATE FUNCTION memsvc.project_remains() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  mine uuid;
+  nodes uuid[];
+BEGIN
+  IF TG_TABLE_NAME = 'merges' THEN
+    SELECT min(g.user_id::text)::uuid, array_agg(DISTINCT n.node_id) INTO mine, nodes
+    FROM gone AS g CROSS JOIN unnest(ARRAY[g.node_id, g.canonical_id]) AS n (node_id);
+  ELSE
+    SELECT min(g.user_id::text)::uuid, array_agg(DISTINCT g.node_id) INTO mine, nodes FROM gone AS g;
+  END IF;
+  IF EXISTS (SELECT FROM users AS u WHERE u.user_id = mine AND u.erasing_since IS NULL) THEN
+    PERFORM memsvc.lock_projection(mine);
+    PERFORM memsvc.project(mine, nodes, '{}', '{}', NULL);
+  ELSE
+    DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = mine AND d.node_id = ANY (nodes);
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.project_remains() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_remains() IS 'Trigger: what is left of nodes whose versions or merges were deleted.';
 
 CREATE FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) RETURNS void
     LANGUAGE plpgsql
@@ -10244,6 +11061,38 @@ ALTER FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of times
 
 COMMENT ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'A message by chance, the same for the same seed and data.';
 
+CREATE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer DEFAULT 5000) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  node bigint;
+  version uuid;
+BEGIN
+  IF NOT memsvc.has_projection() THEN
+    RETURN;
+  END IF;
+  PERFORM memsvc.lock_projection(p_user_id);
+  DELETE FROM memory._ag_label_edge AS d WHERE d.user_id = p_user_id;
+  DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = p_user_id;
+  LOOP
+    node := memsvc.project_more_nodes(p_user_id, node, p_batch);
+    EXIT WHEN node IS NULL;
+  END LOOP;
+  LOOP
+    version := memsvc.project_more_edges(p_user_id, version, p_batch);
+    EXIT WHEN version IS NULL;
+  END LOOP;
+  PERFORM memsvc.require_identity(p_user_id);
+END
+$$;
+
+ALTER FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) IS 'Makes the projection of a user anew.';
+
 CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) RETURNS TABLE(passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamp with time zone, words double precision, words_rank bigint, matched_terms text[], matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision, other_rank bigint, node_id uuid, reach double precision, distance integer)
     LANGUAGE sql STABLE ROWS 150
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -10369,6 +11218,46 @@ ALTER FUNCTION memsvc.says_i(p_query text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.says_i(p_query text) IS 'Whether a query speaks of the one who asks.';
 
+CREATE FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.passage_id = p_passage_id AND l.stance = 'supports' AND l.recorded_from <= known
+      AND (l.recorded_to = 'infinity' OR l.recorded_to > known) AND (
+        l.node_id = ANY (p_nodes)
+        OR (l.node_version_id IS NOT NULL AND EXISTS (
+          SELECT FROM node_versions AS v
+          WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id AND v.node_id = ANY (p_nodes)
+        ))
+        OR (l.edge_version_id IS NOT NULL AND EXISTS (
+          SELECT FROM edge_versions AS v
+          WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id
+            AND (v.from_node = ANY (p_nodes) OR v.to_node = ANY (p_nodes))
+        ))
+        OR (l.alias_id IS NOT NULL AND EXISTS (
+          SELECT FROM aliases AS v
+          WHERE v.user_id = p_user_id AND v.alias_id = l.alias_id AND v.node_id = ANY (p_nodes)
+        ))
+        OR (l.location_id IS NOT NULL AND EXISTS (
+          SELECT FROM locations AS v
+          WHERE v.user_id = p_user_id AND v.location_id = l.location_id AND v.node_id = ANY (p_nodes)
+        ))
+      )
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'Whether a passage supports something that is known about some nodes.';
+
 CREATE FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (p_valid_to <= p_now) THEN (1)::double precision ELSE (((1)::double precision - power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM (p_now - p_recorded)))::double precision, (0)::double precision) / ((730)::double precision * (86400)::double precision)), (1000)::double precision)))) / (2)::double precision) END;
@@ -10434,7 +11323,7 @@ ALTER FUNCTION memsvc.z_score(p_value double precision, p_mean double precision,
 
 COMMENT ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) IS 'How many standard deviations a value lies above the mean; 0 where all are alike or there is none.';
 
-CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb DEFAULT '{}'::jsonb, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_tokens bit[] DEFAULT NULL::"bit"[], p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec, p_nodes uuid[] DEFAULT '{}'::uuid[], p_hops integer DEFAULT 1, p_begins timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_ends timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_order text DEFAULT NULL::text, p_facts boolean DEFAULT true, p_candidates integer DEFAULT 64, p_late integer DEFAULT 30, p_except uuid[] DEFAULT '{}'::uuid[]) RETURNS TABLE(memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[], matched text[], confidence double precision, met jsonb)
+CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb DEFAULT '{}'::jsonb, p_form text DEFAULT 'stemmed'::text, p_language text DEFAULT 'english'::text, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_model_id smallint DEFAULT NULL::smallint, p_vector public.halfvec DEFAULT NULL::public.halfvec, p_tokens bit[] DEFAULT NULL::"bit"[], p_other_model_id smallint DEFAULT NULL::smallint, p_other_vector public.halfvec DEFAULT NULL::public.halfvec, p_nodes uuid[] DEFAULT '{}'::uuid[], p_hops integer DEFAULT 1, p_begins timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_ends timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[], p_order text DEFAULT NULL::text, p_facts boolean DEFAULT true, p_candidates integer DEFAULT 64, p_late integer DEFAULT 30, p_except uuid[] DEFAULT '{}'::uuid[], p_near uuid[] DEFAULT NULL::uuid[]) RETURNS TABLE(memory_id uuid, kind text, rank bigint, score double precision, arms jsonb, factors jsonb, path text[], matched text[], confidence double precision, met jsonb)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -10476,10 +11365,14 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM memsvc.expand_names(recall.p_user_id, recall.p_nodes, recall.p_hops, 10, recall.p_as_of, recall.p_known_at) e(node_id, distance, reach, path)
            WHERE (recall.p_nodes <> '{}'::uuid[])
          ), goal AS MATERIALIZED (
-          SELECT COALESCE(array_agg(r.node_id), '{}'::uuid[]) AS nodes,
-             array_agg(r.reach) AS reach,
-             array_agg(r.distance) AS distances
-            FROM reached r
+          SELECT (array_agg(r.node_id) FILTER (WHERE (r.node_id IS NOT NULL)) || n.nodes) AS nodes,
+             (array_agg(r.reach) FILTER (WHERE (r.node_id IS NOT NULL)) || n.reach) AS reach,
+             (array_agg(r.distance) FILTER (WHERE (r.node_id IS NOT NULL)) || n.distances) AS distances
+            FROM (( SELECT COALESCE(recall.p_near, '{}'::uuid[]) AS nodes,
+                     array_fill((1)::double precision, ARRAY[COALESCE(cardinality(recall.p_near), 0)]) AS reach,
+                     array_fill(2, ARRAY[COALESCE(cardinality(recall.p_near), 0)]) AS distances) n
+              LEFT JOIN reached r ON (true))
+           GROUP BY n.nodes, n.reach, n.distances
          ), candidate AS MATERIALIZED (
           SELECT c.passage_id,
              c.source_id,
@@ -10502,7 +11395,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM ((asked a
               CROSS JOIN goal g)
               CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, a.said_to, recall.p_as_of, recall.p_known_at, ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision)), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, g.nodes, g.reach, g.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
-           WHERE (c.passage_id <> ALL (recall.p_except))
+           WHERE ((c.passage_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR memsvc.speaks_of(recall.p_user_id, c.passage_id, recall.p_near, recall.p_known_at)))
          ), spread AS MATERIALIZED (
           SELECT avg(COALESCE(c.words, (0)::double precision)) AS words_mean,
              stddev_pop(COALESCE(c.words, (0)::double precision)) AS words_spread,
@@ -10602,7 +11495,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              0,
              false,
              f_1.node_id,
-             r.reach,
+             COALESCE(r.reach, (1)::double precision) AS "coalesce",
              f_1.distance,
              f_1.words,
                  CASE
@@ -10632,7 +11525,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
               JOIN memsvc.edge_versions v ON (((v.user_id = recall.p_user_id) AND (v.version_id = f_1.version_id))))
               CROSS JOIN spread s)
               LEFT JOIN reached r ON ((r.node_id = f_1.node_id)))
-           WHERE (f_1.version_id <> ALL (recall.p_except))
+           WHERE ((f_1.version_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR (v.from_node = ANY (recall.p_near)) OR (v.to_node = ANY (recall.p_near))))
          ), weighed AS MATERIALIZED (
           SELECT m.memory_id,
              m.kind,
@@ -10860,9 +11753,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
    ORDER BY f.place;
 END;
 
-ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';
+COMMENT ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) IS 'Recall: memories that matter for a query, best first, with what each arm found and each factor gave.';
 
 CREATE FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) RETURNS void
     LANGUAGE plpgsql
@@ -11286,7 +12179,7 @@ CREATE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id
           SELECT DISTINCT v.kind,
              v.id
             FROM (memsvc.source_links l
-              CROSS JOIN LATERAL ( VALUES ('node'::text,l.node_version_id), ('edge'::text,l.edge_version_id), ('alias'::text,l.alias_id), ('merge'::text,l.merge_id)) v(kind, id))
+              CROSS JOIN LATERAL ( VALUES ('node'::text,l.node_version_id), ('edge'::text,l.edge_version_id), ('alias'::text,l.alias_id), ('place'::text,l.location_id), ('merge'::text,l.merge_id)) v(kind, id))
            WHERE ((l.user_id = spoken_for.p_user_id) AND (l.passage_id = ANY (spoken_for.p_passages)) AND (l.stance = 'supports'::text) AND (l.recorded_to = 'infinity'::timestamp with time zone) AND (v.id IS NOT NULL))
          ), other AS MATERIALIZED (
           SELECT s_1.kind,
@@ -11295,7 +12188,7 @@ CREATE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id
                     FROM memsvc.passages p
                    WHERE ((spoken_for.p_source_id IS NOT NULL) AND (p.user_id = spoken_for.p_user_id) AND (p.passage_id = k.passage_id)))), false) AS inside
             FROM (spoken s_1
-              CROSS JOIN LATERAL memsvc.links_of(spoken_for.p_user_id, s_1.kind, s_1.id) k(user_id, link_id, passage_id, span_from, span_to, node_id, node_version_id, edge_version_id, alias_id, merge_id, stance, confidence, asserted_by, recorded_from, recorded_to))
+              CROSS JOIN LATERAL memsvc.links_of(spoken_for.p_user_id, s_1.kind, s_1.id) k(user_id, link_id, passage_id, span_from, span_to, node_id, node_version_id, edge_version_id, alias_id, merge_id, stance, confidence, asserted_by, recorded_from, recorded_to, location_id))
            WHERE ((k.stance = 'supports'::text) AND (NOT (k.passage_id IN ( SELECT unnest(spoken_for.p_passages) AS unnest))))
          )
   SELECT s.kind,
@@ -11337,6 +12230,48 @@ ALTER FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at ti
 
 COMMENT ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'The nodes that stand for some nodes, each once.';
 
+CREATE FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $_$
+DECLARE
+  stored bigint;
+  inserts CONSTANT text := (
+    SELECT string_agg(format(
+      ', %1$I AS (INSERT INTO memory.%2$I (id, start_id, end_id, properties, user_id, version_id) '
+      'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.number), '
+      'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.start_label::name), w.start_gid), '
+      'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.end_label::name), w.end_gid), '
+      'ag_catalog.agtype_in(textout(w.properties)), $1, w.version_id FROM wanted AS w WHERE w.label = %2$L '
+      'ON CONFLICT DO NOTHING)',
+      'stored_' || d.label, d.label
+    ), '')
+    FROM (
+      SELECT DISTINCT coalesce(l.label, memsvc.other_label('edge')) AS label
+      FROM (
+        SELECT DISTINCT v.type
+        FROM unnest(p_versions) AS w (version_id)
+        CROSS JOIN LATERAL (
+          SELECT o.type FROM edge_versions AS o WHERE o.user_id = p_user_id AND o.version_id = w.version_id OFFSET 0
+        ) AS v
+      ) AS used
+      LEFT JOIN memsvc.labels_of(p_user_id, 'edge') AS l ON l.type = used.type
+    ) AS d
+  );
+BEGIN
+  IF inserts IS NULL THEN
+    RETURN 0;
+  END IF;
+  EXECUTE 'WITH wanted AS MATERIALIZED (SELECT * FROM memsvc.edges_wanted($1, $2))' || inserts
+    || ' SELECT count(*) FROM wanted' INTO stored USING p_user_id, p_versions;
+  RETURN stored;
+END
+$_$;
+
+ALTER FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) IS 'Stores the edges of these versions; how many.';
+
 CREATE FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL::text[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -11377,6 +12312,36 @@ $$;
 ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) IS 'Stores vectors and token vectors; how many passages got something new.';
+
+CREATE FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $_$
+DECLARE
+  stored bigint;
+  inserts CONSTANT text := (
+    SELECT string_agg(format(
+      ', %1$I AS (INSERT INTO memory.%2$I (id, properties, user_id, node_id) '
+      'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.gid), '
+      'ag_catalog.agtype_in(textout(w.properties)), $1, w.node_id FROM wanted AS w WHERE w.label = %2$L '
+      'ON CONFLICT DO NOTHING)',
+      'stored_' || d.label, d.label
+    ), '')
+    FROM (SELECT DISTINCT v.label FROM memsvc.vertices_of(p_user_id, p_nodes) AS v) AS d
+  );
+BEGIN
+  IF inserts IS NULL THEN
+    RETURN 0;
+  END IF;
+  EXECUTE 'WITH wanted AS MATERIALIZED (SELECT * FROM memsvc.vertices_wanted($1, $2))' || inserts
+    || ' SELECT count(*) FROM wanted' INTO stored USING p_user_id, p_nodes;
+  RETURN stored;
+END
+$_$;
+
+ALTER FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
 CREATE FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
     LANGUAGE plpgsql STABLE ROWS 500
@@ -11651,6 +12616,7 @@ BEGIN
       (SELECT v.recorded_from FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.node_version_id),
       (SELECT v.recorded_from FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = l.edge_version_id),
       (SELECT v.recorded_from FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = l.alias_id),
+      (SELECT v.recorded_from FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = l.location_id),
       (SELECT m.recorded_from FROM merges AS m WHERE m.user_id = p_user_id AND m.merge_id = l.merge_id)
     ) < undone;
   RETURN QUERY SELECT change.change_id, change.recorded_at;
@@ -11930,6 +12896,9 @@ BEGIN
     v.recorded_to
   FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_version_id
   UNION ALL
+  SELECT 'place', v.node_id, v.node_id, v.node_id, '', memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
+  FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = p_version_id
+  UNION ALL
   SELECT 'edge', v.from_node, v.edge_id, CASE WHEN t.functional THEN v.from_node ELSE v.edge_id END,
     CASE WHEN t.functional THEN v.type ELSE '' END, memsvc.content_of(v), v.valid_from, v.valid_to, v.recorded_to
   FROM edge_versions AS v
@@ -11958,6 +12927,10 @@ BEGIN
     RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, NULL, NULL::uuid, v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from, v.recorded_to
     FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = p_id;
+  WHEN 'place' THEN
+    RETURN QUERY SELECT v.node_id, memsvc.content_of(v), NULL::uuid, NULL, NULL::uuid, v.asserted_by, v.valid_from,
+      v.valid_to, v.recorded_from, v.recorded_to
+    FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = p_id;
   WHEN 'edge' THEN
     RETURN QUERY SELECT v.edge_id, memsvc.content_of(v), v.from_node, v.type, v.to_node, v.asserted_by, v.valid_from,
       v.valid_to, v.recorded_from, v.recorded_to
@@ -11973,6 +12946,69 @@ $$;
 ALTER FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) IS 'What one version, name or merge says, with its times.';
+
+CREATE FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, canonical_id uuid, gid bigint, label text, type text, name text, description text, data jsonb, importance real, valid_from timestamp with time zone, valid_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  asked uuid[] := p_nodes;
+  standing uuid[] := p_nodes;
+  canonical uuid[] := p_nodes;
+  stored uuid[] := p_nodes;
+BEGIN
+  IF memsvc.any_merges(p_user_id) THEN
+    SELECT array_agg(r.node_id), array_agg(r.canonical_id) INTO asked, standing
+    FROM memsvc.resolve_nodes(p_user_id, p_nodes) AS r;
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
+    FROM memsvc.same_nodes(p_user_id, p_nodes) AS s;
+  END IF;
+  RETURN QUERY
+  WITH card AS MATERIALIZED (
+    SELECT DISTINCT ON (g.canonical_id) g.canonical_id, v.type, v.label, v.description, v.data, v.importance,
+      v.valid_from, v.valid_to
+    FROM unnest(canonical, stored) AS g (canonical_id, node_id)
+    CROSS JOIN LATERAL (
+      SELECT o.* FROM node_versions AS o
+      WHERE o.user_id = p_user_id AND o.node_id = g.node_id AND o.recorded_to = 'infinity' OFFSET 0
+    ) AS v
+    ORDER BY g.canonical_id, v.valid_to DESC, v.node_id = g.canonical_id DESC, v.valid_from DESC, v.version_id
+  ),
+  labelled AS MATERIALIZED (
+    SELECT t.type, t.label FROM memsvc.labels_of(p_user_id, 'node') AS t
+  )
+  SELECT DISTINCT ON (a.node_id) a.node_id, a.canonical_id, n.gid, coalesce(l.label, memsvc.other_label('node')),
+    c.type, c.label, c.description, c.data, c.importance, c.valid_from, c.valid_to
+  FROM unnest(asked, standing) AS a (node_id, canonical_id)
+  CROSS JOIN LATERAL (
+    SELECT o.gid FROM nodes AS o WHERE o.user_id = p_user_id AND o.node_id = a.canonical_id OFFSET 0
+  ) AS n
+  LEFT JOIN card AS c ON c.canonical_id = a.canonical_id
+  LEFT JOIN labelled AS l ON l.type = c.type;
+END
+$$;
+
+ALTER FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) IS 'For each node the vertex that shows it.';
+
+CREATE FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, gid bigint, label text, properties text)
+    LANGUAGE sql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT v.node_id,
+     v.gid,
+     v.label,
+     ((jsonb_strip_nulls(jsonb_build_object('id', v.node_id, 'type', v.type, 'name', v.name, 'description', NULLIF(v.description, ''::text), 'importance', v.importance, 'valid_from', memsvc.moment_shown(v.valid_from), 'valid_to', memsvc.moment_shown(v.valid_to))) || COALESCE(jsonb_build_object('data', memsvc.data_shown(v.data)), '{}'::jsonb)))::text AS text
+    FROM memsvc.vertices_of(vertices_wanted.p_user_id, vertices_wanted.p_nodes) v(node_id, canonical_id, gid, label, type, name, description, data, importance, valid_from, valid_to)
+   WHERE (v.node_id = v.canonical_id);
+END;
+
+ALTER FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) IS 'Vertices that there should be of these nodes.';
 
 CREATE FUNCTION memsvc.weighted_pairs(p_user_id uuid) RETURNS TABLE(node_id uuid, other_id uuid, facts bigint, weight double precision)
     LANGUAGE plpgsql STABLE ROWS 10000
@@ -12212,6 +13248,20 @@ BEGIN
   )
   WHERE w.kind = 'alias' AND w.action IN ('write', 'past');
 
+  INSERT INTO locations (
+    user_id, location_id, node_id, latitude, longitude, radius_m, asserted_by, derived_from, valid_from, valid_to,
+    recorded_from, recorded_to
+  )
+  SELECT p_user_id, w.version_id, w.subject, (w.content ->> 'latitude')::double precision,
+    (w.content ->> 'longitude')::double precision, (w.content ->> 'radius_m')::double precision,
+    coalesce(w.asserted_by, p_actor), w.derived_from, w.valid_from, w.valid_to, p_at,
+    CASE w.action WHEN 'past' THEN p_at ELSE 'infinity' END
+  FROM jsonb_to_recordset(p_plan) AS w (
+    action text, kind text, subject uuid, version_id uuid, derived_from uuid, content jsonb, asserted_by text,
+    valid_from timestamptz, valid_to timestamptz
+  )
+  WHERE w.kind = 'place' AND w.action IN ('write', 'past');
+
   INSERT INTO edge_versions (
     user_id, version_id, edge_id, from_node, type, to_node, functional, fact, data, weight, confidence, asserted_by,
     derived_from, valid_from, valid_to, recorded_from, recorded_to
@@ -12409,72 +13459,6 @@ ALTER TABLE memsvc.dramatiq_queue ALTER COLUMN "position" ADD GENERATED BY DEFAU
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE memsvc.edge_types (
-    name text NOT NULL,
-    category text NOT NULL,
-    from_types text[] NOT NULL,
-    to_types text[] NOT NULL,
-    functional boolean DEFAULT false NOT NULL,
-    description text NOT NULL,
-    user_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
-    parent text,
-    status text DEFAULT 'core'::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    proposed_by text,
-    proposed_at timestamp with time zone,
-    decided_by text,
-    decided_at timestamp with time zone,
-    own_user_id uuid GENERATED ALWAYS AS (NULLIF(user_id, '00000000-0000-0000-0000-000000000000'::uuid)) STORED,
-    CONSTRAINT edge_types_core CHECK (((user_id = '00000000-0000-0000-0000-000000000000'::uuid) = (status = 'core'::text))),
-    CONSTRAINT edge_types_described CHECK ((btrim(description) <> ''::text)),
-    CONSTRAINT edge_types_proposed CHECK ((((status = 'core'::text) = (proposed_by IS NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)))),
-    CONSTRAINT edge_types_shape CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,59}$'::text)),
-    CONSTRAINT edge_types_status CHECK ((status = ANY (ARRAY['core'::text, 'proposed'::text, 'approved'::text, 'rejected'::text, 'deprecated'::text])))
-);
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN category SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN from_types SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN to_types SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN description SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN parent SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.edge_types ALTER COLUMN reason SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.edge_types FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.edge_types OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.edge_types IS 'Ontology: how two nodes can be related. The core, the same for everybody, and what users added for themselves.';
-
-COMMENT ON COLUMN memsvc.edge_types.name IS 'For example LIVES_IN.';
-
-COMMENT ON COLUMN memsvc.edge_types.category IS 'social, place, time, preference, work, logic, provenance or general.';
-
-COMMENT ON COLUMN memsvc.edge_types.from_types IS 'Node types it may start at; empty: any.';
-
-COMMENT ON COLUMN memsvc.edge_types.to_types IS 'Node types it may end at; empty: any.';
-
-COMMENT ON COLUMN memsvc.edge_types.functional IS 'True: one current value for each start node, so a new one closes the old.';
-
-COMMENT ON COLUMN memsvc.edge_types.description IS 'How the sentence reads.';
-
-COMMENT ON COLUMN memsvc.edge_types.user_id IS 'Owner; all zeros: the core, the same for everybody.';
-
-COMMENT ON COLUMN memsvc.edge_types.parent IS 'The core type that it refines; null: none.';
-
-COMMENT ON COLUMN memsvc.edge_types.status IS 'core; proposed: it waits and cannot be used; approved; rejected; deprecated: what has it keeps it, nothing new gets it.';
-
-COMMENT ON COLUMN memsvc.edge_types.reason IS 'Why it was proposed, for people.';
-
-COMMENT ON COLUMN memsvc.edge_types.proposed_by IS 'Who proposed it: user, app, or the name of an extractor.';
-
-COMMENT ON COLUMN memsvc.edge_types.proposed_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.edge_types.decided_by IS 'Who approved, rejected or deprecated it last.';
-
-COMMENT ON COLUMN memsvc.edge_types.decided_at IS 'When.';
-
-COMMENT ON COLUMN memsvc.edge_types.own_user_id IS 'The owner again, null for the core: what refers to users, so that no type outlives its owner.';
 
 ALTER TABLE memsvc.edges ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME memsvc.edges_gid_seq
@@ -13675,6 +14659,12 @@ ALTER TABLE ONLY memsvc.identity_keys
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (user_id, job_id);
 
+ALTER TABLE ONLY memsvc.locations
+    ADD CONSTRAINT locations_one_at_a_time EXCLUDE USING gist (user_id WITH =, node_id WITH =, tstzrange(valid_from, valid_to) WITH &&, tstzrange(recorded_from, recorded_to) WITH &&);
+
+ALTER TABLE ONLY memsvc.locations
+    ADD CONSTRAINT locations_pkey PRIMARY KEY (user_id, location_id);
+
 ALTER TABLE ONLY memsvc.memory_signals
     ADD CONSTRAINT memory_signals_pkey PRIMARY KEY (user_id, memory_id);
 
@@ -13846,6 +14836,12 @@ CREATE INDEX jobs_ended ON memsvc.jobs USING btree (state, finished_at) WHERE (s
 
 CREATE UNIQUE INDEX jobs_one_pending ON memsvc.jobs USING btree (user_id, kind, subject_id) WHERE (state = 'pending'::text);
 
+CREATE INDEX locations_closed ON memsvc.locations USING btree (user_id, recorded_to) WHERE (recorded_to < 'infinity'::timestamp with time zone);
+
+CREATE INDEX locations_of_node ON memsvc.locations USING btree (user_id, node_id, valid_from);
+
+CREATE INDEX locations_recorded ON memsvc.locations USING btree (user_id, recorded_from);
+
 CREATE INDEX memory_signals_important ON memsvc.memory_signals USING btree (user_id, importance) WHERE (importance IS NOT NULL);
 
 CREATE INDEX memory_signals_lately ON memsvc.memory_signals USING btree (user_id, last_recalled_at) WHERE (last_recalled_at IS NOT NULL);
@@ -13925,6 +14921,8 @@ CREATE UNIQUE INDEX sleep_runs_open ON memsvc.sleep_runs USING btree (user_id, t
 CREATE INDEX source_links_of_alias ON memsvc.source_links USING btree (user_id, alias_id) WHERE (alias_id IS NOT NULL);
 
 CREATE INDEX source_links_of_edge_version ON memsvc.source_links USING btree (user_id, edge_version_id) WHERE (edge_version_id IS NOT NULL);
+
+CREATE INDEX source_links_of_location ON memsvc.source_links USING btree (user_id, location_id) WHERE (location_id IS NOT NULL);
 
 CREATE INDEX source_links_of_merge ON memsvc.source_links USING btree (user_id, merge_id) WHERE (merge_id IS NOT NULL);
 
@@ -14057,6 +15055,9 @@ ALTER TABLE ONLY memsvc.fact_reviews
 ALTER TABLE ONLY memsvc.jobs
     ADD CONSTRAINT jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
 
+ALTER TABLE ONLY memsvc.locations
+    ADD CONSTRAINT locations_user_id_node_id_fkey FOREIGN KEY (user_id, node_id) REFERENCES memsvc.nodes(user_id, node_id);
+
 ALTER TABLE ONLY memsvc.memory_signals
     ADD CONSTRAINT memory_signals_user_id_passage_id_fkey FOREIGN KEY (user_id, passage_id) REFERENCES memsvc.passages(user_id, passage_id);
 
@@ -14110,6 +15111,9 @@ ALTER TABLE ONLY memsvc.schedules
 
 ALTER TABLE ONLY memsvc.sleep_runs
     ADD CONSTRAINT sleep_runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES memsvc.users(user_id);
+
+ALTER TABLE ONLY memsvc.source_links
+    ADD CONSTRAINT source_links_location_fkey FOREIGN KEY (user_id, location_id) REFERENCES memsvc.locations(user_id, location_id);
 
 ALTER TABLE ONLY memsvc.source_links
     ADD CONSTRAINT source_links_user_id_alias_id_fkey FOREIGN KEY (user_id, alias_id) REFERENCES memsvc.aliases(user_id, alias_id);
@@ -14197,6 +15201,8 @@ CREATE POLICY candidate_rows ON memsvc.edge_versions FOR SELECT TO memsvc_recall
 
 CREATE POLICY candidate_rows ON memsvc.embeddings FOR SELECT TO memsvc_recall USING (true);
 
+CREATE POLICY candidate_rows ON memsvc.locations FOR SELECT TO memsvc_recall USING (true);
+
 CREATE POLICY candidate_rows ON memsvc.node_versions FOR SELECT TO memsvc_recall USING (true);
 
 CREATE POLICY candidate_rows ON memsvc.passages FOR SELECT TO memsvc_recall USING (true);
@@ -14265,6 +15271,8 @@ ALTER TABLE memsvc.identity_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.jobs ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE memsvc.locations ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE memsvc.memory_signals ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.merges ENABLE ROW LEVEL SECURITY;
@@ -14312,6 +15320,8 @@ CREATE POLICY own_rows ON memsvc.extractions TO memsvc_eraser, memsvc_app, memsv
 CREATE POLICY own_rows ON memsvc.fact_reviews TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+
+CREATE POLICY own_rows ON memsvc.locations TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 CREATE POLICY own_rows ON memsvc.memory_signals TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
@@ -14493,6 +15503,7 @@ GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
@@ -14600,11 +15611,13 @@ GRANT SELECT,DELETE ON TABLE memsvc.merges TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.merges TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
@@ -14707,6 +15720,9 @@ GRANT ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_af
 REVOKE ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reader;
@@ -14724,6 +15740,18 @@ GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsv
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_recall;
 
+GRANT SELECT,INSERT ON TABLE memsvc.locations TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.locations TO memsvc_reader;
+GRANT SELECT ON TABLE memsvc.locations TO memsvc_recall;
+GRANT SELECT,DELETE ON TABLE memsvc.locations TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.locations TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_reader;
@@ -14738,6 +15766,7 @@ GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.core_user_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_recall;
@@ -14770,6 +15799,10 @@ GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+
+REVOKE ALL ON FUNCTION memsvc.data_shown(p_data jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.data_shown(p_data jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.data_shown(p_data jsonb) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer) TO memsvc_app;
@@ -14868,6 +15901,10 @@ REVOKE ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.embedding_models TO memsvc_reader;
@@ -14971,11 +16008,15 @@ GRANT ALL ON FUNCTION memsvc.fold_recalls(p_user_id uuid, p_limit integer) TO me
 
 REVOKE ALL ON FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.forget_edges() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.forget_vertices() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 
@@ -15021,6 +16062,36 @@ GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from time
 GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.graph_diff(p_user_id uuid, p_axis text, p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_after_at timestamp with time zone, p_after_kind text, p_after_subject uuid, p_after_form text, p_limit integer) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.other_label(p_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.other_label(p_kind text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.other_label(p_kind text) TO memsvc_eraser;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.edge_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.edge_types TO memsvc_eraser;
+
+GRANT UPDATE(description) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.edge_types TO memsvc_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
+
+GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
+
+GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.graph_labels() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.graph_page(p_user_id uuid, p_part text, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -15048,6 +16119,12 @@ REVOKE ALL ON FUNCTION memsvc.has_exact_words(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.has_projection() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_cypher;
 
 REVOKE ALL ON FUNCTION memsvc.signs() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.signs() TO memsvc_app;
@@ -15117,6 +16194,10 @@ GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out 
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_reader;
@@ -15140,7 +16221,16 @@ GRANT ALL ON FUNCTION memsvc.live_end() TO memsvc_app;
 REVOKE ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
 
@@ -15157,6 +16247,10 @@ REVOKE ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_langua
 GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_locations(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_merged uuid[], p_fitting uuid[], p_from timestamp with time zone, p_to timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -15205,8 +16299,17 @@ REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_or
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.moment_shown(p_moment timestamp with time zone) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -15217,18 +16320,6 @@ REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_recall;
-
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.node_types TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.node_types TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.node_types TO memsvc_eraser;
-
-GRANT UPDATE(description) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(status) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_by) ON TABLE memsvc.node_types TO memsvc_app;
-
-GRANT UPDATE(decided_at) ON TABLE memsvc.node_types TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
@@ -15283,6 +16374,11 @@ GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO mems
 GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.naming_words(p_query text, p_language text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.nearby(p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision, p_box double precision[], p_types text[], p_from timestamp with time zone, p_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_limit integer) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -15303,6 +16399,11 @@ GRANT ALL ON FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of 
 
 REVOKE ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.node_in_focus(p_user_id uuid, p_recall_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
@@ -15368,6 +16469,11 @@ GRANT ALL ON FUNCTION memsvc.paths_through(p_near uuid[], p_far uuid[], p_reache
 
 REVOKE ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.pause_model(p_name text, p_paused boolean) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.places_by() FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_eraser;
@@ -15459,6 +16565,20 @@ GRANT UPDATE(passages) ON TABLE memsvc.terms TO memsvc_eraser;
 REVOKE ALL ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uuid[], p_opened uuid[], p_before timestamp with time zone) TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.project_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.project_remains() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) TO memsvc_app;
 
@@ -15466,6 +16586,9 @@ REVOKE ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_app;
@@ -15486,6 +16609,11 @@ REVOKE ALL ON FUNCTION memsvc.says_i(p_query text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) TO memsvc_app;
@@ -15522,10 +16650,10 @@ GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double pre
 GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[]) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_weights jsonb, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_model_id smallint, p_vector public.halfvec, p_tokens bit[], p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_hops integer, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_order text, p_facts boolean, p_candidates integer, p_late integer, p_except uuid[], p_near uuid[]) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.refuse_change(p_code text, p_position integer, p_message text) TO memsvc_app;
@@ -15596,8 +16724,16 @@ GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_know
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -15670,6 +16806,14 @@ GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uui
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.vertices_wanted(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_reader;
@@ -15709,18 +16853,6 @@ GRANT SELECT ON TABLE memsvc.conversations TO memsvc_reader;
 
 GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.daily_activity TO memsvc_reader;
-
-GRANT SELECT,INSERT,DELETE ON TABLE memsvc.edge_types TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.edge_types TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.edge_types TO memsvc_eraser;
-
-GRANT UPDATE(description) ON TABLE memsvc.edge_types TO memsvc_app;
-
-GRANT UPDATE(status) ON TABLE memsvc.edge_types TO memsvc_app;
-
-GRANT UPDATE(decided_by) ON TABLE memsvc.edge_types TO memsvc_app;
-
-GRANT UPDATE(decided_at) ON TABLE memsvc.edge_types TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.extractions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.extractions TO memsvc_reader;

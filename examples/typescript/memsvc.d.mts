@@ -91,6 +91,7 @@ export type LinkEnded = { link_id: string; ended: boolean };
 export type LinkIn = { from_node: string; to_node: string; relation: "extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal"; strength?: number; reason?: string; evidence?: Array<Evidence> };
 export type LinkedNote = { note_id: string; title: string; text: string; kind: string; tags: Array<string>; distance: number; relations: Array<"extends" | "contradicts" | "supports" | "example_of" | "part_of" | "relates_to" | "answers" | "caused_by" | "temporal">; path: Array<string>; strength: number };
 export type Location = { asserted_by: string; valid_from: string | null; valid_to: string | null; recorded_from: string; recorded_to: string | null; canonical_id: string; node_id: string; location_id: string; latitude: number; longitude: number; radius_m: number };
+export type Locations = { items: Array<Location> };
 export type MatchedNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; name: string; match: "exact" | "prefix" | "word" | "part" };
 export type Me = { user: User; node_id: string; label: string; aliases: Array<string>; scopes: Array<string> };
 export type Meaning = { node_id: string; type: string; label: string; evidence: Array<string> };
@@ -202,7 +203,7 @@ export type api_controllers_erasures_Preview = { kind: string; counts: Record<st
 export type events_Event = { event_id: string; kind: "passages.added" | "source.completed" | "memory.erased" | "graph.changed" | "memory.recalled" | "profile.changed"; subject_id: string; recorded_at: string; cursor: string };
 export type extract_preview_Preview = { extractor: string; facts: Array<Previewed>; nodes: Array<NewNode> };
 export type graph_describe_ShownNode = { node_id: string; type: string | null; label: string | null; description: string; importance: number | null; holds: boolean; asked: string; merged_into: string | null; data: Record<string, unknown>; same: Array<SameNode>; versions: Array<ShownState>; aliases: Array<ShownName>; facts: Array<ShownFact>; facts_cursor: string | null };
-export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
+export type read_Event = { at: string; event: "written" | "closed"; kind: "node" | "edge" | "alias" | "place" | "merge"; id: string; subject: string; content: Record<string, unknown>; asserted_by: string; valid_from: string | null; valid_to: string | null; change_id: string | null; changed_by: string | null };
 export class Memsvc {
   constructor(url: string, options?: Options);
   /** Read a context block. */
@@ -352,7 +353,7 @@ export class Memsvc {
   /** Everything that was recorded of a node. */
   nodeHistory(input: { path: { "node_id": string }; query?: { "before"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_read_Event_>;
   /** Where a node is, and was. */
-  nodeLocations(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Array<Location>>;
+  nodeLocations(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Locations>;
   /** Say where a node is. */
   locateNode(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: PlaceFields }): Promise<Change>;
   /** A node is not there any more, or never was. */

@@ -21,6 +21,7 @@ from litestar.params import ParameterKwarg
 from memsvc import observe
 from memsvc.errors import (
     BodyTooSlowError,
+    CapabilityMissingError,
     ConversationUnknownError,
     CursorExpiredError,
     ForbiddenError,
@@ -217,6 +218,9 @@ SHOWN: dict[int, MemsvcError] = {
     410: CursorExpiredError(),
     413: TextTooLongError(row=0, field="text"),
     429: RateLimitedError(retry_after=12),
+    501: CapabilityMissingError(
+        "Places cannot be searched: the database has neither PostGIS nor cube.", capability="places"
+    ),
     502: UpstreamError(),
     503: OverloadedError(),
     504: UpstreamTimeoutError(),

@@ -69,6 +69,13 @@ class Near(msgspec.Struct, frozen=True, kw_only=True):
     recorded_to: datetime | None
 
 
+class Locations(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a node is and was."""
+
+    items: list[Location]
+    """The newest valid time first."""
+
+
 class Nearby(msgspec.Struct, frozen=True, kw_only=True):
     """What is near."""
 

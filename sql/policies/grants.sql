@@ -31,8 +31,7 @@ memsvc.node_labels, memsvc.facts_current, memsvc.facts_history, memsvc.timeline,
 memsvc.sources_status, memsvc.erasures, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
 memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
-memsvc.analysis_runs, memsvc.analysis_results
-memsvc.locations
+memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
 TO memsvc_app, memsvc_reader;
 GRANT SELECT ON memsvc.tombstones, memsvc.schema_version, memsvc.applied_sql TO memsvc_app;
 GRANT SELECT ON
@@ -47,8 +46,7 @@ memsvc.edge_versions, memsvc.merges, memsvc.source_links, memsvc.node_types, mem
 memsvc.tombstones, memsvc.recall_events, memsvc.memory_signals, memsvc.token_vectors,
 memsvc.extractions, memsvc.fact_reviews, memsvc.model_calls, memsvc.duplicate_candidates,
 memsvc.sleep_runs, memsvc.profile_versions, memsvc.profile_evidence, memsvc.used_tickets, memsvc.answered_requests,
-memsvc.analysis_runs, memsvc.analysis_results
-memsvc.locations
+memsvc.analysis_runs, memsvc.analysis_results, memsvc.locations
 TO memsvc_app;
 GRANT UPDATE (recorded_to) ON
 memsvc.node_versions, memsvc.aliases, memsvc.edge_versions, memsvc.merges, memsvc.source_links,

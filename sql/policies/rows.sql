@@ -22,8 +22,8 @@ BEGIN
     'outbox', 'users', 'embeddings', 'token_vectors', 'schedules', 'changes', 'edges', 'edge_versions', 'merges',
     'source_links', 'node_types', 'edge_types', 'erasures', 'recall_events', 'memory_signals',
     'extractions', 'fact_reviews', 'model_calls', 'duplicate_candidates', 'sleep_runs',
-    'profile_versions', 'profile_evidence', 'used_tickets', 'answered_requests', 'analysis_runs', 'analysis_results'
-    'profile_versions', 'profile_evidence', 'used_tickets', 'answered_requests', 'locations'
+    'profile_versions', 'profile_evidence', 'used_tickets', 'answered_requests', 'analysis_runs', 'analysis_results',
+    'locations'
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(

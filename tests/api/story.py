@@ -60,6 +60,8 @@ async def played(stage: Stage) -> None:
     await chatting(stage)
     await graph(stage, world)
     await changing(stage, world)
+    await places(stage, world)
+    await analysis(stage)
     await notes(stage)
     await profile(stage)
     await ontology(stage)
@@ -169,6 +171,27 @@ async def changing(stage: Stage, world: Homes) -> None:
     await patch(user, f"/v1/facts/{edge}", confidence=0.8)
     retracted = await post(user, f"/v1/facts/{edge}/retract")
     await user.post(f"/v1/changes/{retracted['change_id']}/undo")
+
+
+async def places(stage: Stage, world: Homes) -> None:
+    """Where things are."""
+    user = stage.user
+    where = f"/v1/nodes/{world.lyon}/location"
+    await post(user, where, latitude=45.764, longitude=4.8357, radius_m=6_000)
+    await get(user, where)
+    await get(user, "/v1/nearby", lat=45.75, lon=4.85, radius=10_000)
+    await get(user, "/v1/nearby", lat=45.75, lon=4.85, k=1, format="geojson")
+    await user.delete(where)
+
+
+async def analysis(stage: Stage) -> None:
+    """The graph as a whole."""
+    user = stage.user
+    asked = await post(user, "/v1/analysis/hubs")
+    await stage.work()
+    await get(user, "/v1/analysis/runs")
+    await get(user, f"/v1/analysis/runs/{asked['run']['run_id']}")
+    await get(user, f"/v1/analysis/runs/{asked['run']['run_id']}/results")
 
 
 async def notes(stage: Stage) -> None:

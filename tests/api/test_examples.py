@@ -17,7 +17,9 @@ from tests.api.recorded import Recorder
 from tests.api.story import Stage, played
 from tests.api.test_documentation import operations
 
-WRITE = os.environ.get("MEMSVC_TEST_EXAMPLES") == "write"
+NOT_HERE = {"askCypher"}
+"""Operations that the embedded server cannot answer; their examples are written by hand."""
+WRITE = os.environ.get("MEMSVC_TEST_ANSWERS") == "write"
 
 
 @pytest.fixture
@@ -59,10 +61,11 @@ async def test_every_operation_answers_as_its_examples_say(document: dict[str, A
         client.event_hooks["response"] = [recorder]
     await played(stage)
     every = {operation["operationId"]: operation for _, _, operation in operations(document)}
-    assert recorder.answered == set(every)
-    if WRITE:
-        examples.FILE.write_bytes(msgspec.json.format(msgspec.json.encode(recorder.answers, order="sorted")) + b"\n")
+    assert recorder.answered == set(every) - NOT_HERE
     told = msgspec.json.decode(examples.FILE.read_bytes())
+    if WRITE:
+        told = {name: answers for name, answers in told.items() if name in NOT_HERE} | recorder.answers
+        examples.FILE.write_bytes(msgspec.json.format(msgspec.json.encode(told, order="sorted")) + b"\n")
     wrong = []
     for name, answers in recorder.answers.items():
         for status, values in answers.items():

@@ -34,17 +34,17 @@ async def test_a_location_is_written_read_ended_and_taken_back(ada: httpx.AsyncC
     first = good(await ada.post(where, json=home, headers=key))
     assert good(await ada.post(where, json=home, headers=key)) == first
     good(await ada.post(where, json={"latitude": 45.76, "longitude": 4.84, "valid_from": "2026-03-01T00:00:00Z"}))
-    found = good(await ada.get(where))
+    found = good(await ada.get(where))["items"]
     assert [(one["latitude"], one["valid_from"], one["valid_to"]) for one in found] == [
         (45.76, "2026-03-01T00:00:00Z", None),
         (52.52, None, "2026-03-01T00:00:00Z"),
     ]
-    assert [one["radius_m"] for one in good(await ada.get(where, params={"as_of": "2026-02-01"}))] == [25]
+    assert [one["radius_m"] for one in good(await ada.get(where, params={"as_of": "2026-02-01"}))["items"]] == [25]
     ended = good(await ada.delete(where, params={"ended_at": "2026-04-01T00:00:00Z"}))
     assert ended["results"][0]["outcome"] == "closed"
-    assert good(await ada.get(where))[0]["valid_to"] == "2026-04-01T00:00:00Z"
+    assert good(await ada.get(where))["items"][0]["valid_to"] == "2026-04-01T00:00:00Z"
     good(await ada.delete(where))
-    assert good(await ada.get(where)) == []
+    assert good(await ada.get(where)) == {"items": []}
     kinds = {event["kind"] for event in good(await ada.get(f"/v1/nodes/{node}/history"))["items"]}
     assert kinds == {"node", "place"}
     diff = good(await ada.get("/v1/graph/diff", params={"from": "2026-01-01", "kind": "place", "axis": "valid"}))

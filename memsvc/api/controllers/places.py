@@ -20,7 +20,7 @@ from memsvc.errors import InvalidPlaceError
 from memsvc.graph import history
 from memsvc.graph.history import Change
 from memsvc.graph.operations import Close, Operation, Retract, Thread
-from memsvc.graph.places import Location, Nearby, area, as_geojson, locations, nearby
+from memsvc.graph.places import Locations, Nearby, area, as_geojson, locations, nearby
 from memsvc.sources.moments import read_as_of, read_known_at, read_moment
 
 GEOJSON = "application/geo+json"
@@ -73,15 +73,16 @@ class LocationController(Controller):
             QueryParameter(description="Where it was then: ISO 8601. Every time, where it is not given."),
         ] = None,
         known_at: KnownAtParameter = None,
-    ) -> list[Location]:
+    ) -> Locations:
         """Look."""
-        return await locations(
+        found = await locations(
             reader.db,
             reader.owner,
             node_id,
             as_of=read_as_of(as_of or "always", reader.owner),
             known_at=read_known_at(known_at, reader.owner),
         )
+        return Locations(items=found)
 
     @delete(
         status_code=200,
