@@ -34,7 +34,7 @@ test: $(BIN)/.installed ## All tests, on a private PostgreSQL that they start an
 
 test-full: $(BIN)/.installed ## All tests on the full server: PostgreSQL 18 with AGE and PostGIS, beside the system (Debian, root)
 	@$(BIN)/python -m ops.postgres image > /dev/null
-	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 full-up: $(BIN)/.installed ## Start the full server for trials; prints the URL of its database memsvc (ARGS="--data FOLDER")
 	@$(BIN)/python -m ops.postgres up $(ARGS)
@@ -42,8 +42,9 @@ full-up: $(BIN)/.installed ## Start the full server for trials; prints the URL o
 full-down: $(BIN)/.installed ## Stop it; its data stay
 	@$(BIN)/python -m ops.postgres down $(ARGS)
 
-test-leaks: $(BIN)/.installed ## All ways by which one user could see another's memories: REST, SQL, Cypher; and that each wall is needed
-	@$(BIN)/python -m pytest -n 2 tests/cypher/test_leaks.py tests/api/test_isolation.py tests/sql/test_isolation.py \
+test-leaks: $(BIN)/.installed ## On the full server: all ways by which one user could see another's memories: REST, SQL, Cypher; and that each wall is needed
+	@$(BIN)/python -m ops.postgres image > /dev/null
+	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -n $(WORKERS) tests/cypher/test_leaks.py tests/api/test_isolation.py tests/sql/test_isolation.py \
 		tests/sql/test_identity.py tests/sql/test_privileges.py tests/sql/test_mutations.py $(ARGS)
 
 lint: $(BIN)/.installed ## ruff and sqlfluff
@@ -61,7 +62,7 @@ types: $(BIN)/.installed ## mypy, strict, over source and tests
 layers: $(BIN)/.installed ## Imports point down only
 	@$(BIN)/lint-imports --no-logo
 
-check: lint types layers test test-full ## Everything that CI runs
+check: lint types layers test test-full ## All that there is to check; CI runs a part of test-full
 
 schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
 	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql

@@ -265,6 +265,10 @@ class Settings(BaseSettings):
     def _stored_secrets(self) -> dict[str, str]:
         return read_or_make_secrets(self.data_dir / "secrets.json")
 
+    def has_secret(self, name: str) -> bool:
+        """Whether one of ``SECRET_NAMES`` is given or kept; nothing is made."""
+        return getattr(self, name) is not None or (self.data_dir / "secrets.json").exists()
+
     def secret(self, name: str) -> str:
         """One of ``SECRET_NAMES``: the given value, else the one that this data folder keeps."""
         given: SecretStr | None = getattr(self, name)

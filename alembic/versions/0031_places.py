@@ -59,7 +59,7 @@ ALTER TABLE memsvc.locations ALTER COLUMN latitude SET STATISTICS 0, ALTER COLUM
 ALTER TABLE memsvc.locations ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 """
 
-# Links are many: the new checks hold for all of them, and are looked at without keeping writers out.
+# Links are many: the new checks hold for all of them. Everybody waits while they are looked at, seconds for millions.
 LINKS = """
 ALTER TABLE memsvc.source_links
   ADD COLUMN location_id uuid,

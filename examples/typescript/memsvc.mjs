@@ -128,7 +128,7 @@ export class MemsvcError extends Error {
 }
 
 /** What is done once for each Idempotency-Key. */
-const ONCE = new Set(["addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey"]);
+const ONCE = new Set(["addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode"]);
 
 export class Memsvc {
   #url;

@@ -17,6 +17,7 @@ import msgspec
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc import observe
 from memsvc.access.users import Owner, owner_of
 from memsvc.analysis import structure
 from memsvc.analysis.anomalies import anomalies
@@ -28,6 +29,7 @@ from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
 from memsvc.errors import (
     ContendedError,
     InvalidRequestError,
+    JobFailedError,
     JobTimeoutError,
     MemsvcError,
     NodeUnknownError,
@@ -185,6 +187,10 @@ async def _work(db: Database, owner: Owner, run: AnalysisRun) -> None:
     except (MemsvcError, TimeoutError) as error:
         code = error.code if isinstance(error, MemsvcError) else JobTimeoutError.code
         values |= {"error_code": code, "seconds": time.monotonic() - began}
+        statement = query("fail_analysis")
+    except Exception as error:  # noqa: BLE001 - an open run would hold up all that were asked for after it
+        observe.logger().error("analysis failed", kind=run.kind, error=type(error).__name__, exc_info=error)
+        values |= {"error_code": JobFailedError.code, "seconds": time.monotonic() - began}
         statement = query("fail_analysis")
 
     async def end(connection: AsyncConnection) -> None:

@@ -216,7 +216,7 @@ def create_app(
             reranker,
             extractors or Extractors(settings),
             Upstream(settings),
-            cypher_database(opened.engine.url, settings),
+            cypher_database(opened.engine.url, settings) if settings.has_secret("cypher_password") else None,
         )
         app.state["service"] = service
         hub = Hub(opened, most=settings.live_connections, most_of_user=settings.live_per_user)

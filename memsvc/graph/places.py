@@ -33,7 +33,7 @@ MOMENT = timedelta(microseconds=1)
 MOST_NODES = 500
 """So many locations of an area tell what recall may speak of."""
 BOX_SIDES = 4
-FULL_TURN = 360.0
+FULL_TURN, EDGE = 360.0, 180.0
 
 
 class Location(Version, frozen=True, kw_only=True):
@@ -139,7 +139,10 @@ def _sides(box: Sequence[float]) -> tuple[float, float, float, float]:
         )
     for side in (west, east):
         longitude(side, "box")
-    return low, -180.0 if west == 180 else float(west), high, 180.0 if east == -180 else float(east)  # noqa: PLR2004 - one meridian
+    on_the_edge = abs(west) == abs(east) == EDGE
+    if on_the_edge and (west, east) != (-EDGE, EDGE):  # that meridian alone, by either of its names
+        return low, -EDGE, high, -EDGE
+    return low, -EDGE if west == EDGE else float(west), high, EDGE if east == -EDGE else float(east)
 
 
 def _around(box: tuple[float, float, float, float]) -> Area:

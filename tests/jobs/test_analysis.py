@@ -251,6 +251,20 @@ async def test_runs_are_asked_for_once_done_in_turn_and_trimmed(
         await analyse(db, other, "pagerank", [seed])
 
 
+async def test_a_run_that_breaks_in_an_unforeseen_way_bars_no_other(
+    db: Database, owner: Owner, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_given: object) -> Found:
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(runs.ANALYSES, "hubs", broken)
+    asked = [(await ask(db, owner, kind))[1] for kind in ("hubs", "orphans")]
+    for _ in asked:
+        await run_due(db, {"analyse": all_steps(settings, None)["analyse"]})
+    first, second = [await get_run(db, owner.user_id, run.run_id) for run in asked]
+    assert (first.state, first.error_code, second.state) == ("failed", "job_failed", "done")
+
+
 async def test_a_run_that_fails_says_why_and_bars_no_other(
     db: Database, owner: Owner, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

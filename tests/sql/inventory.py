@@ -22,8 +22,7 @@ INSERTED = {
     "embeddings", "token_vectors", "schedules", "changes", "edges", "edge_versions", "merges", "source_links",
     "tombstones", "recall_events", "memory_signals", "extractions", "fact_reviews", "model_calls",
     "duplicate_candidates", "sleep_runs", "profile_versions", "profile_evidence", "used_tickets", "answered_requests",
-    "analysis_runs", "analysis_results", *ONTOLOGY,
-    "locations", *ONTOLOGY,
+    "analysis_runs", "analysis_results", "locations", *ONTOLOGY,
 }  # fmt: skip
 UPDATED = {
     **{name: {"description", "status", "decided_by", "decided_at"} for name in ONTOLOGY},

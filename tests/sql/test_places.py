@@ -247,6 +247,9 @@ async def test_a_box_may_cross_the_antimeridian_and_hold_a_pole(db: Database, ow
             (175, -20, 180, -10): {"Line", "Suva"},
             (-180, -20, -170, -10): {"Apia", "Line"},
             (180, -20, -170, -10): {"Apia", "Line"},
+            (180, -20, 180, -10): {"Line"},
+            (180, -20, -180, -10): {"Line"},
+            (-180, -20, -180, -10): {"Line"},
             (-10, -90, 10, -80): {"Pole"},
             (-180, -90, 180, 90): {"Suva", "Apia", "Line", "Pole", "Zero"},
         }.items():

@@ -89,7 +89,7 @@ class LocationController(Controller):
         operation_id="endLocation",
         summary="A node is not there any more, or never was",
         description="With ended_at: it was where it was until then. Without: it never was there, at no time. Both stay "
-        "in the history; POST /v1/forget erases.",
+        "in the history; DELETE of its message erases.",
         response_description="The change; outcome unchanged: it was nowhere anyway.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=WRITER,
