@@ -394,14 +394,13 @@ COMMENT ON COLUMN memsvc.corpora.passages IS 'N of BM25.';
 
 COMMENT ON COLUMN memsvc.corpora.length IS 'Sum of document lengths; divided by passages it is avgdl of BM25.';
 
-CREATE FUNCTION memsvc.all_users_sizes() RETURNS TABLE(kind text, at_least bigint, users bigint, passages numeric)
+CREATE FUNCTION memsvc.all_users_sizes() RETURNS TABLE(kind text, at_least bigint, users bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT c.kind,
      (((10)::numeric ^ floor(log(c.passages))))::bigint AS int8,
-     count(*) AS count,
-     sum(c.passages) AS sum
+     ((count(*) / memsvc.least_group()) * memsvc.least_group())
     FROM ( SELECT k.user_id,
              k.kind,
              (max(k.passages))::numeric AS passages
@@ -16769,6 +16768,7 @@ REVOKE ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) FROM P
 GRANT ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_cypher;
 GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.user_tables() FROM PUBLIC;

@@ -72,6 +72,8 @@ class State:
     """Of which text it was made; empty where its making was cut off."""
     kept: bool
     """Changes are projected into it."""
+    version: str = ""
+    """Of AGE; empty without."""
 
 
 def state(connection: psycopg.Connection) -> State:
@@ -89,7 +91,7 @@ def state(connection: psycopg.Connection) -> State:
         lacks = "only a superuser can keep age's functions from everybody"
     elif "age" not in [name.strip(' "') for name in (preloaded or "").split(",")]:
         lacks = "age is not in shared_preload_libraries"
-    return State(lacks, there, mark or "", kept)
+    return State(lacks, there, mark or "", kept, version or "")
 
 
 def missing() -> CapabilityMissingError:
@@ -120,7 +122,7 @@ def is_current(connection: psycopg.Connection, settings: Settings, revision: str
     found = state(connection)
     if settings.cypher != "on" and not wanted(found, settings):
         return not found.there and not found.kept
-    return found.mark == _mark(revision)
+    return found.mark == _mark(revision, found.version) and found.kept
 
 
 def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, report: Callable[[str], None]) -> None:
@@ -141,25 +143,27 @@ def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, 
             report("Cypher's graph is removed")
             remove(connection, drop=not found.lacks)
         return
-    if found.mark == _mark(revision):
+    scripts = [path.read_text(encoding="utf-8") for path in _scripts()]
+    with connection.transaction():  # every time: an update of AGE grants to everybody, and a dump has no roles
+        connection.execute(scripts[0].encode(), prepare=False)
+    mark = _mark(revision, found.version)
+    if found.mark == mark and found.kept:
         return
     report("Cypher's graph")
     labels = _labels(connection)
-    scripts = [path.read_text(encoding="utf-8") for path in _scripts()]
-    with connection.transaction():
-        connection.execute(scripts[0].encode(), prepare=False)
     with _as_owner(connection):
         connection.execute(scripts[1].encode(), prepare=False)
-    if found.mark.split()[:2] != _mark(revision).split()[:2] or _labels(connection) != labels:
+    if not found.kept or found.mark.split()[:2] != mark.split()[:2] or _labels(connection) != labels:
         rebuild(connection, settings, report=report)
     with _as_owner(connection):
-        connection.execute(
-            sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(GRAPH), sql.Literal(_mark(revision)))
-        )
+        connection.execute(sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(GRAPH), sql.Literal(mark)))
 
 
 def remove(connection: psycopg.Connection, *, drop: bool = True) -> None:
-    """Stop projecting; with ``drop`` the graph goes too, for which AGE must be there."""
+    """Stop projecting; with ``drop`` the graph goes too, for which AGE must be there. Its rows go in any case.
+
+    Rows that nobody keeps would outlive the erasing of what they show.
+    """
     with _as_owner(connection):
         for name, table in TRIGGERS:
             connection.execute(
@@ -167,6 +171,30 @@ def remove(connection: psycopg.Connection, *, drop: bool = True) -> None:
             )
         if drop:
             connection.execute("SELECT ag_catalog.drop_graph('memory', true)")
+        else:
+            _empty(connection)
+
+
+def _empty(connection: psycopg.Connection) -> None:
+    """Delete all rows of the graph, as its owner, and let nobody look at it until it is made anew."""
+    graph = sql.Identifier(GRAPH)
+    tables = connection.execute(
+        "SELECT c.relname FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+        "INNER JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id' "
+        "WHERE n.nspname = 'memory' AND c.relkind = 'r'"
+    ).fetchall()
+    for (name,) in tables:
+        table = sql.Identifier(GRAPH, name)
+        connection.execute(sql.SQL("ALTER TABLE {} NO FORCE ROW LEVEL SECURITY").format(table))
+        connection.execute(sql.SQL("DELETE FROM ONLY {}").format(table))
+        connection.execute(sql.SQL("ALTER TABLE {} FORCE ROW LEVEL SECURITY").format(table))
+    if tables:
+        connection.execute(
+            sql.SQL("REVOKE ALL ON SCHEMA {} FROM memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser").format(
+                graph
+            )
+        )
+        connection.execute(sql.SQL("COMMENT ON SCHEMA {} IS NULL").format(graph))
 
 
 def rebuild(
@@ -199,11 +227,11 @@ def _scripts() -> list[Path]:
     return sorted((folder("sql") / "projection").glob("*.sql"))
 
 
-def _mark(revision: str) -> str:
-    """What the graph is made by: ``sql/projection`` and the functions that say what is in it; the schema's revision."""
+def _mark(revision: str, version: str) -> str:
+    """What the graph is made by: ``sql/projection``, the functions that say what is in it, revision, AGE's version."""
     texts = [*_scripts(), *sorted((folder("sql") / "functions").glob("20[0-2]_*.sql"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:32]
-    return f"memsvc {digest} {revision}"
+    return f"memsvc {digest} {revision} {version}"
 
 
 def _labels(connection: psycopg.Connection) -> int:
@@ -223,6 +251,7 @@ def _users(connection: psycopg.Connection) -> list[UUID]:
 def _as_owner(connection: psycopg.Connection) -> Iterator[None]:
     with connection.transaction():
         connection.execute("SET LOCAL ROLE memsvc_owner")
+        connection.execute("SET LOCAL lock_timeout = '10s'")  # everybody queues behind who waits for such locks
         yield
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 KINDS = re.compile(
     r"""
-      ("(?:[^"\\]|\\.)*")                      # a string: nothing in it is a kind
+      ("[^"\\]*+(?:\\.[^"\\]*+)*+")  # a string: nothing in it is a kind, and nothing in it is read twice
     | ::(?:vertex|edge|path|numeric)\b
     """,
     re.VERBOSE | re.DOTALL,
 )
 SAFE = 2**53 - 1
 """Greater integers are given as text: most readers of JSON would round them."""
+MOST_DIGITS = 17
 IDS = ("id", "start_id", "end_id")
 SHAPES = ({"id", "label", "properties"}, {"id", "label", "properties", "start_id", "end_id"})
 
@@ -38,6 +39,8 @@ def as_json(printed: str | None) -> Any:
 
 
 def _whole(digits: str) -> int | str:
+    if len(digits) > MOST_DIGITS:  # Python refuses thousands of them
+        return digits
     number = int(digits)
     return number if abs(number) <= SAFE else digits
 

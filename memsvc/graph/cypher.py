@@ -31,6 +31,7 @@ from memsvc.errors import (
     CypherRefusedError,
     CypherTooSlowError,
     MemsvcError,
+    UserUnknownError,
 )
 from memsvc.graph.agtype import as_json
 from memsvc.graph.cypher_text import returned
@@ -44,7 +45,9 @@ MAX_ANSWER_BYTES = 8_000_000
 """Rows behind this stay on the server: the answer is truncated."""
 BIND = text(
     "SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed, "
-    "memsvc.has_projection() AND current_setting('age.enable_containment', true) IS NOT NULL AS there"
+    "memsvc.user_is_here(memsvc.current_user_id()) AS here, "
+    "CASE WHEN memsvc.has_projection() THEN has_schema_privilege('memory', 'USAGE') "
+    "AND current_setting('age.enable_containment', true) IS NOT NULL END AS there"
 )
 NO_FUNCTION = re.compile(r"permission denied for function (?:age_)?(\w+)")
 WALKED = re.compile(r"vle|shortest|Invalid number of attributes")
@@ -127,6 +130,8 @@ async def _bind(connection: AsyncConnection, cypher: Database, owner: Owner) -> 
     row = (await connection.execute(BIND, {"token": cypher.signer.token(owner.user_id)})).one()
     if row.believed != owner.user_id:
         raise unbelieved()
+    if not row.here:
+        raise UserUnknownError
     if not row.there:
         raise missing()
 

@@ -19,13 +19,15 @@ COMMENT ON FUNCTION memsvc.all_users_messages(integer) IS
 REVOKE ALL ON FUNCTION memsvc.all_users_messages(integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.all_users_messages(integer) TO memsvc_analyst;
 
--- How large users are, by powers of ten. Passages that wait to be folded into corpora are not counted yet.
+-- How large users are, by powers of ten. Passages that wait to be folded into corpora are not counted yet. These numbers
+-- are of now: users are counted in whole groups, so that nobody watches one more come.
 CREATE OR REPLACE FUNCTION memsvc.all_users_sizes()
-RETURNS TABLE (kind text, at_least bigint, users bigint, passages numeric)
+RETURNS TABLE (kind text, at_least bigint, users bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT c.kind, (10 ^ floor(log(c.passages)))::bigint, count(*), sum(c.passages)
+  SELECT c.kind, (10 ^ floor(log(c.passages)))::bigint,
+    count(*) / memsvc.least_group() * memsvc.least_group()
   FROM (
     SELECT k.user_id, k.kind, max(k.passages)::numeric AS passages FROM memsvc.corpora AS k GROUP BY k.user_id, k.kind
   ) AS c

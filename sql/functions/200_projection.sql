@@ -131,8 +131,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.vertices_wanted(uuid, uuid[]) IS 'Vertices that there should be of these nodes.';
 
--- Edges that there should be of these versions: of those that are open. number: unique among the edges of a label, and
--- the same whenever it is computed: the relation's gid, and twelve random bits of the version's id.
+-- Edges that there should be of these versions: of those that are open. number: the relation's gid and twelve random bits
+-- of the version's id, the same whenever it is computed. Two of a relation's m open versions share it with a chance of
+-- m * m / 8192; AGE then takes both for one edge.
 CREATE OR REPLACE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[])
 RETURNS TABLE (
   version_id uuid, number bigint, label text, start_label text, start_gid bigint, end_label text, end_gid bigint,

@@ -235,7 +235,7 @@ memsvc.nearby(
   timestamptz, timestamptz, integer
 )
 TO memsvc_app, memsvc_reader, memsvc_recall;
-GRANT EXECUTE ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+GRANT EXECUTE ON FUNCTION memsvc.current_user_id(), memsvc.user_is_here(uuid) TO memsvc_cypher;
 GRANT EXECUTE ON FUNCTION memsvc.least_group(), memsvc.day_before(integer) TO memsvc_analyst, memsvc_recall;
 GRANT EXECUTE ON FUNCTION memsvc.all_users_jobs(integer), memsvc.all_users_model_calls(integer) TO memsvc_analyst;
 

@@ -4,6 +4,9 @@
 -- Each row carries its owner and the node or version that it shows. (AGE reads id and properties by name and lets
 -- further columns be; what reads a whole graph past row security counts columns, and refuses.)
 
+-- In the order in which writers take them: nobody then waits for a writer who waits for us.
+LOCK TABLE memsvc.changes, memsvc.edge_versions, memsvc.node_versions, memsvc."merges", memsvc.nodes
+IN SHARE ROW EXCLUSIVE MODE;
 SET LOCAL search_path = pg_catalog, ag_catalog; -- AGE finds its own operator classes by it
 DO $graph$
 DECLARE
@@ -46,6 +49,8 @@ BEGIN
       one.name
     );
     EXECUTE format('COMMENT ON COLUMN %s.user_id IS ''Owner.''', one.name);
+    -- Samples of the planner would outlive what is erased.
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN properties SET STATISTICS 0', one.name);
   END LOOP;
 END
 $graph$;

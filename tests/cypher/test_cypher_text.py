@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from memsvc.errors import CypherPathsOffError, CypherReadsOnlyError, CypherRefusedError, MemsvcError
@@ -72,3 +74,12 @@ def test_values_of_age_as_json() -> None:
         1.5, 3, "9007199254740993", "Infinity", "-Infinity", "NaN", True, None, "é",
     ]  # fmt: skip
     assert as_json(None) is None
+    assert as_json("1" * 5_000) == "1" * 5_000
+
+
+def test_a_long_string_costs_little_memory() -> None:
+    tracemalloc.start()
+    long = "x\\u0001" * 500_000
+    assert len(as_json(f'"{long}"')) == 1_000_000
+    assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    tracemalloc.stop()

@@ -216,3 +216,42 @@ def test_switched_off_the_graph_goes_and_comes_back(cypher_url: str, cypher_sett
         upgrade(cypher_url, cypher_settings)
         assert is_current(cypher_url, cypher_settings)
         assert [line for line in projection.compare(admin, cypher_settings) if line.wrong] == []
+
+
+def test_a_graph_that_nobody_keeps_is_emptied_and_closed_and_made_anew(
+    cypher_url: str, cypher_settings: Settings, cypher_logins: Logins
+) -> None:
+    """As where AGE is not loaded any more, or the administrator is no superuser."""
+    with psycopg.connect(cypher_url, autocommit=True) as admin:
+        counted = "SELECT (SELECT count(*) FROM memory._ag_label_vertex), (SELECT count(*) FROM memory._ag_label_edge)"
+        before = admin.execute(counted).fetchone()
+        assert before is not None
+        assert min(before) > 0
+        projection.remove(admin, drop=False)
+        assert admin.execute(counted).fetchone() == (0, 0)
+        assert not is_current(cypher_url, cypher_settings)
+        with cypher_logins.enter("memsvc_cypher") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT * FROM memory._ag_label_vertex")
+        upgrade(cypher_url, cypher_settings)
+        assert is_current(cypher_url, cypher_settings)
+        assert [line for line in projection.compare(admin, cypher_settings) if line.wrong] == []
+
+
+def test_an_update_of_age_grants_nothing(cypher_url: str, cypher_settings: Settings) -> None:
+    with psycopg.connect(cypher_url, autocommit=True) as admin:
+        opened = (
+            "SELECT proname FROM pg_proc WHERE pronamespace = 'ag_catalog'::regnamespace AND has_function_privilege("
+        )
+        opened += "'memsvc_cypher', oid, 'EXECUTE') ORDER BY 1"
+        before = admin.execute(opened.encode()).fetchall()
+        admin.execute("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ag_catalog TO PUBLIC")
+        assert len(admin.execute(opened.encode()).fetchall()) > len(before)
+        upgrade(cypher_url, cypher_settings)
+        assert admin.execute(opened.encode()).fetchall() == before
+
+
+def test_the_planner_keeps_no_samples_of_what_may_be_erased(cypher_url: str) -> None:
+    with psycopg.connect(cypher_url, autocommit=True) as admin:
+        admin.execute('ANALYZE memory._ag_label_vertex, memory."Person"')
+        kept = "SELECT count(*) FROM pg_stats WHERE schemaname = 'memory' AND attname = 'properties'"
+        assert admin.execute(kept).fetchone() == (0,)

@@ -332,7 +332,7 @@ EXECUTE = {
         "has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words",
         "match_locations",
     },
-    CYPHER: {"current_user_id", "has_projection"},
+    CYPHER: {"current_user_id", "has_projection", "user_is_here"},
     ANALYST: ANALYSTS | GROUPS,
     "memsvc_recall": READING | GROUPS | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {

@@ -75,7 +75,7 @@ def test_groups_of_five_are_summed_and_smaller_ones_and_today_are_not_there(
         (yesterday, "facts", "common", 6, 6, 6, 600, 60, 1.5, 400.0, 400.0)
     ]
     assert asked(service, settings, "SELECT * FROM all_users_messages(7)") == [(yesterday, 6, 18)]
-    assert asked(service, settings, "SELECT * FROM all_users_sizes()") == [("message", 1, 6, 18)]
+    assert asked(service, settings, "SELECT * FROM all_users_sizes()") == [("message", 1, 5)]
     for call in ("jobs(0)", "model_calls(0)", "messages(0)", "jobs(-9)", "jobs(NULL)"):
         assert asked(service, settings, f"SELECT * FROM all_users_{call}") == []
 
