@@ -30,6 +30,13 @@ from tests.sql.world import Logins
 _numbers = count()
 
 
+def upgraded(url: str, settings: Settings) -> None:
+    """Bring a database up, one at a time: roles are the whole server's, and two that change them collide."""
+    with (settings.data_dir / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        upgrade(url, settings)
+
+
 @pytest.fixture(scope="session")
 def cypher_url(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[str]:
     """The administrator's URL of a database whose graph Cypher can ask."""
@@ -56,7 +63,7 @@ def cypher_settings(cypher_url: str, folder: Path) -> Settings:
             "cypher_timeout_ms": 1_500,
         }
     )
-    upgrade(cypher_url, chosen)
+    upgraded(cypher_url, chosen)
     return chosen
 
 

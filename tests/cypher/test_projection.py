@@ -19,11 +19,12 @@ from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db import projection
 from memsvc.db.engine import Database
 from memsvc.db.identity import Signer
-from memsvc.db.upgrade import is_current, upgrade
+from memsvc.db.upgrade import is_current
 from memsvc.graph.history import assert_facts
 from memsvc.graph.ontology import NodeTypeIn, propose
 from memsvc.graph.operations import Edge, Node
 from memsvc.settings import Settings
+from tests.cypher.conftest import upgraded
 from tests.sql.erasing import Eraser
 from tests.sql.exports import Travel
 from tests.sql.histories import MAKE_TYPE, Player, Raw, make_user
@@ -209,11 +210,11 @@ def test_switched_off_the_graph_goes_and_comes_back(cypher_url: str, cypher_sett
     off = cypher_settings.model_copy(update={"cypher": "off"})
     assert is_current(cypher_url, cypher_settings)
     assert not is_current(cypher_url, off)
-    upgrade(cypher_url, off)
+    upgraded(cypher_url, off)
     with psycopg.connect(cypher_url, autocommit=True) as admin:
         state = projection.state(admin)
         assert (state.there, state.kept) == (False, False)
-        upgrade(cypher_url, cypher_settings)
+        upgraded(cypher_url, cypher_settings)
         assert is_current(cypher_url, cypher_settings)
         assert [line for line in projection.compare(admin, cypher_settings) if line.wrong] == []
 
@@ -232,7 +233,7 @@ def test_a_graph_that_nobody_keeps_is_emptied_and_closed_and_made_anew(
         assert not is_current(cypher_url, cypher_settings)
         with cypher_logins.enter("memsvc_cypher") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT * FROM memory._ag_label_vertex")
-        upgrade(cypher_url, cypher_settings)
+        upgraded(cypher_url, cypher_settings)
         assert is_current(cypher_url, cypher_settings)
         assert [line for line in projection.compare(admin, cypher_settings) if line.wrong] == []
 
@@ -246,7 +247,7 @@ def test_an_update_of_age_grants_nothing(cypher_url: str, cypher_settings: Setti
         before = admin.execute(opened.encode()).fetchall()
         admin.execute("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ag_catalog TO PUBLIC")
         assert len(admin.execute(opened.encode()).fetchall()) > len(before)
-        upgrade(cypher_url, cypher_settings)
+        upgraded(cypher_url, cypher_settings)
         assert admin.execute(opened.encode()).fetchall() == before
 
 
