@@ -34,15 +34,21 @@ ALTER ROLE memsvc_app SET jit = off;
 ALTER ROLE memsvc_app SET idle_in_transaction_session_timeout = '60s';
 ALTER ROLE memsvc_app SET search_path = memsvc, public;
 
--- People at psql and, later, Cypher: read-only by setting and, what counts, by privilege.
+-- People at psql and Cypher: read-only by setting and, what counts, by privilege. Operators on AGE's values are found by
+-- search_path; behind everything else, so that they replace nothing. Roles belong to the whole server, so what they are
+-- set to is said here alone and the same for databases with Cypher and without: nobody who connects while another
+-- database is upgraded may find half of it.
 ALTER ROLE memsvc_reader SET default_transaction_read_only = on;
 ALTER ROLE memsvc_reader SET statement_timeout = '30s';
 ALTER ROLE memsvc_reader SET idle_in_transaction_session_timeout = '60s';
 ALTER ROLE memsvc_reader SET plan_cache_mode = force_custom_plan;
-ALTER ROLE memsvc_reader SET search_path = memsvc, public;
+ALTER ROLE memsvc_reader SET search_path = memsvc, public, ag_catalog;
 ALTER ROLE memsvc_cypher SET default_transaction_read_only = on;
 ALTER ROLE memsvc_cypher SET statement_timeout = '10s';
 ALTER ROLE memsvc_cypher SET idle_in_transaction_session_timeout = '60s';
+ALTER ROLE memsvc_cypher SET search_path = pg_catalog, ag_catalog;
+ALTER ROLE memsvc_cypher SET jit = off;
+ALTER ROLE memsvc_cypher SET max_parallel_workers_per_gather = 0;
 ALTER ROLE memsvc_analyst SET default_transaction_read_only = on;
 ALTER ROLE memsvc_analyst SET statement_timeout = '60s';
 ALTER ROLE memsvc_analyst SET idle_in_transaction_session_timeout = '60s';

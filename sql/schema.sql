@@ -2069,10 +2069,12 @@ BEGIN
         USING ERRCODE = 'MS001',
           HINT = 'Let ''memsvc models retire'' come to its end first.';
     END IF;
+    IF known.model_id IS NOT NULL THEN
+      EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
+      DELETE FROM embedding_models AS m WHERE m.model_id = known.model_id;
+    END IF;
     INSERT INTO embedding_models AS m (name, dimensions, state) VALUES (p_name, p_dimensions, begun)
-    ON CONFLICT (name) DO UPDATE SET dimensions = p_dimensions, state = begun, projection = NULL
     RETURNING * INTO known;
-    EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
     PERFORM memsvc.make_model_index(known.model_id, p_dimensions);
     PERFORM memsvc.audit('model.build', NULL, NULL, p_name);
   ELSIF known.dimensions <> p_dimensions THEN

@@ -49,7 +49,9 @@ COMMENT ON FUNCTION memsvc.known_model(text) IS 'The model with this name; an er
 
 -- Begins to give messages the vectors of a model beside the active one's, or goes on where some lack them; a database
 -- without a model makes it the active one. A retired model may come back, also with another length of vectors, when
--- all of its old ones are gone. How many users have a job for it now.
+-- all of its old ones are gone. It comes back under a new number: rows just deleted go into a new index as long as
+-- anybody may still see them, and those of the old number may be of another length. How many users have a job for it
+-- now.
 CREATE OR REPLACE FUNCTION memsvc.build_model(p_name text, p_dimensions integer)
 RETURNS TABLE (model_id smallint, state text, jobs bigint)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -76,10 +78,12 @@ BEGIN
         USING ERRCODE = 'MS001',
           HINT = 'Let ''memsvc models retire'' come to its end first.';
     END IF;
+    IF known.model_id IS NOT NULL THEN
+      EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
+      DELETE FROM embedding_models AS m WHERE m.model_id = known.model_id;
+    END IF;
     INSERT INTO embedding_models AS m (name, dimensions, state) VALUES (p_name, p_dimensions, begun)
-    ON CONFLICT (name) DO UPDATE SET dimensions = p_dimensions, state = begun, projection = NULL
     RETURNING * INTO known;
-    EXECUTE format('DROP INDEX IF EXISTS memsvc.embeddings_near_%s', known.model_id);
     PERFORM memsvc.make_model_index(known.model_id, p_dimensions);
     PERFORM memsvc.audit('model.build', NULL, NULL, p_name);
   ELSIF known.dimensions <> p_dimensions THEN

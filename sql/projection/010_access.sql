@@ -75,9 +75,3 @@ $granted$;
 -- containment gives true or false of two values and fails on none that we store (ADR 0030 has the reading).
 ALTER FUNCTION ag_catalog.graphid_eq(ag_catalog.graphid, ag_catalog.graphid) LEAKPROOF;
 ALTER FUNCTION ag_catalog.agtype_contains(ag_catalog.agtype, ag_catalog.agtype) LEAKPROOF;
-
--- Operators on AGE's values are found by search_path; behind everything else, so that they replace nothing.
-ALTER ROLE memsvc_cypher SET search_path = pg_catalog, ag_catalog;
-ALTER ROLE memsvc_cypher SET jit = off;
-ALTER ROLE memsvc_cypher SET max_parallel_workers_per_gather = 0;
-ALTER ROLE memsvc_reader SET search_path = memsvc, public, ag_catalog;

@@ -192,6 +192,21 @@ async def test_retiring_goes_on_where_it_was_killed(
     assert index_of(admin, "middle")
 
 
+async def test_a_model_comes_back_while_somebody_still_sees_its_old_vectors(
+    db: Database, owner: Owner, settings: Settings, place: Place
+) -> None:
+    await say(db, owner, settings, text_of(1))
+    await work(db, place.models)
+    await build(db, "middle")
+    await work(db, place.models)
+    with psycopg.connect(place.cluster_url) as reader:
+        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        reader.execute("SELECT count(*) FROM memsvc.users")  # its snapshot keeps rows that are deleted from now on
+        assert await retire_model(db, "middle") == 1
+        assert (await build_model(db, "middle", 2_000)).state == "building"
+    assert index_of(place.admin, "middle")
+
+
 async def test_a_model_that_was_retired_meanwhile_gets_no_vectors(
     db: Database, owner: Owner, settings: Settings, models: Residents, shelf: Shelf
 ) -> None:
