@@ -147,8 +147,6 @@ def template(cluster: Cluster, folder: Path) -> str:
         if not done.exists():
             cluster.recreate(TEMPLATE)
             upgrade(cluster.admin_url(TEMPLATE), Settings.model_validate({"data_dir": folder, "cypher": "off"}))
-            if SERVER == "full":  # AGE 1.8 is preloaded there, and breaks TRUNCATE in databases that lack it
-                cluster.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS age"), TEMPLATE)
             done.touch()
     return TEMPLATE
 

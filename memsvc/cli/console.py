@@ -30,6 +30,9 @@ VIEWS = "facts_current, facts_history, timeline, people, daily_activity, sources
 Analyst = typer.Option(
     False, "--analyst", help="As memsvc_analyst: counts, costs and durations of groups of users, nobody's memories."
 )
+Cypher = typer.Option(
+    False, "--cypher", help="As memsvc_cypher: a user's graph by cypher(), and no tables (docs/cypher.md)."
+)
 NO_TERMINAL = ("-c", "--command", "-f", "--file", "-l", "--list", "-V", "--version", "-?", "--help")
 
 
@@ -39,6 +42,7 @@ def sql(
     limit: int = typer.Option(1_000, "--limit", "-k", min=1, max=1_000_000, help="At most so many rows."),
     as_csv: bool = typer.Option(False, "--csv", help="Print CSV with a line of names."),
     analyst: bool = Analyst,
+    cypher: bool = Cypher,
     app: str = AppName,
     as_json: bool = AsJson,
 ) -> None:
@@ -50,9 +54,9 @@ def sql(
 
     text = sys.stdin.read() if statement == "-" else statement
     with opened() as (admin_url, settings):
-        found = _meant(admin_url, settings, app, user, analyst=analyst)
-        zone = found.time_zone if found else "UTC"
-        answer = ask(admin_url, settings, found.user_id if found else None, text, limit=limit, time_zone=zone)
+        found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)
+        zone, user_id = (found.time_zone, found.user_id) if found else ("UTC", None)
+        answer = ask(admin_url, settings, user_id, text, limit=limit, time_zone=zone, cypher=cypher)
     if as_json:
         print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
     elif as_csv:
@@ -63,12 +67,16 @@ def sql(
         note(f"There are more than these {limit:,} rows; --limit shows more.")
 
 
-def _meant(admin_url: str, settings: Settings, app: str, ref: str | None, *, analyst: bool) -> User | None:
+def _meant(
+    admin_url: str, settings: Settings, app: str, ref: str | None, *, analyst: bool, cypher: bool
+) -> User | None:
     """The user meant; none for an analyst.
 
     Raises:
-        typer.BadParameter: both a user and an analyst.
+        typer.BadParameter: both a user, or a graph, and an analyst.
     """
+    if analyst and cypher:
+        raise typer.BadParameter("An analyst sees nobody's graph: leave --cypher out.", param_hint="--analyst")
     if analyst and ref is not None:
         raise typer.BadParameter("An analyst sees no user's memories: leave --user out.", param_hint="--analyst")
     if analyst:
@@ -117,6 +125,7 @@ def psql(
     user: str | None = UserRef,
     minutes: int = typer.Option(60, min=1, max=480, help="How long the session sees anything."),
     analyst: bool = Analyst,
+    cypher: bool = Cypher,
     app: str = AppName,
 ) -> None:
     """Open PostgreSQL's psql on a user's memories. It sees that user alone and cannot write.
@@ -129,14 +138,14 @@ def psql(
     from memsvc.db.reader import psql_session
 
     with opened() as (admin_url, settings):
-        found = _meant(admin_url, settings, app, user, analyst=analyst)
-        zone = found.time_zone if found else "UTC"
+        found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)
+        zone, user_id = (found.time_zone, found.user_id) if found else ("UTC", None)
         session = psql_session(
-            admin_url, settings, found.user_id if found else None, [*(arguments or ())], minutes=minutes, time_zone=zone
+            admin_url, settings, user_id, [*(arguments or ())], minutes=minutes, time_zone=zone, cypher=cypher
         )
         if found and not _asks_only(arguments or ()):
             until = datetime.fromtimestamp(session.ends_at, ZoneInfo(found.time_zone))
-            note(f"{shown(found.name)}'s memories, to be read: {VIEWS}.")
+            note(f"{shown(found.name)}'s memories, to be read: {'the graph memory' if cypher else VIEWS}.")
             note(f"Until {until:%H:%M} ({found.time_zone}); then all are empty: open a new session. \\q ends it.")
         code = _run(session.command, {**os.environ, **session.environment})
     if code:

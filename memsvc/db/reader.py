@@ -1,7 +1,7 @@
 """SQL for people: sessions that may look and not touch.
 
-Those of ``memsvc_reader`` are bound to one user each; those of ``memsvc_analyst`` see nobody's memories, but counts and
-durations over groups of users.
+Those of ``memsvc_reader`` are bound to one user each, as are those of ``memsvc_cypher``, which see the graph for Cypher
+and nothing else; those of ``memsvc_analyst`` see nobody's memories, but counts and durations over groups of users.
 
 ``ask`` runs one statement and gives its rows; ``psql_session`` says how PostgreSQL's own psql is to be started. Neither
 token nor password ever stands among a program's arguments, where every user of the machine could read them.
@@ -32,7 +32,7 @@ from memsvc.db.identity import Signer
 from memsvc.errors import MemsvcError, PsqlMissingError, SqlRefusedError
 from memsvc.settings import Settings
 
-LOGIN, ANALYST = "memsvc_reader", "memsvc_analyst"
+LOGIN, CYPHER, ANALYST = "memsvc_reader", "memsvc_cypher", "memsvc_analyst"
 MAJOR = 18
 """A psql older than the server does not know all of its catalogs."""
 BIND = "SELECT set_config('memsvc.identity', %s, true), set_config('TimeZone', %s, true), memsvc.current_user_id()"
@@ -72,7 +72,14 @@ class _NumberLoader(Loader):
 
 
 def ask(
-    admin_url: str, settings: Settings, user_id: UUID | None, statement: str, *, limit: int, time_zone: str = "UTC"
+    admin_url: str,
+    settings: Settings,
+    user_id: UUID | None,
+    statement: str,
+    *,
+    limit: int,
+    time_zone: str = "UTC",
+    cypher: bool = False,
 ) -> Answer:
     """Run one statement as the login of readers, bound to a user, in a transaction that may only read.
 
@@ -83,13 +90,14 @@ def ask(
         statement: SQL; one statement, no parameters.
         limit: at most so many rows are fetched; the rest never leaves the server.
         time_zone: in which times are read and shown.
+        cypher: as the login of Cypher, which alone may call cypher().
 
     Raises:
-        SqlRefusedError: PostgreSQL refuses it, it took longer than the login may (30 s; analysts 60), or it gives no
-            rows.
+        SqlRefusedError: PostgreSQL refuses it, it took longer than the login may (30 s; analysts 60, Cypher 10), or it
+            gives no rows.
         DatabaseUnavailableError, ConfigurationError: there is no session to be had.
     """
-    login, password = _login(user_id)
+    login, password = _login(user_id, cypher=cypher)
     url = role_url(admin_url, login, settings.secret(password)).set(drivername="postgresql")
     try:
         with psycopg.connect(url.render_as_string(hide_password=False), application_name="memsvc sql") as connection:
@@ -104,9 +112,11 @@ def ask(
         raise plain_error(error) or error from error
 
 
-def _login(user_id: UUID | None) -> tuple[str, str]:
+def _login(user_id: UUID | None, *, cypher: bool) -> tuple[str, str]:
     """Who logs in for a user, or for nobody, and the name of the password."""
-    return (LOGIN, "reader_password") if user_id is not None else (ANALYST, "analyst_password")
+    if user_id is None:
+        return ANALYST, "analyst_password"
+    return (CYPHER, "cypher_password") if cypher else (LOGIN, "reader_password")
 
 
 def _bind(connection: psycopg.Connection, settings: Settings, user_id: UUID, time_zone: str) -> None:
@@ -150,6 +160,7 @@ def psql_session(
     *,
     minutes: int,
     time_zone: str = "UTC",
+    cypher: bool = False,
 ) -> PsqlSession:
     """How to start psql as the login of readers, bound to a user until the token expires.
 
@@ -160,17 +171,18 @@ def psql_session(
         arguments: for psql, after ours, so that they count.
         minutes: how long the token is good for.
         time_zone: in which times are shown.
+        cypher: as the login of Cypher, which alone may call cypher().
 
     Raises:
         PsqlMissingError: there is no psql.
     """
     given = conninfo_to_dict(admin_url)
     place = {name: value for name, value in given.items() if name not in SECRET_OPTIONS and value is not None}
-    login, password = _login(user_id)
+    login, password = _login(user_id, cypher=cypher)
     signer = replace(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s), ttl_s=minutes * 60)
     options = {
         **({"memsvc.identity": signer.token(user_id)} if user_id is not None else {}),
-        "search_path": "memsvc, public, ag_catalog",
+        "search_path": "pg_catalog, ag_catalog" if cypher else "memsvc, public",
         "default_transaction_read_only": "on",
         "TimeZone": time_zone,
     }

@@ -124,9 +124,8 @@ def _start(folder: Path, options: Mapping[str, str]) -> Server:
 def _launch(folder: Path, options: Mapping[str, str]) -> None:
     log = folder / "home" / "server.log"
     before = log.stat().st_size if log.exists() else 0
-    preloaded = "age" if (image() / PROGRAMS / "lib" / "age.so").exists() else ""
     settings = {"listen_addresses": "", "unix_socket_directories": "/srv", "unix_socket_permissions": "0700"}
-    settings |= {"shared_preload_libraries": preloaded, **options}
+    settings |= options
     words = " ".join(shlex.quote(f"--{name}={value}") for name, value in settings.items())
     done = _run(
         folder, "pg_ctl", "start", "--wait", f"--timeout={PATIENCE_S:.0f}", "--pgdata=/srv/pg", "--log=/srv/server.log",

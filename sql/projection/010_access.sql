@@ -10,7 +10,8 @@ REVOKE ALL ON SCHEMA ag_catalog FROM PUBLIC;
 REVOKE ALL ON ALL TABLES IN SCHEMA ag_catalog FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ag_catalog
 FROM PUBLIC, memsvc_owner, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser;
-GRANT USAGE ON SCHEMA ag_catalog TO memsvc_owner, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser;
+REVOKE ALL ON SCHEMA ag_catalog FROM memsvc_reader;
+GRANT USAGE ON SCHEMA ag_catalog TO memsvc_owner, memsvc_app, memsvc_cypher, memsvc_eraser;
 
 DO $granted$
 DECLARE
@@ -61,7 +62,7 @@ BEGIN
     SELECT p.oid::regprocedure AS function, g.roles
     FROM pg_proc AS p
     CROSS JOIN LATERAL (
-      VALUES (asked, 'memsvc_reader, memsvc_cypher'), (written, 'memsvc_app, memsvc_eraser'), (made, 'memsvc_owner')
+      VALUES (asked, 'memsvc_cypher'), (written, 'memsvc_app, memsvc_eraser'), (made, 'memsvc_owner')
     ) AS g (names, roles)
     WHERE p.pronamespace = 'ag_catalog'::regnamespace AND p.proname = ANY (g.names)
   LOOP
@@ -75,3 +76,9 @@ $granted$;
 -- containment gives true or false of two values and fails on none that we store (ADR 0030 has the reading).
 ALTER FUNCTION ag_catalog.graphid_eq(ag_catalog.graphid, ag_catalog.graphid) LEAKPROOF;
 ALTER FUNCTION ag_catalog.agtype_contains(ag_catalog.agtype, ag_catalog.agtype) LEAKPROOF;
+
+-- A session that has loaded AGE has its hooks read every statement, and some that are plain SQL end the whole server:
+-- SELECT * FROM CAST($1 AS text) AS t. So it is loaded for the login of Cypher, whose statements memsvc writes, and in
+-- sessions of the application by the triggers, whose statements stand in this repository; people at psql have no way to
+-- load it.
+ALTER ROLE memsvc_cypher SET session_preload_libraries = 'age';

@@ -39,12 +39,12 @@ BEGIN
     WHERE c.relnamespace = 'memory'::regnamespace AND c.relkind = 'r'
   LOOP
     EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser', one.name);
-    EXECUTE format('GRANT SELECT ON %s TO memsvc_reader, memsvc_cypher', one.name);
+    EXECUTE format('GRANT SELECT ON %s TO memsvc_cypher', one.name);
     EXECUTE format('GRANT SELECT, INSERT, DELETE ON %s TO memsvc_app, memsvc_eraser', one.name);
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', one.name);
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON %s', one.name);
     EXECUTE format(
-      'CREATE POLICY own_rows ON %s TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser '
+      'CREATE POLICY own_rows ON %s TO memsvc_app, memsvc_cypher, memsvc_eraser '
       'USING (user_id = (SELECT memsvc.current_user_id())) WITH CHECK (user_id = (SELECT memsvc.current_user_id()))',
       one.name
     );
@@ -54,8 +54,8 @@ BEGIN
   END LOOP;
 END
 $graph$;
-REVOKE ALL ON SCHEMA memory FROM PUBLIC;
-GRANT USAGE ON SCHEMA memory TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser;
+REVOKE ALL ON SCHEMA memory FROM PUBLIC, memsvc_reader;
+GRANT USAGE ON SCHEMA memory TO memsvc_app, memsvc_cypher, memsvc_eraser;
 COMMENT ON COLUMN memory._ag_label_vertex.node_id IS 'The node that it shows.';
 COMMENT ON COLUMN memory._ag_label_edge.version_id IS 'The version of an edge that it shows.';
 

@@ -67,6 +67,6 @@ async def test_the_ten_questions_have_their_answers(ines: Asker) -> None:
 
 
 async def test_the_line_for_psql_works(ines: Asker, cypher_url: str, cypher_settings: Settings) -> None:
-    [line] = re.findall(r'^\$ memsvc sql "(.*)"$', GUIDE, re.MULTILINE)
-    found = ask(cypher_url, cypher_settings, ines.owner.user_id, line.replace("\\$", "$"), limit=10)
+    [line] = re.findall(r'^\$ memsvc sql --cypher "(.*)"$', GUIDE, re.MULTILINE)
+    found = ask(cypher_url, cypher_settings, ines.owner.user_id, line.replace("\\$", "$"), limit=10, cypher=True)
     assert sorted(found.rows) == [('"Ines"',), ('"Jo"',), ('"Kim"',)]

@@ -176,10 +176,10 @@ def shown(connection: psycopg.Connection, statement: str) -> str:
         return f"ERROR {diag.message_primary} {diag.message_detail} {diag.message_hint} {diag.context}"
 
 
-@pytest.fixture(params=[CYPHER, READER])
-def login(request: pytest.FixtureRequest, cypher_logins: Logins, scene: Scene) -> Iterator[psycopg.Connection]:
-    """Ines, as a login that may use Cypher, in a transaction that may write."""
-    with cypher_logins.enter(request.param, scene.token) as connection:
+@pytest.fixture
+def login(cypher_logins: Logins, scene: Scene) -> Iterator[psycopg.Connection]:
+    """Ines, as the login that may use Cypher, in a transaction that may write."""
+    with cypher_logins.enter(CYPHER, scene.token) as connection:
         yield connection
 
 
@@ -259,7 +259,7 @@ def test_what_of_age_each_login_may_call(cypher_admin: psycopg.Connection) -> No
            "age_shortest_path", "age_all_shortest_paths", "_get_vertex_by_graphid", "create_subgraph", "drop_graph",
            "drop_label", "alter_graph", "create_graph", "create_vlabel", "create_elabel", "age_prepare_cypher",
            "age_delete_global_graphs", "_cypher_create_clause", "_cypher_set_clause"}  # fmt: skip
-    assert callable_by["memsvc_cypher"] == callable_by["memsvc_reader"]
+    assert "memsvc_reader" not in callable_by
     assert not callable_by["memsvc_cypher"] & raw
     assert callable_by["memsvc_app"] == callable_by["memsvc_eraser"]
     assert callable_by["memsvc_app"] <= {"_graphid", "_label_id", "agtype_in", "graphid_out", "agtype_ne", "agtype_eq"}
@@ -268,6 +268,23 @@ def test_what_of_age_each_login_may_call(cypher_admin: psycopg.Connection) -> No
         "SELECT p.proname FROM pg_proc AS p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a "
         "WHERE p.pronamespace = 'ag_catalog'::regnamespace AND a.grantee = 0"
     ).fetchall()
+
+
+@pytest.mark.parametrize("way", [
+    "LOAD 'age'", "SET session_preload_libraries = 'age'", "SELECT '1'::ag_catalog.agtype",
+    "SELECT pg_input_is_valid('1', 'ag_catalog.agtype')", "SELECT ag_catalog.agtype_in('1')",
+    'SELECT * FROM memory."Person"', "SELECT 1 OPERATOR(ag_catalog.+) 1", "SELECT memsvc.compare_projection('{bob}')",
+])  # fmt: skip
+def test_people_at_psql_cannot_end_the_server_by_age(way: str, cypher_logins: Logins, scene: Scene) -> None:
+    """AGE's hooks end the server at plain SQL (ADR 0030); so nobody at psql may get them into a session."""
+    with cypher_logins.enter(READER, scene.token) as reader:
+        assert shown(reader, way.format(**scene.known)).startswith("ERROR")
+        reader.rollback()
+        [(count,)] = reader.execute(
+            "SELECT count(*) FROM pg_settings WHERE name = 'age.enable_containment'"  # is there once AGE is loaded
+        ).fetchall()
+        assert count == 0
+        assert reader.execute("SELECT * FROM CAST(%s AS text) AS t", ["still here"]).fetchone() == ("still here",)
 
 
 def test_every_table_of_the_graph_is_under_row_security(cypher_admin: psycopg.Connection) -> None:
