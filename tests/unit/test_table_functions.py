@@ -32,5 +32,6 @@ def test_such_statements_are_found(statement: str, *, ends_it: bool) -> None:
 def test_there_are_none() -> None:
     files = [*(TOP / "sql").rglob("*.sql"), *(TOP / "memsvc").rglob("*.py"), *(TOP / "alembic").rglob("*.py")]
     assert len(files) > 300
-    found = {path.name: AS_TABLE.findall(path.read_text(encoding="utf-8")) for path in files}
+    texts = {path.name: re.sub(r"--.*", "", path.read_text(encoding="utf-8")) for path in files}
+    found = {name: AS_TABLE.findall(text) for name, text in texts.items()}
     assert {name for name, times in found.items() if times} == set()
