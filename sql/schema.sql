@@ -3115,6 +3115,8 @@ CREATE FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least intege
     SET enable_nestloop TO 'off'
     AS $$
 #variable_conflict use_column
+DECLARE
+  zone CONSTANT text := memsvc.known_zone(p_zone);
 BEGIN
   RETURN QUERY
   WITH fact AS MATERIALIZED (
@@ -3122,7 +3124,7 @@ BEGIN
     FROM memsvc.analysed_facts(p_user_id) AS f
   ),
   told AS (
-    SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE p_zone)::date AS day
+    SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE zone)::date AS day
     FROM fact AS f WHERE f.moment
     UNION ALL
     SELECT f.from_node, f.type, f.to_node, f.version_id,
@@ -6928,6 +6930,12 @@ BEGIN
     WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
       AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
     ORDER BY v.normal_form OFFSET 0)
+    UNION ALL
+    (SELECT 'place', v.location_id FROM locations AS v
+    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
+      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+      AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+    ORDER BY v.user_id DESC, v.node_id DESC, v.valid_from DESC LIMIT p_fan_out)
   ) AS x;
 END
 $$;
@@ -6935,6 +6943,22 @@ $$;
 ALTER FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'What is known about nodes and can have evidence.';
+
+CREATE FUNCTION memsvc.known_zone(p_zone text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  PERFORM now() AT TIME ZONE p_zone;
+  RETURN p_zone;
+EXCEPTION WHEN invalid_parameter_value THEN
+  RETURN 'UTC';
+END
+$$;
+
+ALTER FUNCTION memsvc.known_zone(p_zone text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.known_zone(p_zone text) IS 'A time zone, or UTC where this server does not know it.';
 
 CREATE FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) RETURNS TABLE(type text, label text)
     LANGUAGE sql STABLE ROWS 20
@@ -7728,6 +7752,10 @@ BEGIN
       (SELECT i.* FROM source_links AS i
       WHERE s.kind = 'alias' AND i.user_id = p_user_id AND i.alias_id = s.id
       ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links)
+      UNION ALL
+      (SELECT i.* FROM source_links AS i
+      WHERE s.kind = 'place' AND i.user_id = p_user_id AND i.location_id = s.id
+      ORDER BY i.user_id DESC, i.location_id DESC LIMIT most_links)
     ) AS l
     WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
   ),
@@ -8214,6 +8242,9 @@ BEGIN
     UNION
     SELECT l.passage_id, a.node_id FROM link AS l
     INNER JOIN aliases AS a ON a.user_id = p_user_id AND a.alias_id = l.alias_id
+    UNION
+    SELECT l.passage_id, a.node_id FROM link AS l
+    INNER JOIN locations AS a ON a.user_id = p_user_id AND a.location_id = l.location_id
     UNION
     SELECT l.passage_id, n.node_id FROM link AS l
     INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = l.edge_version_id
@@ -9056,16 +9087,10 @@ CREATE FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_week
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 DECLARE
-  zone text := p_zone;
-  today date;
+  zone CONSTANT text := memsvc.known_zone(p_zone);
+  today CONSTANT date := (p_after AT TIME ZONE zone)::date;
   moment timestamptz;
 BEGIN
-  BEGIN
-    today := (p_after AT TIME ZONE zone)::date;
-  EXCEPTION WHEN invalid_parameter_value THEN
-    zone := 'UTC';
-    today := (p_after AT TIME ZONE zone)::date;
-  END;
   FOR ahead IN 0..14 LOOP
     IF p_weekdays IS NULL OR extract(isodow FROM today + ahead) = ANY (p_weekdays) THEN
       moment := memsvc.clock_reaches(zone, today + ahead + p_at);
@@ -13387,7 +13412,7 @@ COMMENT ON VIEW memsvc.conversations IS 'Conversations with their size and span.
 CREATE VIEW memsvc.daily_activity WITH (security_invoker='true') AS
  WITH RECURSIVE active AS (
          SELECT u.user_id,
-            u.time_zone,
+            memsvc.known_zone(u.time_zone) AS time_zone,
             NULL::date AS day,
             '-infinity'::timestamp with time zone AS starts_at,
             '-infinity'::timestamp with time zone AS ends_at
@@ -16194,6 +16219,11 @@ REVOKE ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.known_zone(p_zone text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_app;

@@ -225,7 +225,7 @@ READING = {
     "random_memory",
     "late_scores",
     "behind_block",
-    "analysed_facts", "weighted_pairs", "hubs", "mentions", "orphans", "contradictions", "first_day",
+    "known_zone", "analysed_facts", "weighted_pairs", "hubs", "mentions", "orphans", "contradictions", "first_day",
     "impossible_dates", "busy_days", "busiest_weeks", "days_of_facts", "days_of_people",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
     "match_facts", "expand_names", "known_of", "match_mentions", "name_evidence",
