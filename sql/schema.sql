@@ -118,7 +118,9 @@ CREATE TABLE memsvc.jobs (
     run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
     started_at timestamp with time zone,
+    outages smallint DEFAULT 0 NOT NULL,
     CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text, 'analyse'::text]))),
+    CONSTRAINT jobs_outages_check CHECK ((outages >= 0)),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -153,6 +155,8 @@ COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before.';
 COMMENT ON COLUMN memsvc.jobs.finished_at IS 'When it was done, failed for good or was cancelled.';
 
 COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began with it.';
+
+COMMENT ON COLUMN memsvc.jobs.outages IS 'Of the attempts, those that met what passes by itself (a model that is down): they delay a job and never end it.';
 
 CREATE FUNCTION memsvc.all_users_jobs(p_days integer) RETURNS TABLE(day date, kind text, users bigint, jobs bigint, failed bigint, tries bigint, waited_p50_s double precision, took_p50_s double precision, took_p95_s double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -4708,13 +4712,13 @@ CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT memsvc.fold_statistics(p_user_id) AS fold_statistics;
- UPDATE memsvc.jobs j SET attempts = LEAST((j.attempts + 1), 32767), state =
+ UPDATE memsvc.jobs j SET attempts = LEAST((j.attempts + 1), 32767), outages = LEAST((j.outages + (fail_job.p_passing)::integer), 32767), state =
          CASE
-             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN 'failed'::text
+             WHEN (((j.attempts - j.outages) >= 3) AND (NOT fail_job.p_passing)) THEN 'failed'::text
              ELSE 'pending'::text
          END, finished_at =
          CASE
-             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
+             WHEN (((j.attempts - j.outages) >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
              ELSE NULL::timestamp with time zone
          END, started_at = COALESCE(fail_job.p_started_at, now()), run_after = (clock_timestamp() + ('00:00:01'::interval * LEAST((300)::double precision, power((5)::double precision, ((LEAST((j.attempts)::integer, 9) + 1))::double precision)))), error_code = fail_job.p_error_code, error = fail_job.p_error
    WHERE ((j.user_id = fail_job.p_user_id) AND (j.job_id = fail_job.p_job_id) AND (j.state = 'pending'::text));
@@ -4793,6 +4797,7 @@ BEGIN
     run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
     -- What was asked for meanwhile is a new piece of work, with tries of its own.
     attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
+    outages = CASE WHEN settled THEN j.outages ELSE 0 END,
     error = NULL, error_code = NULL
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id;
   IF NOT settled THEN
@@ -11942,6 +11947,7 @@ BEGIN
         SET
           state = CASE WHEN f.again THEN 'pending' ELSE 'cancelled' END,
           attempts = CASE WHEN f.again THEN 0 ELSE j.attempts END,
+          outages = CASE WHEN f.again THEN 0 ELSE j.outages END,
           run_after = CASE WHEN f.again THEN clock_timestamp() ELSE j.run_after END,
           finished_at = CASE WHEN f.again THEN NULL ELSE j.finished_at END
         FROM failed AS f
@@ -15485,6 +15491,8 @@ GRANT UPDATE(run_after) ON TABLE memsvc.jobs TO memsvc_app;
 GRANT UPDATE(finished_at) ON TABLE memsvc.jobs TO memsvc_app;
 
 GRANT UPDATE(started_at) ON TABLE memsvc.jobs TO memsvc_app;
+
+GRANT UPDATE(outages) ON TABLE memsvc.jobs TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) TO memsvc_analyst;
