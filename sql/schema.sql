@@ -136,7 +136,7 @@ COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
 
 COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; extract: read facts out of it; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user; erase: the rest of a large erasure.';
 
-COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source or erasure that it is about; the user, where it is about all.';
+COMMENT ON COLUMN memsvc.jobs.subject_id IS 'What it is about: a source; of extract also a passage that was passed over; of erase the erasure; else the user.';
 
 COMMENT ON COLUMN memsvc.jobs.state IS 'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
 
@@ -527,6 +527,10 @@ DECLARE
     SELECT e.upto FROM extractions AS e
     WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
   ), '00000000-0000-0000-0000-000000000000');
+  passed_over CONSTANT uuid[] := coalesce((
+    SELECT e.passed_over FROM extractions AS e
+    WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
+  ), '{}');
 BEGIN
   RETURN QUERY
   SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, false
@@ -541,6 +545,7 @@ BEGIN
   SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, true
   FROM passages AS p
   WHERE p.user_id = p_user_id AND p.source_id = p_source_id AND p.kind = 'message' AND p.passage_id <= place
+    AND p.passage_id <> ALL (passed_over)
   ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
   LIMIT p_before;
 END
@@ -2851,6 +2856,8 @@ BEGIN
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
+  UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
+  WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.kind = 'extract' AND j.subject_id = ANY (receipt.ids);
   IF receipt.state = 'done' AND before = 'pending' THEN
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);
   END IF;
@@ -3978,10 +3985,10 @@ BEGIN
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
-  IF p_kind = 'source' THEN
-    UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
-    WHERE j.user_id = p_user_id AND j.subject_id = p_subject_id AND j.state = 'pending';
-  END IF;
+  UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
+  WHERE j.user_id = p_user_id AND j.state = 'pending'
+    AND ((p_kind = 'source' AND j.subject_id = p_subject_id)
+      OR (j.kind = 'extract' AND j.subject_id = ANY (receipt.ids)));
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
   ELSE
@@ -5015,6 +5022,16 @@ BEGIN
     LIMIT 1
   )
   WHERE e.user_id = p_user_id AND e.upto = ANY (p_passages)
+    AND e.source_id IN (
+      SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    );
+  UPDATE extractions AS e
+  SET passed_over = ARRAY(
+    SELECT o.id FROM unnest(e.passed_over) WITH ORDINALITY AS o (id, place)
+    WHERE o.id NOT IN (SELECT unnest(p_passages))
+    ORDER BY o.place
+  )
+  WHERE e.user_id = p_user_id AND e.passed_over <> '{}'
     AND e.source_id IN (
       SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
     );
@@ -13633,6 +13650,7 @@ CREATE TABLE memsvc.extractions (
     refused integer DEFAULT 0 NOT NULL,
     asked boolean DEFAULT false NOT NULL,
     last_at timestamp with time zone,
+    passed_over uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     CONSTRAINT extractions_backend_check CHECK (((backend <> ''::text) AND (length(backend) <= 200))),
     CONSTRAINT extractions_extractor_check CHECK (((extractor <> ''::text) AND (length(extractor) <= 200))),
     CONSTRAINT extractions_facts_check CHECK ((facts >= 0)),
@@ -13665,6 +13683,8 @@ COMMENT ON COLUMN memsvc.extractions.refused IS 'How many it found that were not
 COMMENT ON COLUMN memsvc.extractions.asked IS 'It is to read what it has not read, though it may not be the one that workers are configured with.';
 
 COMMENT ON COLUMN memsvc.extractions.last_at IS 'When it read last; null: not yet.';
+
+COMMENT ON COLUMN memsvc.extractions.passed_over IS 'Passages before upto that it could not read; each has a job of its own, in which it is tried again.';
 
 CREATE VIEW memsvc.nodes_current WITH (security_invoker='true') AS
  WITH same AS MATERIALIZED (
@@ -16912,6 +16932,9 @@ GRANT UPDATE(refused) ON TABLE memsvc.extractions TO memsvc_app;
 GRANT UPDATE(asked) ON TABLE memsvc.extractions TO memsvc_app;
 
 GRANT UPDATE(last_at) ON TABLE memsvc.extractions TO memsvc_app;
+
+GRANT UPDATE(passed_over) ON TABLE memsvc.extractions TO memsvc_app;
+GRANT UPDATE(passed_over) ON TABLE memsvc.extractions TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_reader;

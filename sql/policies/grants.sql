@@ -65,7 +65,7 @@ GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types,
 GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
 TO memsvc_app;
-GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at) ON memsvc.extractions TO memsvc_app;
+GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at, passed_over) ON memsvc.extractions TO memsvc_app;
 GRANT UPDATE (extractor, state, reason, proposal, span_from, span_to, decided_at, decided_by) ON memsvc.fact_reviews
 TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
@@ -101,7 +101,7 @@ GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eras
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
 GRANT UPDATE (part) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
-GRANT UPDATE (upto) ON memsvc.extractions TO memsvc_eraser;
+GRANT UPDATE (upto, passed_over) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
 GRANT UPDATE (lines) ON memsvc.profile_evidence TO memsvc_eraser;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;

@@ -51,7 +51,7 @@ UPDATED = {
     "schedules": {"at_local", "weekdays", "enabled", "next_at", "last_at"},
     "erasures": {"verified_at", "leftovers"},
     "recall_events": {"verdicts", "folded_at"},
-    "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at"},
+    "extractions": {"backend", "upto", "turns", "facts", "refused", "asked", "last_at", "passed_over"},
     "fact_reviews": {
         "extractor",
         "state",
@@ -85,7 +85,7 @@ ERASERS_UPDATES = {
     "sources": {"identifier", "title", "metadata"},
     "passages": {"part"},
     "recall_events": {"memories"},
-    "extractions": {"upto"},
+    "extractions": {"upto", "passed_over"},
     "profile_versions": {"text", "version"},
     "profile_evidence": {"lines"},
     "corpora": {"passages", "length"},
