@@ -118,7 +118,9 @@ CREATE TABLE memsvc.jobs (
     run_after timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
     started_at timestamp with time zone,
+    outages smallint DEFAULT 0 NOT NULL,
     CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text, 'analyse'::text]))),
+    CONSTRAINT jobs_outages_check CHECK ((outages >= 0)),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
 
@@ -134,7 +136,7 @@ COMMENT ON COLUMN memsvc.jobs.job_id IS 'Time-ordered id.';
 
 COMMENT ON COLUMN memsvc.jobs.kind IS 'process: bring a source up to now; extract: read facts out of it; embed: vectors for all that a user''s memories lack; tidy: upkeep of a user; erase: the rest of a large erasure.';
 
-COMMENT ON COLUMN memsvc.jobs.subject_id IS 'The source or erasure that it is about; the user, where it is about all.';
+COMMENT ON COLUMN memsvc.jobs.subject_id IS 'What it is about: a source; of extract also a passage that was passed over; of erase the erasure; else the user.';
 
 COMMENT ON COLUMN memsvc.jobs.state IS 'pending, done, failed or cancelled. A running job is pending under an advisory lock, so a killed worker leaves it pending.';
 
@@ -153,6 +155,8 @@ COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before.';
 COMMENT ON COLUMN memsvc.jobs.finished_at IS 'When it was done, failed for good or was cancelled.';
 
 COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began with it.';
+
+COMMENT ON COLUMN memsvc.jobs.outages IS 'Of the attempts, those that met what passes by itself (a model that is down): they delay a job and never end it.';
 
 CREATE FUNCTION memsvc.all_users_jobs(p_days integer) RETURNS TABLE(day date, kind text, users bigint, jobs bigint, failed bigint, tries bigint, waited_p50_s double precision, took_p50_s double precision, took_p95_s double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -523,6 +527,10 @@ DECLARE
     SELECT e.upto FROM extractions AS e
     WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
   ), '00000000-0000-0000-0000-000000000000');
+  passed_over CONSTANT uuid[] := coalesce((
+    SELECT e.passed_over FROM extractions AS e
+    WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
+  ), '{}');
 BEGIN
   RETURN QUERY
   SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, false
@@ -537,6 +545,7 @@ BEGIN
   SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, true
   FROM passages AS p
   WHERE p.user_id = p_user_id AND p.source_id = p_source_id AND p.kind = 'message' AND p.passage_id <= place
+    AND p.passage_id <> ALL (passed_over)
   ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
   LIMIT p_before;
 END
@@ -2847,6 +2856,8 @@ BEGIN
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
+  UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
+  WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.kind = 'extract' AND j.subject_id = ANY (receipt.ids);
   IF receipt.state = 'done' AND before = 'pending' THEN
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);
   END IF;
@@ -3115,6 +3126,8 @@ CREATE FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least intege
     SET enable_nestloop TO 'off'
     AS $$
 #variable_conflict use_column
+DECLARE
+  zone CONSTANT text := memsvc.known_zone(p_zone);
 BEGIN
   RETURN QUERY
   WITH fact AS MATERIALIZED (
@@ -3122,7 +3135,7 @@ BEGIN
     FROM memsvc.analysed_facts(p_user_id) AS f
   ),
   told AS (
-    SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE p_zone)::date AS day
+    SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE zone)::date AS day
     FROM fact AS f WHERE f.moment
     UNION ALL
     SELECT f.from_node, f.type, f.to_node, f.version_id,
@@ -3972,10 +3985,10 @@ BEGIN
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
-  IF p_kind = 'source' THEN
-    UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
-    WHERE j.user_id = p_user_id AND j.subject_id = p_subject_id AND j.state = 'pending';
-  END IF;
+  UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
+  WHERE j.user_id = p_user_id AND j.state = 'pending'
+    AND ((p_kind = 'source' AND j.subject_id = p_subject_id)
+      OR (j.kind = 'extract' AND j.subject_id = ANY (receipt.ids)));
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
   ELSE
@@ -4706,13 +4719,13 @@ CREATE FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT memsvc.fold_statistics(p_user_id) AS fold_statistics;
- UPDATE memsvc.jobs j SET attempts = LEAST((j.attempts + 1), 32767), state =
+ UPDATE memsvc.jobs j SET attempts = LEAST((j.attempts + 1), 32767), outages = LEAST((j.outages + (fail_job.p_passing)::integer), 32767), state =
          CASE
-             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN 'failed'::text
+             WHEN (((j.attempts - j.outages) >= 3) AND (NOT fail_job.p_passing)) THEN 'failed'::text
              ELSE 'pending'::text
          END, finished_at =
          CASE
-             WHEN ((j.attempts >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
+             WHEN (((j.attempts - j.outages) >= 3) AND (NOT fail_job.p_passing)) THEN clock_timestamp()
              ELSE NULL::timestamp with time zone
          END, started_at = COALESCE(fail_job.p_started_at, now()), run_after = (clock_timestamp() + ('00:00:01'::interval * LEAST((300)::double precision, power((5)::double precision, ((LEAST((j.attempts)::integer, 9) + 1))::double precision)))), error_code = fail_job.p_error_code, error = fail_job.p_error
    WHERE ((j.user_id = fail_job.p_user_id) AND (j.job_id = fail_job.p_job_id) AND (j.state = 'pending'::text));
@@ -4791,6 +4804,7 @@ BEGIN
     run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
     -- What was asked for meanwhile is a new piece of work, with tries of its own.
     attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
+    outages = CASE WHEN settled THEN j.outages ELSE 0 END,
     error = NULL, error_code = NULL
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id;
   IF NOT settled THEN
@@ -5008,6 +5022,16 @@ BEGIN
     LIMIT 1
   )
   WHERE e.user_id = p_user_id AND e.upto = ANY (p_passages)
+    AND e.source_id IN (
+      SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    );
+  UPDATE extractions AS e
+  SET passed_over = ARRAY(
+    SELECT o.id FROM unnest(e.passed_over) WITH ORDINALITY AS o (id, place)
+    WHERE o.id NOT IN (SELECT unnest(p_passages))
+    ORDER BY o.place
+  )
+  WHERE e.user_id = p_user_id AND e.passed_over <> '{}'
     AND e.source_id IN (
       SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
     );
@@ -6928,6 +6952,12 @@ BEGIN
     WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
       AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
     ORDER BY v.normal_form OFFSET 0)
+    UNION ALL
+    (SELECT 'place', v.location_id FROM locations AS v
+    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
+      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+      AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+    ORDER BY v.user_id DESC, v.node_id DESC, v.valid_from DESC LIMIT p_fan_out)
   ) AS x;
 END
 $$;
@@ -6935,6 +6965,22 @@ $$;
 ALTER FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'What is known about nodes and can have evidence.';
+
+CREATE FUNCTION memsvc.known_zone(p_zone text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  PERFORM now() AT TIME ZONE p_zone;
+  RETURN p_zone;
+EXCEPTION WHEN invalid_parameter_value THEN
+  RETURN 'UTC';
+END
+$$;
+
+ALTER FUNCTION memsvc.known_zone(p_zone text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.known_zone(p_zone text) IS 'A time zone, or UTC where this server does not know it.';
 
 CREATE FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) RETURNS TABLE(type text, label text)
     LANGUAGE sql STABLE ROWS 20
@@ -7728,6 +7774,10 @@ BEGIN
       (SELECT i.* FROM source_links AS i
       WHERE s.kind = 'alias' AND i.user_id = p_user_id AND i.alias_id = s.id
       ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links)
+      UNION ALL
+      (SELECT i.* FROM source_links AS i
+      WHERE s.kind = 'place' AND i.user_id = p_user_id AND i.location_id = s.id
+      ORDER BY i.user_id DESC, i.location_id DESC LIMIT most_links)
     ) AS l
     WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
   ),
@@ -8214,6 +8264,9 @@ BEGIN
     UNION
     SELECT l.passage_id, a.node_id FROM link AS l
     INNER JOIN aliases AS a ON a.user_id = p_user_id AND a.alias_id = l.alias_id
+    UNION
+    SELECT l.passage_id, a.node_id FROM link AS l
+    INNER JOIN locations AS a ON a.user_id = p_user_id AND a.location_id = l.location_id
     UNION
     SELECT l.passage_id, n.node_id FROM link AS l
     INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = l.edge_version_id
@@ -9056,16 +9109,10 @@ CREATE FUNCTION memsvc.next_run(p_zone text, p_at time without time zone, p_week
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 DECLARE
-  zone text := p_zone;
-  today date;
+  zone CONSTANT text := memsvc.known_zone(p_zone);
+  today CONSTANT date := (p_after AT TIME ZONE zone)::date;
   moment timestamptz;
 BEGIN
-  BEGIN
-    today := (p_after AT TIME ZONE zone)::date;
-  EXCEPTION WHEN invalid_parameter_value THEN
-    zone := 'UTC';
-    today := (p_after AT TIME ZONE zone)::date;
-  END;
   FOR ahead IN 0..14 LOOP
     IF p_weekdays IS NULL OR extract(isodow FROM today + ahead) = ANY (p_weekdays) THEN
       moment := memsvc.clock_reaches(zone, today + ahead + p_at);
@@ -11917,6 +11964,7 @@ BEGIN
         SET
           state = CASE WHEN f.again THEN 'pending' ELSE 'cancelled' END,
           attempts = CASE WHEN f.again THEN 0 ELSE j.attempts END,
+          outages = CASE WHEN f.again THEN 0 ELSE j.outages END,
           run_after = CASE WHEN f.again THEN clock_timestamp() ELSE j.run_after END,
           finished_at = CASE WHEN f.again THEN NULL ELSE j.finished_at END
         FROM failed AS f
@@ -13387,7 +13435,7 @@ COMMENT ON VIEW memsvc.conversations IS 'Conversations with their size and span.
 CREATE VIEW memsvc.daily_activity WITH (security_invoker='true') AS
  WITH RECURSIVE active AS (
          SELECT u.user_id,
-            u.time_zone,
+            memsvc.known_zone(u.time_zone) AS time_zone,
             NULL::date AS day,
             '-infinity'::timestamp with time zone AS starts_at,
             '-infinity'::timestamp with time zone AS ends_at
@@ -13602,6 +13650,7 @@ CREATE TABLE memsvc.extractions (
     refused integer DEFAULT 0 NOT NULL,
     asked boolean DEFAULT false NOT NULL,
     last_at timestamp with time zone,
+    passed_over uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     CONSTRAINT extractions_backend_check CHECK (((backend <> ''::text) AND (length(backend) <= 200))),
     CONSTRAINT extractions_extractor_check CHECK (((extractor <> ''::text) AND (length(extractor) <= 200))),
     CONSTRAINT extractions_facts_check CHECK ((facts >= 0)),
@@ -13634,6 +13683,8 @@ COMMENT ON COLUMN memsvc.extractions.refused IS 'How many it found that were not
 COMMENT ON COLUMN memsvc.extractions.asked IS 'It is to read what it has not read, though it may not be the one that workers are configured with.';
 
 COMMENT ON COLUMN memsvc.extractions.last_at IS 'When it read last; null: not yet.';
+
+COMMENT ON COLUMN memsvc.extractions.passed_over IS 'Passages before upto that it could not read; each has a job of its own, in which it is tried again.';
 
 CREATE VIEW memsvc.nodes_current WITH (security_invoker='true') AS
  WITH same AS MATERIALIZED (
@@ -15461,6 +15512,8 @@ GRANT UPDATE(finished_at) ON TABLE memsvc.jobs TO memsvc_app;
 
 GRANT UPDATE(started_at) ON TABLE memsvc.jobs TO memsvc_app;
 
+GRANT UPDATE(outages) ON TABLE memsvc.jobs TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) TO memsvc_analyst;
 
@@ -16195,6 +16248,11 @@ GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out 
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.known_zone(p_zone text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_eraser;
@@ -16874,6 +16932,9 @@ GRANT UPDATE(refused) ON TABLE memsvc.extractions TO memsvc_app;
 GRANT UPDATE(asked) ON TABLE memsvc.extractions TO memsvc_app;
 
 GRANT UPDATE(last_at) ON TABLE memsvc.extractions TO memsvc_app;
+
+GRANT UPDATE(passed_over) ON TABLE memsvc.extractions TO memsvc_app;
+GRANT UPDATE(passed_over) ON TABLE memsvc.extractions TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes_current TO memsvc_reader;

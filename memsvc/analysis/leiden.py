@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from memsvc.analysis.network import Network
+from memsvc.analysis.stopping import Check, go_on
 
 RANDOMNESS = 0.01
 """Of the refinement (theta in the paper): how readily a part joins one that gains less than the best."""
@@ -36,36 +37,37 @@ def modularity(network: Network, community: Sequence[int], resolution: float = 1
     return (within - resolution * chance) / network.total
 
 
-def leiden(network: Network, resolution: float = 1.0, seed: int = SEED) -> list[int]:
+def leiden(network: Network, resolution: float = 1.0, seed: int = SEED, check: Check = go_on) -> list[int]:
     """The community of each node, numbered from 0, the largest first.
 
     Args:
         network: the graph; nodes without neighbours are communities of their own.
         resolution: above 1 for more and smaller communities, below 1 for fewer.
         seed: of the order in which nodes are visited.
+        check: is called at each visit of a node; may raise, to stop.
     """
     lot = random.Random(seed)  # noqa: S311 - no secret
     small = network
     part = list(range(network.size))  # of each node of the whole graph: its node in the small one
     community = list(range(network.size))
     while True:
-        community = _move(small, community, resolution, lot)
+        community = _move(small, community, resolution, lot, check)
         if len(set(community)) == small.size:
             break
-        refined = _refine(small, community, resolution, lot)
+        refined = _refine(small, community, resolution, lot, check)
         parts = _numbered(refined)
         if max(parts) + 1 == small.size:  # nothing hangs together closer: the communities are what there is
             break
         above = [0] * (max(parts) + 1)
         for node, number in enumerate(parts):
             above[number] = community[node]
-        small = _aggregate(small, parts)
+        small = _aggregate(small, parts, check)
         part = [parts[node] for node in part]
         community = _numbered(above)
     return _by_size([community[node] for node in part])
 
 
-def _move(network: Network, given: Sequence[int], resolution: float, lot: random.Random) -> list[int]:
+def _move(network: Network, given: Sequence[int], resolution: float, lot: random.Random, check: Check) -> list[int]:
     """Move nodes to the neighbouring community that gains most, until none gains any more (fast local moving)."""
     community = list(given)
     strength = [0.0] * (network.size + 1)  # one more, for there is always an empty community
@@ -79,6 +81,7 @@ def _move(network: Network, given: Sequence[int], resolution: float, lot: random
     empty = [number for number in range(network.size + 1) if not members[number]]
     factor = resolution / network.total if network.total else 0.0
     while queue:
+        check()
         node = queue.popleft()
         waiting[node] = 0
         home, mine = community[node], network.strength[node]
@@ -122,7 +125,9 @@ def _best(home: int, between: dict[int, float], strength: Sequence[float], mine:
     return best
 
 
-def _refine(network: Network, community: Sequence[int], resolution: float, lot: random.Random) -> list[int]:
+def _refine(
+    network: Network, community: Sequence[int], resolution: float, lot: random.Random, check: Check
+) -> list[int]:
     """Parts of communities: single nodes join parts of their own community to which they are well connected."""
     part = list(range(network.size))
     strength, outside = list(network.strength), [0.0] * network.size  # of parts; outside: to the rest of the community
@@ -135,6 +140,7 @@ def _refine(network: Network, community: Sequence[int], resolution: float, lot: 
     order = list(range(network.size))
     lot.shuffle(order)
     for node in order:
+        check()
         number, mine = community[node], network.strength[node]
         if not alone[node] or outside[node] < factor * mine * (whole[number] - mine):
             continue
@@ -170,18 +176,19 @@ def _choose(options: Sequence[tuple[int, float, float]], lot: random.Random) -> 
     return number, weight
 
 
-def _aggregate(network: Network, parts: Sequence[int]) -> Network:
+def _aggregate(network: Network, parts: Sequence[int], check: Check) -> Network:
     """The graph whose nodes are the parts."""
     size = max(parts) + 1
     between: dict[int, float] = {}
     for node in range(network.size):
+        check()
         one = parts[node]
         for end, weight in network.around(node):
             other = parts[end]
             if one <= other:  # a pair within one part is met from both its nodes, and so is a loop's double weight
                 key = one * size + other
                 between[key] = between.get(key, 0.0) + (weight / 2 if one == other else weight)
-    return Network(size, ((key // size, key % size, weight) for key, weight in between.items()))
+    return Network(size, ((key // size, key % size, weight) for key, weight in between.items()), check)
 
 
 def _numbered(labels: Sequence[int]) -> list[int]:

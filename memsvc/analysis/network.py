@@ -13,6 +13,7 @@ from uuid import UUID
 
 from memsvc.access.users import Owner
 from memsvc.analysis.findings import TIMEOUT
+from memsvc.analysis.stopping import Check, go_on, in_thread
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 
@@ -29,16 +30,18 @@ class Network:
 
     __slots__ = ("ends", "size", "starts", "strength", "total", "weights")
 
-    def __init__(self, size: int, pairs: Iterable[tuple[int, int, float]]) -> None:
+    def __init__(self, size: int, pairs: Iterable[tuple[int, int, float]], check: Check = go_on) -> None:
         """Build it.
 
         Args:
             size: how many nodes.
             pairs: two nodes and the weight between them, above 0; each two nodes at most once.
+            check: is called at each pair; may raise, to stop.
         """
         ones, others, between = array("I"), array("I"), array("d")
         degree = array("I", bytes(4 * (size + 1)))
         for one, other, weight in pairs:
+            check()
             ones.append(one)
             others.append(other)
             between.append(weight)
@@ -52,6 +55,7 @@ class Network:
         self.strength = array("d", bytes(8 * size))
         free = array("I", self.starts)
         for one, other, weight in zip(ones, others, between, strict=True):
+            check()
             self._put(free, one, other, weight if one != other else 2 * weight)
             if other != one:
                 self._put(free, other, one, weight)
@@ -84,4 +88,6 @@ async def load(db: Database, owner: Owner) -> tuple[Network, Sequence[UUID], int
                 ones.append(places.setdefault(row.node_id, len(places)))
                 others.append(places.setdefault(row.other_id, len(places)))
                 weights.append(row.weight)
-    return Network(len(places), zip(ones, others, weights, strict=True)), list(places), facts
+    size = len(places)
+    network = await in_thread(lambda check: Network(size, zip(ones, others, weights, strict=True), check))
+    return network, list(places), facts

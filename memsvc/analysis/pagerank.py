@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Sequence
 
 from memsvc.analysis.network import Network
+from memsvc.analysis.stopping import Check, go_on
 
 DAMPING = 0.85
 """How likely the walker goes on rather than starting again."""
@@ -17,13 +18,14 @@ NEAR_ENOUGH = 1e-7
 MOST_STEPS = 200
 
 
-def pagerank(network: Network, seeds: Sequence[int], damping: float = DAMPING) -> array[float]:
+def pagerank(network: Network, seeds: Sequence[int], damping: float = DAMPING, check: Check = go_on) -> array[float]:
     """How much of the walker's time each node gets; they add up to 1.
 
     Args:
         network: the graph.
         seeds: nodes at which the walk starts, at least one; equally likely.
         damping: from 0 to below 1.
+        check: is called at each visit of a node; may raise, to stop.
     """
     size, starts, ends, weights = network.size, network.starts, network.ends, network.weights
     home = 1 / len(seeds)
@@ -34,6 +36,7 @@ def pagerank(network: Network, seeds: Sequence[int], damping: float = DAMPING) -
         following = array("d", bytes(8 * size))
         going = 0.0
         for node, (here, strength) in enumerate(zip(rank, network.strength, strict=True)):
+            check()
             if here and strength:
                 going += here
                 share = damping * here / strength

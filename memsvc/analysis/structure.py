@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -11,6 +10,7 @@ from memsvc.analysis.findings import MOST_FINDINGS, MOST_MEMBERS, TIMEOUT, Findi
 from memsvc.analysis.leiden import leiden, modularity
 from memsvc.analysis.network import Network, load
 from memsvc.analysis.pagerank import pagerank
+from memsvc.analysis.stopping import Check, in_thread
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 
@@ -47,11 +47,11 @@ async def orphans(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
 async def communities(db: Database, owner: Owner, _seeds: Sequence[UUID]) -> Found:
     """Groups of nodes, the largest first; score: how many are in it. Within it the strongest nodes go first."""
     network, nodes, facts = await load(db, owner)
-    return await asyncio.to_thread(_communities, network, nodes, facts)
+    return await in_thread(lambda check: _communities(network, nodes, facts, check))
 
 
-def _communities(network: Network, nodes: Sequence[UUID], facts: int) -> Found:
-    of_node = leiden(network)
+def _communities(network: Network, nodes: Sequence[UUID], facts: int, check: Check) -> Found:
+    of_node = leiden(network, check=check)
     members: list[list[int]] = [[] for _ in range(max(of_node, default=-1) + 1)]
     for node, number in enumerate(of_node):
         members[number].append(node)
@@ -86,15 +86,15 @@ async def near(db: Database, owner: Owner, seeds: Sequence[UUID]) -> Found:
             values = {"user_id": owner.user_id, "nodes": list(seeds), "known_at": None}
             seeds = [row.canonical_id for row in await connection.execute(query("resolve_nodes"), values)]
     network, nodes, facts = await load(db, owner)
-    return await asyncio.to_thread(_near, network, nodes, facts, set(seeds))
+    return await in_thread(lambda check: _near(network, nodes, facts, set(seeds), check))
 
 
-def _near(network: Network, nodes: Sequence[UUID], facts: int, seeds: set[UUID]) -> Found:
+def _near(network: Network, nodes: Sequence[UUID], facts: int, seeds: set[UUID], check: Check) -> Found:
     starts = [place for place, node in enumerate(nodes) if node in seeds]
     figures = {"nodes": network.size, "facts": facts}
     if not starts:
         return Found(findings=[], total=0, figures=figures)
-    rank = pagerank(network, starts)
+    rank = pagerank(network, starts, check=check)
     own = set(starts)
     best = sorted((node for node in range(network.size) if rank[node] and node not in own), key=lambda n: -rank[n])
     found = [

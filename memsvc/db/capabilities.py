@@ -152,7 +152,7 @@ def _check_zones(connection: psycopg.Connection) -> Check:
     """Whether the server knows the zones that users may have: Debian's asks the system, which may lack older names."""
     known = {name for (name,) in connection.execute("SELECT name FROM pg_timezone_names")}
     if missing := sorted(available_timezones() - known - {"localtime"}):
-        cost = "their users' schedules go by UTC, and daily_activity fails; Debian: install tzdata-legacy"
+        cost = "their users' schedules, days and habits go by UTC; Debian: install tzdata-legacy"
         some = ", ".join(missing[:3])
         return Check("time zones", "warning", f"{len(missing)} unknown to the server ({some} …): {cost}")
     return Check("time zones", "ok", f"all {len(known)} known")

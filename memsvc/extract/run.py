@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -30,17 +31,19 @@ from memsvc.errors import (
 from memsvc.extract import registry
 from memsvc.extract.extraction import Extractor, ProposedType, for_user
 from memsvc.extract.grounding import Grounded, ground
-from memsvc.extract.turns import Turns, next_turns
+from memsvc.extract.turns import Turns, next_turns, turn_again
 from memsvc.extract.validation import Checked, check
 from memsvc.extract.write import Found, Written, write_window
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
 from memsvc.observe import EXTRACT_SECONDS, FACTS_FOUND, TURNS_READ
 from memsvc.queue.jobs import announce_jobs
-from memsvc.queue.run import SLICE_S, Steps
+from memsvc.queue.run import OF_THE_DATABASE, SLICE_S, Step, Steps
 from memsvc.settings import Settings
 
 MOST_MOVES = 5
 """How often a window may be taken away under our eyes, by another reader or by an erasure, before the job waits."""
+MOST_PASSED_OVER = 5
+"""Turns in a row that may be passed over. Where not even the next one can be read, the reader is at fault."""
 Counter = Callable[[int], None]
 log = structlog.get_logger()
 
@@ -150,7 +153,7 @@ def extraction_steps(extractors: Extractors | None, progress: Counter = lambda _
             await db.attempt(user_id, answered)
         return False
 
-    return {**({"process": [ask]} if extractors.backend else {}), "extract": [read]}
+    return {**({"process": [ask]} if extractors.backend else {}), "extract": [_again(extractors), read]}
 
 
 async def read_source(
@@ -174,22 +177,31 @@ async def read_source(
         seconds: no further window is begun after so long; the first one always is.
         progress: called with the number of turns of each window that was read.
 
+    A window that cannot be read is read turn by turn. Turns that cannot be read while a later one can are passed over,
+    and each of them becomes a job of its own.
+
     Raises:
-        ExtractorError, LlmError: it could not read a window; those before are done.
+        ExtractorError, LlmError: it could not read a window, nor a turn of it; those before are done.
         ContendedError: somebody else reads the same source, or erases it bit by bit.
     """
     reader = for_user(extractor, db, owner.user_id)
     until = time.monotonic() + seconds
     turns = facts = refused = moves = 0
+    narrow = frozenset[UUID]()  # turns of a window that could not be read as one
     while True:
         async with db.transaction(owner.user_id) as connection:
             following = await next_turns(connection, owner, source_id, extractor.name)
-            grounded = await ground(connection, owner, following) if following is not None else None
-        if following is None or grounded is None:
+        if following is None:
             return Read(turns, facts, refused, more=False)
         if turns and time.monotonic() >= until:
             return Read(turns, facts, refused, more=True)
-        found = Found(following, grounded, await look(reader, grounded), extractor.name, backend)
+        found = None
+        if following.passages[0] not in narrow:
+            found = await _whole(db, owner, reader, following, backend)
+        if found is None:
+            narrow = frozenset(following.passages)
+            found = await _first_legible(db, owner, reader, following, backend)
+        following = found.turns
         written = await _written(db, owner, source_id, found)
         if written is None:
             moves += 1
@@ -202,6 +214,81 @@ async def read_source(
         facts += written.facts
         refused += len(written.left)
         progress(len(following.turns))
+
+
+async def _find(db: Database, owner: Owner, reader: Extractor, turns: Turns, backend: str) -> Found:
+    """What a reader finds in some turns, checked."""
+    async with db.transaction(owner.user_id) as connection:
+        grounded = await ground(connection, owner, turns)
+    return Found(turns, grounded, await look(reader, grounded), reader.name, backend)
+
+
+async def _whole(db: Database, owner: Owner, reader: Extractor, window: Turns, backend: str) -> Found | None:
+    """What is found in a window; None: it cannot be read, its turns alone perhaps can."""
+    try:
+        return await _find(db, owner, reader, window, backend)
+    except Exception as error:
+        if _passes(error) or len(window.turns) == 1:
+            raise
+        log.warning("a window cannot be read", turns=len(window.turns), **_why(error))
+        return None
+
+
+async def _first_legible(db: Database, owner: Owner, reader: Extractor, window: Turns, backend: str) -> Found:
+    """What is found in the first turn that can be read alone; those before it are passed over.
+
+    Raises:
+        ExtractorError, LlmError: none of the first ones can be read.
+    """
+    over: list[UUID] = []
+    while True:
+        turn = window.turns[len(over)]
+        alone = msgspec.structs.replace(window, turns=(turn,), over=tuple(over))
+        try:
+            return await _find(db, owner, reader, alone, backend)
+        except Exception as error:
+            over.append(turn.passage_id)
+            if _passes(error) or len(over) > MOST_PASSED_OVER or len(over) == len(window.turns):
+                raise
+            log.warning("a turn cannot be read", **_why(error))
+
+
+def _passes(error: Exception) -> bool:
+    """Whether it would have happened with any other text."""
+    return isinstance(error, OF_THE_DATABASE) or (isinstance(error, MemsvcError) and error.passing)
+
+
+def _why(error: Exception) -> dict[str, str]:
+    if isinstance(error, MemsvcError):
+        return {"code": error.code, "error": error.message}
+    return {"error": type(error).__name__}
+
+
+def _again(extractors: Extractors) -> Step:
+    """The step that tries a turn again which was passed over; for anything else it has nothing to do."""
+
+    async def again(db: Database, user_id: UUID, passage_id: UUID) -> bool:
+        await _read_again(db, await owner_of(db, user_id), passage_id, extractors)
+        return False
+
+    return again
+
+
+async def _read_again(db: Database, owner: Owner, passage_id: UUID, extractors: Extractors) -> None:
+    async with db.transaction(owner.user_id) as connection:
+        about = {"user_id": owner.user_id, "passage_id": passage_id}
+        rows = (await connection.execute(query("passed_over_by"), about)).all()
+        turns = await turn_again(connection, owner, passage_id) if rows else None
+    for row in rows:
+        extractor = await extractors.get(row.backend)
+        if turns is None or extractor.name != row.extractor:  # another version reads all of it anew
+            continue
+        reader = for_user(extractor, db, owner.user_id)
+        found = await _find(db, owner, reader, turns, row.backend)
+        written = await _written(db, owner, row.source_id, found)
+        if written is not None:
+            await _propose(db, owner, found.checked.proposed, extractor.name)
+            _count(turns, found.checked, written)
 
 
 async def look(extractor: Extractor, grounded: Grounded) -> Checked:

@@ -31,6 +31,10 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[Turn, ...]
     upto: UUID
     """How far the source had been read when they were taken."""
+    over: tuple[UUID, ...] = ()
+    """Passages between that place and the first turn that cannot be read; they are tried again by themselves."""
+    again: bool = False
+    """One turn that was passed over and is tried again; ``upto`` does not count."""
 
     @property
     def passages(self) -> list[UUID]:
@@ -77,3 +81,10 @@ async def next_turns(connection: AsyncConnection, owner: Owner, source_id: UUID,
         return None
     before = [row for row in rows if row.read]
     return Turns(turns=turns, before=tuple(turn_of(row) for row in before), upto=upto or NOTHING)
+
+
+async def turn_again(connection: AsyncConnection, owner: Owner, passage_id: UUID) -> Turns | None:
+    """A turn that was passed over, alone; None: it is not there any more."""
+    values = {"user_id": owner.user_id, "passage_id": passage_id}
+    row = (await connection.execute(query("turn_to_read"), values)).one_or_none()
+    return Turns(turns=(turn_of(row),), before=(), upto=NOTHING, again=True) if row is not None else None

@@ -66,24 +66,36 @@ async def write_window(connection: AsyncConnection, owner: Owner, source_id: UUI
     """
     about: dict[str, Any] = {"user_id": owner.user_id, "source_id": source_id, "extractor": found.extractor}
     begun = await connection.execute(query("begin_reading"), {**about, "backend": found.backend})
-    if begun.scalar_one() != found.turns.upto:
+    place, passages = begun.scalar_one(), found.turns.passages
+    if found.turns.again:
+        asked = {"user_id": owner.user_id, "passage_id": passages[0]}
+        left = await connection.execute(query("passed_over_by"), asked)
+        if found.extractor not in {row.extractor for row in left}:
+            return None
+    elif place != found.turns.upto:
         return None
-    passages = found.turns.passages
-    there = await connection.execute(query("turns_there"), {"user_id": owner.user_id, "passages": passages})
-    if there.scalar_one() != len(passages):
+    needed = [*found.turns.over, *passages]
+    there = await connection.execute(query("turns_there"), {"user_id": owner.user_id, "passages": needed})
+    if there.scalar_one() != len(needed):
         return None
     written = await write_facts(connection, owner, source_id, found, asserted_by=found.extractor)
     await _keep_signs(connection, owner, found)
     await keep_reviews(connection, owner, found.extractor, written.left)
     await _take_back(connection, owner, source_id, found, written.change)
-    await connection.execute(
-        query("end_reading"),
-        {
-            **about, "upto": passages[-1], "turns": len(passages), "facts": written.facts,
-            "refused": len(written.left) + found.checked.dropped,
-        },
-    )  # fmt: skip
+    await _end(connection, about, found.turns, written.facts, len(written.left) + found.checked.dropped)
     return written
+
+
+async def _end(connection: AsyncConnection, about: dict[str, Any], turns: Turns, facts: int, refused: int) -> None:
+    """Note how far the source was read, and what was passed over on the way."""
+    counts = {**about, "facts": facts, "refused": refused}
+    [*_, last] = turns.passages
+    if turns.again:
+        await connection.execute(query("end_reading_again"), {**counts, "passage_id": last})
+        return
+    if turns.over:
+        await connection.execute(query("pass_over"), {**about, "over": list(turns.over)})
+    await connection.execute(query("end_reading"), {**counts, "upto": last, "turns": len(turns.turns)})
 
 
 async def write_facts(

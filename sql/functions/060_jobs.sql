@@ -71,6 +71,7 @@ BEGIN
     run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
     -- What was asked for meanwhile is a new piece of work, with tries of its own.
     attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
+    outages = CASE WHEN settled THEN j.outages ELSE 0 END,
     error = NULL, error_code = NULL
   WHERE j.user_id = p_user_id AND j.job_id = p_job_id;
   IF NOT settled THEN
@@ -88,8 +89,8 @@ COMMENT ON FUNCTION memsvc.finish_job(uuid, uuid, integer, boolean, timestamptz)
   'Ends one pending job in the caller''s transaction: done, again or gone.';
 
 -- Notes a failure in a transaction of its own, and folds the user's statistics, which do not wait for a model. The job
--- is tried again after 5 s, 25 s, 2 min and then every 5 min. The fourth failure is final, unless its cause passes by
--- itself (p_passing: a model that is down), which delays and never ends a job.
+-- is tried again after 5 s, 25 s, 2 min and then every 5 min. A cause that passes by itself (p_passing: a model that
+-- is down) delays a job and never ends it; the fourth failure of another cause is final, however many outages it met.
 CREATE OR REPLACE FUNCTION memsvc.fail_job(
   p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamptz
 ) RETURNS void
@@ -100,8 +101,9 @@ BEGIN ATOMIC
   UPDATE memsvc.jobs AS j
   SET
     attempts = least(j.attempts + 1, 32767),
-    state = CASE WHEN j.attempts >= 3 AND NOT p_passing THEN 'failed' ELSE 'pending' END,
-    finished_at = CASE WHEN j.attempts >= 3 AND NOT p_passing THEN clock_timestamp() END,
+    outages = least(j.outages + p_passing::integer, 32767),
+    state = CASE WHEN j.attempts - j.outages >= 3 AND NOT p_passing THEN 'failed' ELSE 'pending' END,
+    finished_at = CASE WHEN j.attempts - j.outages >= 3 AND NOT p_passing THEN clock_timestamp() END,
     started_at = coalesce(p_started_at, now()),
     run_after = clock_timestamp() + interval '1 second' * least(300, power(5, least(j.attempts, 9) + 1)),
     error_code = p_error_code,

@@ -42,26 +42,35 @@ $$;
 COMMENT ON FUNCTION memsvc.clock_reaches(text, timestamp) IS
   'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
 
+-- By which zone this server counts the days of somebody who has p_zone: that one, or UTC where the server lacks it.
+-- Users choose among the zones that Python knows; a PostgreSQL that asks its system's files may lack older names.
+CREATE OR REPLACE FUNCTION memsvc.known_zone(p_zone text) RETURNS text
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM now() AT TIME ZONE p_zone;
+  RETURN p_zone;
+EXCEPTION WHEN invalid_parameter_value THEN
+  RETURN 'UTC';
+END
+$$;
+COMMENT ON FUNCTION memsvc.known_zone(text) IS 'A time zone, or UTC where this server does not know it.';
+
 -- When work is due next: the first moment after p_after at which the clock of the zone reaches p_at on a wanted day
 -- (null: any), once a date. A date that begins after p_after is due after it, one that ended before it was due before
 -- it, so the look begins at the date that the clock shows; a day that is wanted once a week and was skipped is two
--- weeks away. A zone that this PostgreSQL does not know, but Python did, counts as UTC.
+-- weeks away. The zone is that of known_zone.
 CREATE OR REPLACE FUNCTION memsvc.next_run(p_zone text, p_at time, p_weekdays smallint[], p_after timestamptz)
 RETURNS timestamptz
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
-  zone text := p_zone;
-  today date;
+  zone CONSTANT text := memsvc.known_zone(p_zone);
+  today CONSTANT date := (p_after AT TIME ZONE zone)::date;
   moment timestamptz;
 BEGIN
-  BEGIN
-    today := (p_after AT TIME ZONE zone)::date;
-  EXCEPTION WHEN invalid_parameter_value THEN
-    zone := 'UTC';
-    today := (p_after AT TIME ZONE zone)::date;
-  END;
   FOR ahead IN 0..14 LOOP
     IF p_weekdays IS NULL OR extract(isodow FROM today + ahead) = ANY (p_weekdays) THEN
       moment := memsvc.clock_reaches(zone, today + ahead + p_at);

@@ -107,8 +107,8 @@ COMMENT ON FUNCTION memsvc.expand_names(uuid, uuid[], integer, integer, timestam
   'Nodes within some steps of what a query names, with how well they are reached and by which way.';
 
 -- What is known about nodes and can have evidence: versions of edges at them (the strongest of each, as they hold at
--- p_as_of; null: at any time), their properties and names, and the nodes themselves. start_id: the node that stands for
--- it.
+-- p_as_of; null: at any time), where they are (then, or the last p_fan_out places), their properties and names, and the
+-- nodes themselves. start_id: the node that stands for it.
 CREATE OR REPLACE FUNCTION memsvc.known_of(
   p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamptz, p_known_at timestamptz
 ) RETURNS TABLE (start_id uuid, kind text, id uuid)
@@ -158,6 +158,12 @@ BEGIN
     WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
       AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
     ORDER BY v.normal_form OFFSET 0)
+    UNION ALL
+    (SELECT 'place', v.location_id FROM locations AS v
+    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
+      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+      AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+    ORDER BY v.user_id DESC, v.node_id DESC, v.valid_from DESC LIMIT p_fan_out)
   ) AS x;
 END
 $$;
@@ -165,7 +171,7 @@ COMMENT ON FUNCTION memsvc.known_of(uuid, uuid[], integer, timestamptz, timestam
   'What is known about nodes and can have evidence.';
 
 -- Passages that support what is known about some nodes: their facts (the strongest, 50 either way of nodes at distance
--- 0, 10 of others), properties and names, or the nodes themselves. p_reach and p_distances: of each node, as
+-- 0, 10 of others), places, properties and names, or the nodes themselves. p_reach and p_distances: of each node, as
 -- expand_names gives them; each passage comes once, with its best node. At distance 0 a mention is one whether or not
 -- the fact still holds; behind it facts count that hold at p_as_of (null: now), as along the way there. Nothing counts
 -- that was said behind p_as_of. Best reach first, then the newest; at most p_limit.
@@ -243,6 +249,10 @@ BEGIN
       (SELECT i.* FROM source_links AS i
       WHERE s.kind = 'alias' AND i.user_id = p_user_id AND i.alias_id = s.id
       ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links)
+      UNION ALL
+      (SELECT i.* FROM source_links AS i
+      WHERE s.kind = 'place' AND i.user_id = p_user_id AND i.location_id = s.id
+      ORDER BY i.user_id DESC, i.location_id DESC LIMIT most_links)
     ) AS l
     WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
   ),

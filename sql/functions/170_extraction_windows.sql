@@ -1,7 +1,7 @@
 -- What an extractor reads next: turns of one source in the order of their arrival, and those that stand before them.
 
 -- Messages of a source that an extractor has not read, p_limit of them, and p_before that stand before the first one,
--- which it has read or was told to leave out. Traces (tools, system, context blocks of ours) are not read. A source
+-- which it has read or was told to leave out; what it could not read is no context. Traces (tools, system, context blocks of ours) are not read. A source
 -- that is not there has none.
 CREATE OR REPLACE FUNCTION memsvc.turns_to_read(
   p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer
@@ -23,6 +23,10 @@ DECLARE
     SELECT e.upto FROM extractions AS e
     WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
   ), '00000000-0000-0000-0000-000000000000');
+  passed_over CONSTANT uuid[] := coalesce((
+    SELECT e.passed_over FROM extractions AS e
+    WHERE e.user_id = p_user_id AND e.source_id = p_source_id AND e.extractor = p_extractor
+  ), '{}');
 BEGIN
   RETURN QUERY
   SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, false
@@ -37,6 +41,7 @@ BEGIN
   SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language, true
   FROM passages AS p
   WHERE p.user_id = p_user_id AND p.source_id = p_source_id AND p.kind = 'message' AND p.passage_id <= place
+    AND p.passage_id <> ALL (passed_over)
   ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
   LIMIT p_before;
 END

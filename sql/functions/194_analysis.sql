@@ -68,8 +68,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.hubs(uuid, integer) IS 'Nodes by the strength of their facts.';
 
--- Which passages speak of which nodes, resolved: they support the node, its properties, a name, or a fact of it. day:
--- on the speaker's clock.
+-- Which passages speak of which nodes, resolved: they support the node, its properties, a name, where it is, or
+-- a fact of it. day: on the speaker's clock.
 CREATE OR REPLACE FUNCTION memsvc.mentions(p_user_id uuid)
 RETURNS TABLE (node_id uuid, passage_id uuid, day date)
 LANGUAGE plpgsql STABLE ROWS 10000
@@ -93,6 +93,9 @@ BEGIN
     UNION
     SELECT l.passage_id, a.node_id FROM link AS l
     INNER JOIN aliases AS a ON a.user_id = p_user_id AND a.alias_id = l.alias_id
+    UNION
+    SELECT l.passage_id, a.node_id FROM link AS l
+    INNER JOIN locations AS a ON a.user_id = p_user_id AND a.location_id = l.location_id
     UNION
     SELECT l.passage_id, n.node_id FROM link AS l
     INNER JOIN edge_versions AS v ON v.user_id = p_user_id AND v.version_id = l.edge_version_id

@@ -2,7 +2,7 @@
 -- habit of these is decided in memsvc.analysis.habits.
 
 -- Relations that are told of p_least days or more. A version that holds for 36 hours at most is a moment: its day counts,
--- on the clock of p_zone. Of others the days count on which messages say so, on the speaker's clock.
+-- on the clock of known_zone(p_zone). Of others the days count on which messages say so, on the speaker's clock.
 CREATE OR REPLACE FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer)
 RETURNS TABLE (from_node uuid, type text, to_node uuid, days date[], facts uuid[])
 LANGUAGE plpgsql STABLE ROWS 1000
@@ -12,6 +12,8 @@ SET enable_seqscan = off
 SET enable_nestloop = off
 AS $$
 #variable_conflict use_column
+DECLARE
+  zone CONSTANT text := memsvc.known_zone(p_zone);
 BEGIN
   RETURN QUERY
   WITH fact AS MATERIALIZED (
@@ -19,7 +21,7 @@ BEGIN
     FROM memsvc.analysed_facts(p_user_id) AS f
   ),
   told AS (
-    SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE p_zone)::date AS day
+    SELECT f.from_node, f.type, f.to_node, f.version_id, (f.valid_from AT TIME ZONE zone)::date AS day
     FROM fact AS f WHERE f.moment
     UNION ALL
     SELECT f.from_node, f.type, f.to_node, f.version_id,

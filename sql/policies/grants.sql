@@ -57,15 +57,15 @@ GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
-GRANT UPDATE (state, requests, attempts, error_code, error, run_after, started_at, finished_at) ON memsvc.jobs
-TO memsvc_app;
+GRANT UPDATE (state, requests, attempts, outages, error_code, error, run_after, started_at, finished_at)
+ON memsvc.jobs TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
 -- What a type means once it was proposed is fixed: functional, ends and parent.
 GRANT UPDATE (description, status, decided_by, decided_at) ON memsvc.node_types, memsvc.edge_types TO memsvc_app;
 GRANT UPDATE (verdicts, folded_at) ON memsvc.recall_events TO memsvc_app;
 GRANT UPDATE (recalls, last_recalled_at, used, irrelevant, importance, sentiment, pinned) ON memsvc.memory_signals
 TO memsvc_app;
-GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at) ON memsvc.extractions TO memsvc_app;
+GRANT UPDATE (backend, upto, turns, facts, refused, asked, last_at, passed_over) ON memsvc.extractions TO memsvc_app;
 GRANT UPDATE (extractor, state, reason, proposal, span_from, span_to, decided_at, decided_by) ON memsvc.fact_reviews
 TO memsvc_app;
 GRANT UPDATE (score, evidence, state, decided_at, decided_by) ON memsvc.duplicate_candidates TO memsvc_app;
@@ -101,7 +101,7 @@ GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eras
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
 GRANT UPDATE (part) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
-GRANT UPDATE (upto) ON memsvc.extractions TO memsvc_eraser;
+GRANT UPDATE (upto, passed_over) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
 GRANT UPDATE (lines) ON memsvc.profile_evidence TO memsvc_eraser;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_eraser;
@@ -201,7 +201,7 @@ memsvc.memories_shown(uuid, uuid[], timestamptz, timestamptz),
 memsvc.top_of_mind(uuid, integer, timestamptz, timestamptz, text[], boolean, interval),
 memsvc.seeded(bigint, text), memsvc.random_memory(uuid, bigint, timestamptz, timestamptz),
 memsvc.late_scores(uuid, smallint, bit[], uuid[]),
-memsvc.behind_block(uuid, uuid, uuid),
+memsvc.behind_block(uuid, uuid, uuid), memsvc.known_zone(text),
 memsvc.analysed_facts(uuid), memsvc.weighted_pairs(uuid), memsvc.hubs(uuid, integer), memsvc.mentions(uuid),
 memsvc.orphans(uuid, integer), memsvc.contradictions(uuid), memsvc.first_day(text), memsvc.impossible_dates(uuid),
 memsvc.busy_days(uuid, integer, double precision), memsvc.busiest_weeks(uuid, integer),

@@ -59,6 +59,35 @@ SET upto = :upto, turns = e.turns + :turns, facts = e.facts + :facts, refused = 
   last_at = clock_timestamp()
 WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.extractor = :extractor;
 
+-- name: pass_over
+-- Turns that cannot be read while others can: each gets a job of its own.
+UPDATE memsvc.extractions AS e SET passed_over = e.passed_over || CAST(:over AS uuid [])
+WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.extractor = :extractor
+RETURNING (
+  SELECT count(memsvc.ask_job(:user_id, 'extract', o.passage_id))
+  FROM unnest(CAST(:over AS uuid [])) AS o (passage_id)
+);
+
+-- name: passed_over_by
+-- Who could not read a passage.
+SELECT e.source_id, e.extractor, e.backend
+FROM memsvc.passages AS p
+INNER JOIN memsvc.extractions AS e ON e.user_id = :user_id AND e.source_id = p.source_id
+WHERE p.user_id = :user_id AND p.passage_id = :passage_id AND p.passage_id = any(e.passed_over)
+ORDER BY e.extractor;
+
+-- name: turn_to_read
+SELECT p.passage_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.language
+FROM memsvc.passages AS p
+WHERE p.user_id = :user_id AND p.passage_id = :passage_id;
+
+-- name: end_reading_again
+UPDATE memsvc.extractions AS e
+SET passed_over = array_remove(e.passed_over, CAST(:passage_id AS uuid)), turns = e.turns + 1,
+  facts = e.facts + :facts, refused = e.refused + :refused, last_at = clock_timestamp()
+WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.extractor = :extractor
+  AND :passage_id = any(e.passed_over);
+
 -- name: keep_signs
 -- Only where nobody has judged before.
 INSERT INTO memsvc.memory_signals AS s (user_id, memory_id, kind, importance, sentiment)
@@ -146,7 +175,7 @@ WHERE e.user_id = :user_id AND e.source_id = :source_id AND e.backend = :backend
 
 -- name: ask_readings
 -- Asks an extractor to read all that it has not read of one source or of all; one that has not begun begins behind what
--- was said before a time. The jobs.
+-- was said before a time. What it could not read is tried again. The jobs.
 WITH wanted AS MATERIALIZED (
   SELECT s.source_id, (
     SELECT p.passage_id FROM memsvc.passages AS p
@@ -179,7 +208,13 @@ asked AS (
   ON CONFLICT (user_id, source_id, extractor) DO UPDATE SET asked = TRUE, backend = excluded.backend
   RETURNING e.source_id
 )
-SELECT memsvc.ask_job(:user_id, 'extract', a.source_id) FROM asked AS a;
+SELECT memsvc.ask_job(:user_id, 'extract', a.source_id) FROM asked AS a
+UNION ALL
+SELECT memsvc.ask_job(:user_id, 'extract', o.passage_id)
+FROM wanted AS w
+INNER JOIN memsvc.extractions AS e
+  ON e.user_id = :user_id AND e.source_id = w.source_id AND e.extractor = :extractor
+CROSS JOIN LATERAL unnest(e.passed_over) AS o (passage_id);
 
 -- name: pause_readings
 UPDATE memsvc.jobs AS j
@@ -194,12 +229,19 @@ SELECT
     SELECT count(*) FROM memsvc.passages AS p
     WHERE p.user_id = :user_id AND p.source_id = e.source_id AND p.kind = 'message'
       AND p.passage_id > coalesce(e.upto, '00000000-0000-0000-0000-000000000000')
-  ) AS unread, e.facts, e.refused, e.asked, e.last_at, j.job_id, j.state AS job_state, j.error_code
+  ) + cardinality(e.passed_over) AS unread,
+  e.facts,
+  e.refused,
+  e.asked,
+  e.last_at,
+  j.job_id,
+  j.state AS job_state,
+  j.error_code
 FROM memsvc.extractions AS e
 INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = e.source_id
 LEFT JOIN LATERAL (
   SELECT w.job_id, w.state, w.error_code FROM memsvc.jobs AS w
-  WHERE w.user_id = :user_id AND w.kind = 'extract' AND w.subject_id = e.source_id
+  WHERE w.user_id = :user_id AND w.kind = 'extract' AND w.subject_id = any(e.source_id || e.passed_over)
     AND w.state IN ('pending', 'failed')
   ORDER BY w.state DESC, w.job_id DESC LIMIT 1
 ) AS j ON TRUE
@@ -210,11 +252,14 @@ LIMIT :limit;
 
 -- name: reading_totals
 SELECT
-  count(e.source_id) AS sources, coalesce(sum(e.turns), 0) AS turns, coalesce(sum((
+  count(e.source_id) AS sources, coalesce(sum(e.turns), 0) AS turns, CAST(coalesce(sum((
     SELECT count(*) FROM memsvc.passages AS p
     WHERE p.user_id = :user_id AND p.source_id = e.source_id AND p.kind = 'message'
       AND p.passage_id > coalesce(e.upto, '00000000-0000-0000-0000-000000000000')
-  )), 0) AS unread, coalesce(sum(e.facts), 0) AS facts, coalesce(sum(e.refused), 0) AS refused, (
+  ) + cardinality(e.passed_over)), 0) AS bigint) AS unread,
+  coalesce(sum(e.facts), 0) AS facts,
+  coalesce(sum(e.refused), 0) AS refused,
+  (
     SELECT count(*) FROM memsvc.jobs AS j
     WHERE j.user_id = :user_id AND j.kind = 'extract' AND j.state = 'pending'
   ) AS pending, (
@@ -222,8 +267,10 @@ SELECT
     WHERE j.user_id = :user_id AND j.kind = 'extract' AND j.state = 'failed'
       AND EXISTS (
         SELECT FROM memsvc.extractions AS f
-        WHERE f.user_id = :user_id AND f.source_id = j.subject_id AND f.extractor = :extractor
-          AND memsvc.anything_to_read(:user_id, f.source_id, f.extractor)
+        WHERE f.user_id = :user_id AND f.extractor = :extractor AND (
+          j.subject_id = any(f.passed_over)
+          OR (f.source_id = j.subject_id AND memsvc.anything_to_read(:user_id, f.source_id, f.extractor))
+        )
       )
   ) AS failed
 FROM memsvc.extractions AS e

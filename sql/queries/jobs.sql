@@ -16,7 +16,7 @@ LIMIT :limit;
 -- name: retry_job
 -- A failed or cancelled job becomes pending again, unless another one for the same subject waits already.
 UPDATE memsvc.jobs AS j
-SET state = 'pending', attempts = 0, run_after = clock_timestamp(), finished_at = NULL
+SET state = 'pending', attempts = 0, outages = 0, run_after = clock_timestamp(), finished_at = NULL
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state IN ('failed', 'cancelled')
   AND NOT EXISTS (
     SELECT FROM memsvc.jobs AS w

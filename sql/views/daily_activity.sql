@@ -1,10 +1,11 @@
--- One row for each day on which anything happened, by the clock of the user's zone. The walk leaps from one such day
--- to the next, so a message of the year 1000 costs nothing; days are counted one by one, so a week reads a week.
--- An hour that a clock shows twice around midnight belongs to the earlier day; no moment is left out or counted twice.
+-- One row for each day on which anything happened, by the clock of the user's zone, or of UTC where this server lacks
+-- it (memsvc.known_zone). The walk leaps from one such day to the next, so a message of the year 1000 costs nothing;
+-- days are counted one by one, so a week reads a week. An hour that a clock shows twice around midnight belongs to the
+-- earlier day; no moment is left out or counted twice.
 CREATE OR REPLACE VIEW memsvc.daily_activity WITH (security_invoker = TRUE) AS
 WITH RECURSIVE active AS (
   SELECT
-    u.user_id, u.time_zone, NULL::date AS day, '-infinity'::timestamptz AS starts_at,
+    u.user_id, memsvc.known_zone(u.time_zone) AS time_zone, NULL::date AS day, '-infinity'::timestamptz AS starts_at,
     '-infinity'::timestamptz AS ends_at
   FROM memsvc.users AS u
   UNION ALL

@@ -147,16 +147,16 @@ async def test_heads_that_never_end_are_hung_up_on(address: str, ada: httpx.Asyn
 
 
 async def test_bodies_that_never_end_are_given_up(address: str, key: str, ada: httpx.AsyncClient) -> None:
-    async def drip() -> tuple[int, Any]:
+    async def drip(path: str) -> tuple[int, Any]:
         async with socket_to(address) as (reader, writer):
-            writer.write(head("/v1/messages", key, "Content-Length: 1000", "Connection: close") + b"{")
+            writer.write(head(path, key, "Content-Length: 1000", "Connection: close") + b"{")
             waiting = asyncio.create_task(heard(reader))
             while not waiting.done():
                 writer.write(b" ")
                 await asyncio.sleep(BODY_S / 10)
             return told(await waiting)
 
-    dripping = [asyncio.create_task(drip()) for _ in range(30)]
+    dripping = [asyncio.create_task(drip(path)) for path in ("/v1/messages", "/mcp") for _ in range(15)]
     await asyncio.sleep(BODY_S / 4)
     polite = await ada.post("/v1/messages", json={"conversation": "a", "text": "oak"})
     assert polite.status_code == 202

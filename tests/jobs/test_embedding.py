@@ -281,6 +281,31 @@ async def test_a_model_that_is_down_for_long_delays_a_job_and_never_ends_it(
     assert vectors_of(admin, owner) == ["a heron"]
 
 
+async def test_an_outage_uses_up_no_try_of_a_job(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    causes: list[type[EmbedderError]] = []
+
+    def fail(_texts: Sequence[str]) -> None:
+        raise causes[-1]
+
+    steps = embedding_steps(resident(WordsEmbedder(8, fail), "words", settings))
+    await say(db, owner, settings, "a heron")
+    down, wrong = EmbedderError, EmbedderAnswerError
+    for cause in (down, down, down, down, down, wrong, wrong, down, wrong, wrong):
+        assert (await only_job(db, owner)).state == "pending", causes
+        causes.append(cause)
+        due_now(admin, owner)
+        assert await run_due(db, steps) == 0
+    job = await only_job(db, owner)
+    assert (job.state, job.attempts, job.error_code) == ("failed", 10, "embedder_answer")
+    await retry_job(db, owner.user_id, job.job_id)
+    for attempt in range(1, 5):
+        due_now(admin, owner)
+        assert await run_due(db, steps) == 0
+        assert (await only_job(db, owner)).state == ("failed" if attempt == 4 else "pending")
+
+
 async def test_work_that_joins_a_job_meanwhile_has_all_its_tries(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import TextClause
 from structlog.testing import capture_logs
 
+from memsvc.access.erase import erase
 from memsvc.db.files import query as named
 from memsvc.errors import ExtractorError
 from memsvc.extract import turns, write
@@ -116,19 +117,66 @@ async def test_conversations_that_meet_somebody_new_at_once_make_one_node(desk: 
 
 
 async def test_what_cannot_be_read_fails_visibly_and_the_rest_goes_on(desk: Desk) -> None:
-    await desk.say(*["Ana KNOWS Rui."] * 12, "do not read", "Ana KNOWS Eva.")
+    texts = ["Ana KNOWS Eva.", "do not read: Tim LIKES tea.", "Ana KNOWS Tim.", *["Ana KNOWS Rui."] * 20]
+    source = await desk.say(*texts)
     await desk.say("I OWNS a boat.", conversation="other")
-    for _ in range(4):
-        await desk.read()
+    await desk.read()
+    rest = ["Ana KNOWS Eva.", "Ana KNOWS Rui.", "Ana KNOWS Tim.", "I OWNS a boat."]
+    assert desk.facts() == rest
+    [late] = [job for job in await desk.jobs() if job.state == "pending"]
+    for _ in range(3):
+        assert (await totals(desk.db, desk.owner, "saying/1")).failed == 0
         due_now(desk.admin, desk.owner)
-    assert desk.facts() == ["Ana KNOWS Rui.", "I OWNS a boat."]
+        await desk.read()
     [failed] = [job for job in await desk.jobs() if job.state == "failed"]
-    assert failed.error_code == "extractor"
-    assert (await totals(desk.db, desk.owner, "saying/1")).failed == 1
+    assert (failed.job_id, failed.error_code) == (late.job_id, "extractor")
+    done = await totals(desk.db, desk.owner, "saying/1")
+    assert (done.failed, done.left, done.turns) == (1, 1, 23)
+    [told] = await progress(desk.db, desk.owner, source=source)
+    assert (told.job_id, told.job_state, told.left) == (failed.job_id, "failed", 1)
+    await desk.say("Ana KNOWS Zoe.")  # what cannot be read stands before it, and is no context of it
+    await desk.read()
+    assert [turn.text for turn in desk.extractor.windows[-1].turns] == ["Ana KNOWS Zoe."]
+
     desk.extractor.deaf_to = "nothing at all"
     await retry_job(desk.db, desk.owner.user_id, failed.job_id)
     await desk.read()
-    assert desk.facts() == ["Ana KNOWS Eva.", "Ana KNOWS Rui.", "I OWNS a boat."]
+    assert desk.facts() == sorted([*rest, "Ana KNOWS Zoe.", "Tim LIKES tea."])
+    done = await totals(desk.db, desk.owner, "saying/1")
+    assert (done.failed, done.left, done.turns) == (0, 0, 25)
+    assert desk.links() == 25
+
+
+async def test_a_reader_that_can_read_nothing_passes_nothing_over(desk: Desk) -> None:
+    await desk.say(*["do not read"] * 7, "Ana KNOWS Rui.")
+    await desk.say("do not read", conversation="other")
+    for _ in range(4):
+        await desk.read()
+        due_now(desk.admin, desk.owner)
+    assert [(job.state, job.error_code) for job in await desk.jobs() if job.kind == "extract"] == [
+        ("failed", "extractor")
+    ] * 2
+    assert desk.rows("SELECT passed_over, upto FROM memsvc.extractions WHERE user_id = %s") == []
+    assert (await totals(desk.db, desk.owner, "saying/1")).turns == 0
+
+
+async def test_asking_again_tries_what_was_passed_over_and_erasing_ends_it(desk: Desk) -> None:
+    await desk.say("do not read this", "Ana KNOWS Rui.", "nor do not read that")
+    await desk.say("Ana KNOWS Eva.")
+    await desk.read()
+    passages = [row[0] for row in desk.rows("SELECT passage_id FROM memsvc.passages WHERE user_id = %s ORDER BY 1")]
+    assert desk.rows("SELECT passed_over FROM memsvc.extractions WHERE user_id = %s") == [([passages[0], passages[2]],)]
+    receipt = await erase(desk.db, desk.owner, "passage", passages[0], requested_by="tests")
+    assert (receipt.verified, receipt.leftovers) == (True, {})
+    assert desk.rows("SELECT passed_over FROM memsvc.extractions WHERE user_id = %s") == [([passages[2]],)]
+    [waiting] = [job for job in await desk.jobs() if job.state == "pending"]
+    assert waiting.subject_id == passages[2]
+    await pause(desk.db, desk.owner)
+    asked = await ask_all(desk.db, desk.owner, desk.extractor, "saying")
+    assert len(asked.jobs) == 1
+    desk.extractor.deaf_to = "nothing at all"
+    await desk.read()
+    assert desk.rows("SELECT passed_over FROM memsvc.extractions WHERE user_id = %s") == [([],)]
 
 
 async def test_a_model_that_is_down_delays_and_ends_nothing(desk: Desk) -> None:

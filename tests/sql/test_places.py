@@ -345,6 +345,41 @@ async def test_recall_speaks_of_what_is_near_alone(db: Database, owner: Owner, s
         await recalled(near=Near(latitude=91, longitude=0, radius_m=10))
 
 
+async def test_a_message_that_says_where_something_is_speaks_of_it(
+    db: Database, owner: Owner, settings: Settings, each: Each
+) -> None:
+    """Evidence for a place alone reaches recall by the name of what is there, and by what is near."""
+    texts = ["She moved in by the canal.", "She went to the islands.", "Bread was never mentioned."]
+    stored = await append(db, owner, [MessageIn(conversation="c", text=text, role="user") for text in texts], settings)
+    made = await write(db, owner, [Node(type="Person", label="Odile")], asserted_by=ME)
+    odile = made.results[0].node_id
+    assert odile is not None
+    moves = [
+        Location(
+            node=odile, latitude=at[0], longitude=at[1], valid_from=begin, valid_to=end,
+            evidence=[Evidence(passage_id=passage)] if (passage := one.passage_id) is not None else [],
+        )
+        for at, begin, end, one in ((BERLIN, day(1), day(9), stored[0]), (SUVA, day(9), None, stored[1]))
+    ]  # fmt: skip
+    await write(db, owner, moves, asserted_by=ME)
+
+    async def recalled(query: str, **how: object) -> list[str]:
+        filters = Filters(**how)  # type: ignore[arg-type]
+        return [memory.text for memory in (await recall(db, owner, query, settings, filters=filters)).memories]
+
+    assert set(await recalled("Odile")) == set(texts[:2])
+    async with db.transaction(owner.user_id) as connection:
+        spoken = await connection.execute(
+            text("SELECT passage_id FROM memsvc.mentions(:user) WHERE node_id = :node"),
+            {"user": owner.user_id, "node": odile},
+        )
+        assert set(spoken.scalars()) == {one.passage_id for one in stored[:2]}
+    for by in each():
+        there = Near(latitude=SUVA[0], longitude=SUVA[1], radius_m=5_000)
+        assert await recalled("holiday", near=there) == [texts[1]], by  # where it is now, not where it was
+        assert await recalled("holiday", near=Near(latitude=BERLIN[0], longitude=BERLIN[1], radius_m=5_000)) == []
+
+
 # Who sees it, and what it costs -------------------------------------------------------------------------------------
 
 

@@ -204,6 +204,19 @@ async def test_a_day_is_the_users_own(  # noqa: PLR0917 - three are parameters o
     assert all(row[2:] == (2 * row[1], 1, 0) for row in rows)
 
 
+async def test_a_zone_that_this_server_lacks_counts_as_utc(
+    db: Database, owner: Owner, logins: Logins, settings: Settings, admin: psycopg.Connection
+) -> None:
+    moments = ["2026-03-01T23:59Z", "2026-03-02T00:00Z", "2026-03-02T01:00Z"]
+    said = [MessageIn(conversation="a", text="two words", said_at=moment) for moment in moments]
+    await append(db, owner, said, settings)
+    admin.execute("UPDATE memsvc.users SET time_zone = 'Mars/Olympus_Mons' WHERE user_id = %s", [owner.user_id])
+    rows = look(logins, settings, owner, "SELECT day, messages FROM daily_activity")
+    assert rows == [(date(2026, 3, 1), 1), (date(2026, 3, 2), 2)]
+    habits = "SELECT count(*) FROM memsvc.days_of_facts(current_user_id(), 'Mars/Olympus_Mons', 1)"
+    assert look(logins, settings, owner, habits) == [(0,)]
+
+
 async def test_a_user_without_anything_has_no_rows_and_no_errors(
     db: Database, owner: Owner, logins: Logins, settings: Settings
 ) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import math
 import random
+import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from uuid import UUID, uuid4
 
@@ -19,6 +21,7 @@ from memsvc.analysis.habits import Days, come_together, weekly
 from memsvc.analysis.leiden import leiden, modularity
 from memsvc.analysis.network import Network
 from memsvc.analysis.pagerank import pagerank
+from memsvc.analysis.stopping import Check, StoppedError, in_thread
 
 KARATE = """1-2 1-3 1-4 1-5 1-6 1-7 1-8 1-9 1-11 1-12 1-13 1-14 1-18 1-20 1-22 1-32 2-3 2-4 2-8 2-14 2-18 2-20 2-22
 2-31 3-4 3-8 3-9 3-10 3-14 3-28 3-29 3-33 4-8 4-13 4-14 5-7 5-11 6-7 6-11 6-17 7-17 9-31 9-33 9-34 10-34 14-34 15-33
@@ -114,6 +117,51 @@ def test_pagerank_is_where_the_walker_stays(graph: tuple[int, Pairs], data: st.D
     again = (1 - sum(stepped)) / len(seeds)
     for node in range(built.size):
         assert rank[node] == pytest.approx(stepped[node] + (again if node in seeds else 0), abs=1e-5)
+
+
+STOPPABLE: dict[str, Callable[[Network, Check], object]] = {
+    "network": lambda club, check: Network(34, [(n, n + 1, 1.0) for n in range(33)], check),
+    "leiden": lambda club, check: leiden(club, check=check),
+    "pagerank": lambda club, check: pagerank(club, [0], check=check),
+}
+
+
+@pytest.mark.parametrize("work", STOPPABLE.values(), ids=STOPPABLE.keys())
+def test_work_asks_at_every_node_whether_to_go_on(work: Callable[[Network, Check], object]) -> None:
+    club, asked, most = karate(), 0, math.inf
+
+    def check() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > most:
+            raise StoppedError
+
+    work(club, check)
+    assert asked >= 2 * 33  # more than one pass over all of it
+    for most in range(0, asked, 7):
+        asked = 0
+        with pytest.raises(StoppedError):
+            work(club, check)
+        assert asked == most + 1
+
+
+async def test_a_thread_for_which_nobody_waits_ends() -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(check: Check) -> None:
+        try:
+            while True:
+                begun.set()
+                check()
+        finally:
+            ended.set()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await in_thread(endless)
+    assert begun.is_set()
+    assert await asyncio.to_thread(ended.wait, 10)
+    assert await in_thread(lambda _check: 7) == 7
 
 
 def test_chances_are_those_of_the_book() -> None:

@@ -7,6 +7,7 @@ session, so GET and DELETE are refused; what a client leaves half open holds not
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,7 +27,7 @@ from memsvc.api.callers import authenticate, service_of
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.server import make_server
 from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error
-from memsvc.errors import ForbiddenError, UnauthenticatedError
+from memsvc.errors import BodyTooSlowError, ForbiddenError, UnauthenticatedError
 from memsvc.settings import Settings
 
 PATH = "/mcp"
@@ -95,13 +96,28 @@ def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[s
     return answer
 
 
-async def received(receive: Receive, most: int) -> Receive:
-    """The whole body, to be received again: who sends it in pieces is told as others are that it is too long.
+async def received(receive: Receive, most: int, seconds: float) -> Receive:
+    """The whole body, to be received again: who sends it in pieces, or slowly, is told what all others are told.
 
     Raises:
         RequestEntityTooLarge: it has more than ``most`` bytes; the rest is not read.
+        BodyTooSlowError: it takes longer than ``seconds``.
         ClientException: the client went away before it was complete.
     """
+    try:
+        async with asyncio.timeout(seconds):
+            body = await _whole(receive, most)
+    except TimeoutError as error:
+        raise BodyTooSlowError from error
+    waiting: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Any:
+        return waiting.pop() if waiting else await receive()
+
+    return again
+
+
+async def _whole(receive: Receive, most: int) -> bytes:
     body, more = bytearray(), True
     while more:
         message: dict[str, Any] = dict(await receive())
@@ -111,12 +127,7 @@ async def received(receive: Receive, most: int) -> Receive:
         more = message.get("more_body", False)
         if len(body) > most:
             raise RequestEntityTooLarge
-    waiting: list[Any] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
-
-    async def again() -> Any:
-        return waiting.pop() if waiting else await receive()
-
-    return again
+    return bytes(body)
 
 
 @asgi(
@@ -131,6 +142,7 @@ async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
     Raises:
         MethodNotAllowedException: it is no POST.
         RequestEntityTooLarge: its body says that it is too long, or is.
+        BodyTooSlowError: its body does not arrive in time.
     """
     connection = ASGIConnection[Any, Any, Any, Any](scope)
     service = service_of(connection)
@@ -139,7 +151,7 @@ async def mcp_door(scope: Scope, receive: Receive, send: Send) -> None:
     length, most = connection.headers.get("content-length", ""), service.settings.max_body_bytes
     if length.isdecimal() and (len(length) > MAX_DIGITS or int(length) > most):
         raise RequestEntityTooLarge
-    body = await received(receive, most)
+    body = await received(receive, most, service.settings.body_timeout_s)
     asker = Asker(service.db, service.settings, service.embedder, scope["auth"])
     manager: StreamableHTTPSessionManager = connection.app.state["mcp"]
     await manager.handle_request({**scope, ASKER: asker}, body, send)  # type: ignore[arg-type]
