@@ -16,10 +16,12 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
+
+import redis
 
 from tests.acceptance.killpoints import free_port, tree_of, wait_until
 
@@ -201,6 +203,13 @@ class Redis:
         command = f"{program('redis-server', 'redis-server')} --bind 127.0.0.1 --port {self.port} "
         command += f"--requirepass {self.password} --appendonly yes --appendfsync always --dir ."
         self._processes.wait(self._processes.spawn([*command.split(), "--save", ""]), self.port)
+        wait_until(self._has_loaded, seconds=START_S)
+
+    def _has_loaded(self) -> bool:
+        """False while it listens already, and still reads what it had written down."""
+        with closing(redis.Redis.from_url(self.url)) as client, suppress(redis.exceptions.BusyLoadingError):
+            return bool(client.ping())
+        return False
 
     def kill(self) -> None:
         self._processes.kill()

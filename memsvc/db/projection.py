@@ -25,7 +25,7 @@ from memsvc.settings import Settings
 
 GRAPH = "memory"
 LEAST_VERSION = (1, 8)
-"""Before 1.7 row security was not minded; 1.7 lets anybody end the server: SELECT * FROM CAST($1 AS text) AS t."""
+"""Before 1.7 row security was not minded; 1.7 lets anybody end the server, in any database: docs/dependencies.md."""
 STATE = """
 SELECT CASE WHEN r.rolsuper THEN current_setting('shared_preload_libraries') END AS preloaded, r.rolsuper AS superuser,
   (SELECT coalesce(e.installed_version, e.default_version) FROM pg_available_extensions AS e WHERE e.name = 'age')
