@@ -1,10 +1,11 @@
 # Everything that people and CI run. Variables: PYTHON (3.11 or newer), VENV, SET (bench-recall, bench-extracted), SETS (bench-grid), SIZES (bench-latency), WORKERS (test), ARGS (passed on).
+# Three workers on two cores: much of a test is waiting for a database, for a process to start or end, for time to pass.
 PYTHON ?= python3
 VENV ?= .venv
 SET ?= locomo
 SETS ?= locomo,madial,beam-100k
 SIZES ?= 10k,100k
-WORKERS ?= 2
+WORKERS ?= 3
 ARGS ?=
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -36,6 +37,9 @@ test-full: $(BIN)/.installed ## All tests on the full server: PostgreSQL 18 with
 	@$(BIN)/python -m ops.postgres image > /dev/null
 	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
+full-image: $(BIN)/.installed ## Make the full server's image where it is missing; prints its folder
+	@$(BIN)/python -m ops.postgres image
+
 full-up: $(BIN)/.installed ## Start the full server for trials; prints the URL of its database memsvc (ARGS="--data FOLDER")
 	@$(BIN)/python -m ops.postgres up $(ARGS)
 
@@ -62,7 +66,7 @@ types: $(BIN)/.installed ## mypy, strict, over source and tests
 layers: $(BIN)/.installed ## Imports point down only
 	@$(BIN)/lint-imports --no-logo
 
-check: lint types layers test test-full ## All that there is to check; CI runs a part of test-full
+check: lint types layers test test-full ## All that there is to check; CI leaves out of test-full what the server cannot change
 
 schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
 	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql

@@ -2,7 +2,9 @@
 
 ``MEMSVC_TEST_SERVER=full`` runs the same tests on the full server of ``ops/postgres`` instead of the embedded one, and
 ``MEMSVC_TEST_DATABASE_URL`` (an administrator's URL) on any other; its databases named ``memsvc_test_*`` are dropped
-and made again. Tests of the embedded server itself, and of commands that start it, are the same everywhere.
+and made again. Tests of the embedded server itself, and of commands that start it, are the same everywhere, and so are
+those that touch no database: ``--on-the-server`` leaves out what does not work on the server under test. Which tests do
+is no list that somebody keeps: they ask for the fixture ``cluster``, themselves or by another fixture.
 """
 
 from __future__ import annotations
@@ -45,6 +47,24 @@ _numbers = itertools.count()
 # Other examples in each run, in CI too; how long one takes depends on who else works on the machine.
 hypothesis.settings.register_profile("memsvc", derandomize=False, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("memsvc")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """CI runs all tests on the embedded server, and then with this option on the full one."""
+    parser.addoption("--on-the-server", action="store_true", help="only tests that work on the server under test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is the same whatever the server; ``tests/full`` starts full servers of its own."""
+    if config.getoption("--on-the-server"):
+        chosen = [item for item in items if works_on_the_server(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
+
+
+def works_on_the_server(item: pytest.Item) -> bool:
+    """True for a test whose outcome may depend on which server is under test."""
+    return "cluster" in getattr(item, "fixturenames", ()) or item.path.is_relative_to(Path(__file__).parent / "full")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from memsvc.settings import Settings
     from tests.conftest import Cluster
 
+WITH_WHAT_REFERS_TO_THEM = """
+WITH RECURSIVE found AS (
+  SELECT unnest('{memsvc.passages, memsvc.jobs, memsvc.dramatiq_queue}'::regclass[]) AS oid
+  UNION SELECT k.conrelid FROM pg_constraint AS k JOIN found ON k.confrelid = found.oid WHERE k.contype = 'f')
+SELECT relname FROM found JOIN pg_class USING (oid) WHERE NOT relispartition
+"""
+
 
 @pytest.fixture(scope="session")
 def database_name(cluster: Cluster, template: str, worker_id: str, folder: Path) -> str:
@@ -68,10 +75,20 @@ def admin(cluster: Cluster, database_name: str) -> Iterator[psycopg.Connection]:
         yield connection
 
 
+@pytest.fixture(scope="session")
+def cleared(cluster: Cluster, database_name: str) -> sql.Composed:
+    """Empties passages, jobs and messages, and what refers to them; TRUNCATE takes fifty times as long for little."""
+    with psycopg.connect(cluster.admin_url(database_name)) as connection:
+        tables = connection.execute(WITH_WHAT_REFERS_TO_THEM).fetchall()
+    return sql.SQL(";").join(sql.SQL("DELETE FROM {}").format(sql.Identifier("memsvc", name)) for (name,) in tables)
+
+
 @pytest.fixture(autouse=True)
-def _nothing_is_there(admin: psycopg.Connection) -> None:
+def _nothing_is_there(admin: psycopg.Connection, cleared: sql.Composed) -> None:
     """No messages, jobs, vectors and models of other tests."""
-    admin.execute("TRUNCATE memsvc.passages, memsvc.jobs, memsvc.dramatiq_queue CASCADE")
+    with admin.transaction():
+        admin.execute("SET LOCAL session_replication_role = replica")  # like TRUNCATE: no trigger, no order of tables
+        admin.execute(cleared)
     for (model_id,) in admin.execute("DELETE FROM memsvc.embedding_models RETURNING model_id").fetchall():
         name = sql.Identifier("memsvc", f"embeddings_near_{model_id}")
         admin.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))

@@ -22,7 +22,7 @@ ANALYTICS = Path(__file__).resolve().parents[2] / "sql" / "analytics"
 JOB = (
     "INSERT INTO memsvc.jobs (user_id, job_id, kind, subject_id, state, attempts, created_at, started_at, finished_at) "
     "SELECT %s, uuidv7(), %s, gen_random_uuid(), 'done', 1, t - interval '5 s', t - interval '2 s', t "
-    "FROM CAST(%s AS timestamptz) AS t"
+    "FROM (SELECT CAST(%s AS timestamptz) AS t) AS given"  # AGE 1.8 does not survive a cast after FROM
 )
 CALL = (
     "INSERT INTO memsvc.model_calls (user_id, at, task, model, prompt_version, outcome, tokens_in, tokens_out, ms, "
