@@ -2,9 +2,10 @@
 
 A transaction of ``memsvc.db.engine`` waits for the database at its beginning, at each statement and at its end, and
 each time costs this process a switch and the machinery around it. Where what is asked does not depend on what was
-answered, all of it is sent at once, in libpq's pipeline mode (https://www.postgresql.org/docs/18/libpq-pipeline-mode.html):
-BEGIN, the binding, the statements, COMMIT. The binding fails where the user is not believed or is not here; then
-nothing behind it is done.
+answered, all of it is sent at once, in libpq's pipeline mode: the binding and the statements. Outside of BEGIN, what is
+sent up to a synchronisation is one transaction, which ends there
+(https://www.postgresql.org/docs/18/protocol-flow.html#PROTOCOL-FLOW-PIPELINING). The binding fails where the user is
+not believed or is not here; then nothing behind it is done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy import TextClause
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-from memsvc.db.engine import BIND, Database, plainly
+from memsvc.db.engine import BIND, Database
 
 DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 
@@ -59,15 +60,13 @@ class Together:
         """
         if not self._asked:
             return
-        with plainly():
-            async with self._db.engine.connect() as connection:
-                raw = await connection.get_raw_connection()
-                driver: psycopg.AsyncConnection[Any] = raw.driver_connection  # type: ignore[assignment]
-                cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
-                async with driver.pipeline():
-                    await driver.execute(_for_driver(BIND).encode(), self._bound)
-                    for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
-                        await cursor.execute(_for_driver(statement).encode(), values)
-                    await driver.commit()
-                for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):
-                    rows.extend(await cursor.fetchall())
+        async with self._db.statement() as connection:
+            raw = await connection.get_raw_connection()
+            driver: psycopg.AsyncConnection[Any] = raw.driver_connection  # type: ignore[assignment]
+            cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
+            async with driver.pipeline():
+                await driver.execute(_for_driver(BIND).encode(), self._bound)
+                for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
+                    await cursor.execute(_for_driver(statement).encode(), values)
+            for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):
+                rows.extend(await cursor.fetchall())
