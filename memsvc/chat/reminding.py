@@ -8,6 +8,7 @@ from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.db.together import Together
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context
 from memsvc.recall.search import QueryEmbedder
@@ -17,9 +18,10 @@ from memsvc.settings import Settings
 async def last_said(db: Database, owner: Owner, conversation: str, session: str) -> str | None:
     """The client's id of what was said last in a session; None: it has none, or nothing was said yet."""
     values = {"user_id": owner.user_id, "identifier": conversation, "session": session}
-    async with db.transaction(owner.user_id) as connection:
-        found: str | None = (await connection.execute(query("chat_last_said"), values)).scalar_one_or_none()
-    return found
+    trip = Together(db, owner.user_id)
+    rows = trip.ask(query("chat_last_said"), values)
+    await trip.send()
+    return rows[0].client_id if rows else None
 
 
 async def remind(

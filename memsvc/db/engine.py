@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 from uuid import UUID
@@ -36,11 +36,7 @@ from memsvc.errors import (
 from memsvc.settings import Settings
 
 # Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
-BIND = text(
-    "SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed, "
-    "memsvc.user_is_here(:user_id) AS here, "
-    "CASE WHEN :keep_plans THEN set_config('plan_cache_mode', 'force_generic_plan', true) END"
-)
+BIND = text("SELECT memsvc.act_for(:user_id, :token, :keep_plans, :erasing)")
 
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
@@ -98,11 +94,20 @@ MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MemsvcError]], .
 )
 
 
+STATES: Mapping[str | None, Callable[[], MemsvcError]] = {
+    "MS003": lambda: UserUnknownError("This user does not exist any more."),
+    "MS004": unbelieved,
+}
+"""What ``memsvc.act_for`` refuses."""
+
+
 def plain_error(error: Exception) -> MemsvcError | None:
     """What a driver's error means to a user of memsvc; None where it is a defect of ours."""
     if isinstance(error, sa.TimeoutError):
         return OverloadedError("All database connections are busy.")
     cause = error.orig if isinstance(error, sa.DBAPIError) else error
+    if isinstance(cause, psycopg.Error) and cause.sqlstate in STATES:
+        return STATES[cause.sqlstate]()
     for kinds, meaning in MEANINGS:
         if isinstance(cause, kinds):
             return meaning()
@@ -298,12 +303,13 @@ class Database:
             UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """
-        values = {"token": self.signer.token(user_id), "user_id": user_id, "keep_plans": keep_plans}
-        row = (await connection.execute(BIND, values)).one()
-        if row.believed != user_id:
-            raise unbelieved()
-        if not row.here and not erasing:
-            raise UserUnknownError("This user does not exist any more.")
+        with plainly():
+            await connection.execute(BIND, self.binding(user_id, erasing=erasing, keep_plans=keep_plans))
+
+    def binding(self, user_id: UUID, *, erasing: bool = False, keep_plans: bool = False) -> dict[str, Any]:
+        """The values of ``BIND``, with a fresh token; arguments as ``bind``."""
+        token = self.signer.token(user_id)
+        return {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
 
     async def close(self) -> None:
         """Close all connections."""

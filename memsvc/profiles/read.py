@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row
+from sqlalchemy import Row, TextClause
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
@@ -43,7 +43,8 @@ async def read_profile(
     canonical = (await graph.resolve(db, owner, [node]))[node] if node is not None else None
     async with db.transaction(owner.user_id) as connection:
         source_id = await conversation_id(connection, owner, conversation)
-        found = await blocks_in(connection, owner, source_id=source_id, node_id=canonical, known_at=known_at)
+        asked = blocks_asked(owner, source_id=source_id, node_id=canonical, known_at=known_at)
+        found = [as_block(row) for row in await connection.execute(*asked)]
     tiers: dict[Tier, list[Block]] = {tier: [block for block in found if block.kind == tier] for tier in TIERS}
     return Profile(
         core=tiers["core"],
@@ -169,18 +170,17 @@ async def conversation_id(connection: AsyncConnection, owner: Owner, name: str |
     return found
 
 
-async def blocks_in(
-    connection: AsyncConnection,
+def blocks_asked(
     owner: Owner,
     *,
     kinds: Sequence[Tier] = TIERS,
     source_id: UUID | None = None,
     node_id: UUID | None = None,
     known_at: datetime | None = None,
-) -> list[Block]:
-    """Blocks of these tiers, in their order; see ``read_profile``, which asks for all."""
+) -> tuple[TextClause, dict[str, Any]]:
+    """The statement that gives the blocks of these tiers, in their order, and its values; see ``read_profile``."""
     parameters = {
         "user_id": owner.user_id, "kinds": list(kinds), "sections": list(SECTIONS), "source_id": source_id,
         "node_id": node_id, "known_at": known_at,
     }  # fmt: skip
-    return [as_block(row) for row in await connection.execute(query("profile_blocks"), parameters)]
+    return query("profile_blocks"), parameters

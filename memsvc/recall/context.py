@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, get_args
 from uuid import UUID
 
 import msgspec
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
+from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.llm.tokens import tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters, Form, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packer
-from memsvc.recall.phrases import age, day, on_clock_of
+from memsvc.recall.phrases import age, day, last_before, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall
-from memsvc.recall.surroundings import instructions, last_spoken, last_turns, moments, neighbours, profile
+from memsvc.recall.surroundings import instructions, last_turns, moments, neighbours, profile, spoken
 from memsvc.settings import Settings
 from memsvc.times.elapsed import last_spoke
 
@@ -212,15 +212,13 @@ async def build_context(
     )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Standing:
     """What may go into a context whatever is recalled."""
 
     source_id: UUID | None = None
     """The conversation that goes on."""
     meeting: str | None = None
-    recent: Sequence[Item] = ()
-    blocks: Sequence[Item] = ()
     core: Sequence[Item] = ()
     instructions: Sequence[Item] = ()
 
@@ -258,54 +256,50 @@ class _Asked:
         return names.isdisjoint(filters.not_conversations) and memory.kind in kinds and filters.in_time(memory.said_at)
 
     async def standing(self) -> _Standing:
-        """What may go into the block whatever is recalled, read in one transaction."""
+        """What may go into the block whatever is recalled, read in one round trip."""
         options, owner, times = self.options, self.owner, self._times()
-        stands = _Standing()
-        async with self.db.transaction(owner.user_id) as connection:
-            if options.elapsed:
-                stands.meeting = await _meeting(connection, owner, times)
-            if options.conversation is not None:
-                name = options.conversation
-                stands.source_id = await _conversation(connection, owner, name, begins=options.begins)
-                if options.recent_turns and stands.source_id is not None:
-                    last = await last_turns(connection, owner, stands.source_id, options.recent_turns, times)
-                    stands.recent = _without_words(last, self._present())
-            if options.profile:
-                then = options.filters.known_at or options.filters.as_of
-                stands.blocks = await profile(connection, owner, stands.source_id, then)
-            categories = options.instructions
-            if options.core or categories is None or categories:
-                stands.core, stands.instructions = await instructions(
-                    connection, owner, categories, core=options.core, asked=self.query, times=times
-                )
-        return stands
+        trip = Together(self.db, owner.user_id)
+        wanted = options.core or options.instructions is None or bool(options.instructions)
+        said = spoken(trip, owner, times) if options.elapsed or wanted else list[datetime]
+        source = _conversation(trip, owner, options) if options.conversation is not None else _none
+        guiding = instructions(
+            trip, owner, options.instructions, core=options.core, asked=self.query, times=times, spoken=said
+        ) if wanted else _neither  # fmt: skip
+        await trip.send()
+        core, others = guiding()
+        meeting = _meeting(said(), times["now"]) if options.elapsed else None
+        return _Standing(source_id=source(), meeting=meeting, core=core, instructions=others)
 
     async def material(self, found: Recalled, minded: list[Item], stands: _Standing) -> Material:
-        """Everything that may go into the block."""
-        options, owner = self.options, self.owner
-        near: dict[UUID, list[Item]] = {}
-        if options.neighbours and found.memories:
-            async with self.db.transaction(owner.user_id) as connection:
-                around = await neighbours(connection, owner, found.memories, options.filters, self._times())
-            near = {memory: _without_words(items, self._present()) for memory, items in around.items()}
+        """Everything that may go into the block; what depends on the memories or the conversation is read now."""
+        options, owner, times = self.options, self.owner, self._times()
+        trip = Together(self.db, owner.user_id)
+        near: Callable[[], dict[UUID, list[Item]]] = dict
+        recent: Callable[[], list[Item]] = list
+        blocks: Callable[[], list[Item]] = list
+        if options.neighbours:
+            near = neighbours(trip, owner, found.memories, options.filters, times)
+        if options.recent_turns and stands.source_id is not None:
+            recent = last_turns(trip, owner, stands.source_id, options.recent_turns, times)
+        if options.profile:
+            blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.as_of)
+        await trip.send()
+        present = frozenset(text.strip() for text in options.present)
         return Material(
             memories=found.memories,
-            recent=stands.recent,
-            profile=stands.blocks,
+            recent=_without_words(recent(), present),
+            profile=blocks(),
             core=stands.core,
             instructions=stands.instructions,
             salient=minded,
             most_salient=options.salient,
-            neighbours=near,
+            neighbours={memory: _without_words(items, present) for memory, items in near().items()},
             notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found)],
             asked=options.memories,
         )
 
     def _times(self) -> dict[str, Any]:
         return moments(self.packer.now, self.options.filters.known_at)
-
-    def _present(self) -> frozenset[str]:
-        return frozenset(text.strip() for text in self.options.present)
 
 
 def _without_present(found: Recalled, present: Sequence[str], source_id: UUID | None) -> Recalled:
@@ -326,31 +320,41 @@ def _without_words(items: list[Item], words: frozenset[str]) -> list[Item]:
     return [item for item in items if item.text.strip() not in words]
 
 
-async def _meeting(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> str:
+def _meeting(spoken: Sequence[datetime], now: datetime) -> str:
     """The present day on the user's clock, and how long ago the user last spoke."""
-    now: datetime = times["now"]
     today = f"It is {now:%A}, {day(now)}, {now:%H:%M}."
-    last = await last_spoken(connection, owner, times)
+    last = last_before(spoken, now)
     return f"{today} {last_spoke(last, now, now.tzinfo or UTC)}." if last is not None else today
 
 
-async def _conversation(connection: AsyncConnection, owner: Owner, name: str, *, begins: bool) -> UUID | None:
+def _conversation(trip: Together, owner: Owner, options: ContextOptions) -> Callable[[], UUID | None]:
     """The conversation's id; None: it begins.
 
-    Raises:
+    Raises, when it tells:
         ConversationUnknownError: it does not, and there is none.
     """
-    found: UUID | None
-    if begins:
-        values: dict[str, Any] = {"user_id": owner.user_id, "identifier": name}
-        found = (await connection.execute(named("chat_conversation"), values)).scalar_one_or_none()
-        return found
-    values = {"user_id": owner.user_id, "wanted": [name]}
-    row = (await connection.execute(named("conversation_ids"), values)).one_or_none()
-    if row is None:
-        raise ConversationUnknownError(f"There is no conversation {name!r}.", conversation=name)
-    found = row.source_id
-    return found
+    name = options.conversation
+    if options.begins:
+        rows = trip.ask(named("chat_conversation"), {"user_id": owner.user_id, "identifier": name})
+    else:
+        rows = trip.ask(named("conversation_ids"), {"user_id": owner.user_id, "wanted": [name]})
+
+    def told() -> UUID | None:
+        if not rows and not options.begins:
+            raise ConversationUnknownError(f"There is no conversation {name!r}.", conversation=name)
+        return rows[0].source_id if rows else None
+
+    return told
+
+
+def _none() -> UUID | None:
+    """No conversation."""
+    return None
+
+
+def _neither() -> tuple[list[Item], list[Item]]:
+    """No core items and no instructions."""
+    return [], []
 
 
 def _notes(found: Recalled) -> list[str]:

@@ -15,15 +15,15 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import msgspec
-from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
+from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, TextTooLongError
-from memsvc.graph.places import area, nodes_near
+from memsvc.graph.places import Area, area, nodes_near
 from memsvc.llm.embedders import legible
 from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import cursor as cursors
@@ -61,6 +61,20 @@ async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequenc
     if missing:
         raise ConversationUnknownError(f"There is no conversation {missing[0]!r}.", conversation=missing[0])
     return list(found.values())
+
+
+async def _narrowed(
+    db: Database, owner: Owner, filters: Filters, around: Area | None, known_at: datetime | None
+) -> dict[str, list[UUID] | None]:
+    """The filters that come as ids."""
+    if around is None and not filters.conversations and not filters.not_conversations:
+        return {}
+    async with db.transaction(owner.user_id, keep_plans=True) as connection:
+        return {
+            "sources": await _source_ids(connection, owner, filters.conversations),
+            "not_sources": await _source_ids(connection, owner, filters.not_conversations),
+            "near": await nodes_near(connection, owner, around, filters.as_of, known_at) if around else None,
+        }
 
 
 def check_query(query: str, limit: int, settings: Settings) -> None:
@@ -216,24 +230,23 @@ async def recall(
         vectors = (None, None)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
     times = read_times(query, chosen.as_of or known_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
-    async with db.transaction(owner.user_id, keep_plans=True) as connection:
-        values = parameters(
-            owner,
-            query,
-            limit=wanted + (CUT_SHOWN if explain else 1),
-            form=form,
-            mode=mode,
-            weights=weights,
-            filters=chosen,
-            vectors=vectors,
-            times=times,
-            sources=await _source_ids(connection, owner, chosen.conversations),
-            not_sources=await _source_ids(connection, owner, chosen.not_conversations),
-            known_at=known_at,
-            given=place.given if place is not None else (),
-            near=await nodes_near(connection, owner, around, chosen.as_of, known_at) if around is not None else None,
-        )
-        rows: Sequence[Row[Any]] = (await connection.execute(named("recall"), values)).all()
+    values = parameters(
+        owner,
+        query,
+        limit=wanted + (CUT_SHOWN if explain else 1),
+        form=form,
+        mode=mode,
+        weights=weights,
+        filters=chosen,
+        vectors=vectors,
+        times=times,
+        known_at=known_at,
+        given=place.given if place is not None else (),
+        **await _narrowed(db, owner, chosen, around, known_at),
+    )
+    trip = Together(db, owner.user_id, keep_plans=True)
+    rows = trip.ask(named("recall"), values)
+    await trip.send()
     told = await answer(
         rows,
         Asked(

@@ -17,6 +17,7 @@ from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.db.engine import EVENTS, Database
 from memsvc.db.files import query
+from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError, MemsvcError, NotRecalledError, RecallUnknownError
 from memsvc.graph.operations import new_id
 from memsvc.recall.options import MAX_LIMIT, Mode
@@ -79,8 +80,9 @@ async def record_recall(db: Database, owner: Owner, recalled: Answer, *, door: s
         "memories": list(dict.fromkeys(memory.memory_id for memory in recalled.memories)),
     }
     try:
-        async with db.transaction(owner.user_id) as connection:
-            await connection.execute(query("append_recall"), values)
+        trip = Together(db, owner.user_id)
+        trip.ask(query("append_recall"), values)
+        await trip.send()
     except Exception as error:  # noqa: BLE001 - the answer is out; nothing that happens here may reach who asked
         code = error.code if isinstance(error, MemsvcError) else "internal"
         observe.RECALLS_RECORDED.labels(outcome="failed").inc()

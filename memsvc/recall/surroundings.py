@@ -1,28 +1,30 @@
 """Reads what stands around recalled memories in a context: profile, last turns, neighbours, instructions, last meeting.
 
 Statements: ``sql/queries/context.sql``; of the profile ``profiles.sql``. Each is asked once for a context, whatever it
-holds.
+holds. A function here adds what it asks to a round trip (``memsvc.db.together``), and gives a function that tells what
+came of it once that is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.clock import on_clock
 from memsvc.db.files import query
 from memsvc.db.short_ids import short_id
-from memsvc.profiles.read import blocks_in
+from memsvc.db.together import Together
+from memsvc.profiles.blocks import Tier, as_block
+from memsvc.profiles.read import blocks_asked
 from memsvc.recall.conditions import Occasion, holds, read_when, why
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
-from memsvc.recall.phrases import SITTING, last_before
+from memsvc.recall.phrases import SITTING
 from memsvc.recall.results import Memory
 
 MOST_INSTRUCTIONS = 100
@@ -34,13 +36,13 @@ def moments(now: datetime, known_at: datetime | None) -> dict[str, Any]:
     return {"now": now, "known_at": known_at}
 
 
-async def last_turns(
-    connection: AsyncConnection, owner: Owner, source_id: UUID, limit: int, times: dict[str, Any]
-) -> list[Item]:
+def last_turns(
+    trip: Together, owner: Owner, source_id: UUID, limit: int, times: dict[str, Any]
+) -> Callable[[], list[Item]]:
     """The last turns of a conversation to the letter, newest first; no traces, no context blocks."""
     parameters = {"user_id": owner.user_id, "source_id": source_id, "limit": limit, **times}
-    rows = await connection.execute(query("context_turns"), parameters)
-    return [
+    rows = trip.ask(query("context_turns"), parameters)
+    return lambda: [
         Item(
             id=f"m:{short_id(row.passage_id)}",
             kind="turn",
@@ -55,13 +57,13 @@ async def last_turns(
     ]
 
 
-async def neighbours(
-    connection: AsyncConnection, owner: Owner, memories: Sequence[Memory], filters: Filters, times: dict[str, Any]
-) -> dict[UUID, list[Item]]:
+def neighbours(
+    trip: Together, owner: Owner, memories: Sequence[Memory], filters: Filters, times: dict[str, Any]
+) -> Callable[[], dict[UUID, list[Item]]]:
     """The turn before and the turn after each message among the memories that may be recalled, by the memory's id."""
     messages = [memory for memory in memories if memory.kind != "fact" and memory.conversation_id is not None]
     if not messages:
-        return {}
+        return dict
     parameters = {
         "user_id": owner.user_id,
         "sources": [memory.conversation_id for memory in messages],
@@ -70,37 +72,41 @@ async def neighbours(
         "kinds": filters.kinds,
         **times,
     }
-    found: dict[UUID, list[Item]] = {}
-    for row in await connection.execute(query("context_neighbours"), parameters):
-        memory = messages[row.place - 1]
-        if not filters.in_time(row.said_at):
-            continue
-        where = "before" if row.ordinal < memory.ordinal else "after"
-        found.setdefault(memory.memory_id, []).append(
-            Item(
-                id=f"m:{short_id(row.passage_id)}",
-                kind="neighbour",
-                memory_id=row.passage_id,
-                text=row.text,
-                why=f"said just {where} m:{short_id(memory.memory_id)}",
-                conversation_id=row.source_id,
-                conversation=memory.conversation,
-                part=row.part,
-                **_said(row),
-            )
-        )
-    return found
+    rows = trip.ask(query("context_neighbours"), parameters)
+
+    def told() -> dict[UUID, list[Item]]:
+        found: dict[UUID, list[Item]] = {}
+        for row in rows:
+            memory = messages[row.place - 1]
+            if filters.in_time(row.said_at):
+                found.setdefault(memory.memory_id, []).append(_neighbour(row, memory))
+        return found
+
+    return told
 
 
-async def profile(
-    connection: AsyncConnection, owner: Owner, source_id: UUID | None, known_at: datetime | None
-) -> list[Item]:
+def _neighbour(row: Row[Any], memory: Memory) -> Item:
+    where = "before" if row.ordinal < memory.ordinal else "after"
+    return Item(
+        id=f"m:{short_id(row.passage_id)}",
+        kind="neighbour",
+        memory_id=row.passage_id,
+        text=row.text,
+        why=f"said just {where} m:{short_id(memory.memory_id)}",
+        conversation_id=row.source_id,
+        conversation=memory.conversation,
+        part=row.part,
+        **_said(row),
+    )
+
+
+def profile(
+    trip: Together, owner: Owner, source_id: UUID | None, known_at: datetime | None
+) -> Callable[[], list[Item]]:
     """Core memory, then the working memory of the conversation, as they were known at a time (None: now)."""
-    found = await blocks_in(
-        connection, owner, kinds=("core",) if source_id is None else ("core", "working"), source_id=source_id,
-        known_at=known_at,
-    )  # fmt: skip
-    return [
+    kinds: Sequence[Tier] = ("core",) if source_id is None else ("core", "working")
+    rows = trip.ask(*blocks_asked(owner, kinds=kinds, source_id=source_id, known_at=known_at))
+    return lambda: [
         Item(
             id=block.id,
             kind="block",
@@ -110,20 +116,21 @@ async def profile(
             why="core: always here" if block.kind == "core" else "working: of this conversation",
             sources=[f"m:{short_id(support.passage_id)}" for support in block.evidence[:MOST_SOURCES]],
         )
-        for block in found
+        for block in map(as_block, rows)
         if block.text
     ]
 
 
-async def instructions(
-    connection: AsyncConnection,
+def instructions(
+    trip: Together,
     owner: Owner,
     categories: Sequence[str] | None,
     *,
     core: bool,
     asked: str,
     times: dict[str, Any],
-) -> tuple[list[Item], list[Item]]:
+    spoken: Callable[[], list[datetime]],
+) -> Callable[[], tuple[list[Item], list[Item]]]:
     """Core items (pinned, or of the category core) and instructions of some categories (None: of all).
 
     Those with a condition count where it holds for what is asked (``memsvc.recall.conditions``).
@@ -135,12 +142,15 @@ async def instructions(
         "limit": MOST_INSTRUCTIONS,
         **times,
     }
+    rows = trip.ask(query("context_instructions"), parameters)
+    return lambda: _counting(rows, Occasion(asked, times["now"], _begins(spoken(), times["now"])), core=core)
+
+
+def _counting(rows: Sequence[Row[Any]], occasion: Occasion, *, core: bool) -> tuple[list[Item], list[Item]]:
+    """Core items, and the other instructions, that count on an occasion."""
     always: list[Item] = []
     others: list[Item] = []
-    rows = (await connection.execute(query("context_instructions"), parameters)).all()
     conditions = {row.node_id: read_when(row.conditions) for row in rows if row.conditions is not None}
-    begins = any(when is not None and when.event for when in conditions.values())
-    occasion = Occasion(asked, times["now"], begins and await _begins(connection, owner, times))
     for row in rows:
         when = conditions.get(row.node_id)
         if row.node_id in conditions and (when is None or not holds(when, occasion)):
@@ -160,21 +170,19 @@ async def instructions(
     return always, others
 
 
-async def last_spoken(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> datetime | None:
-    """When the user last spoke before the present sitting, among the latest 200 passages; on the clock of then."""
-    return last_before(await _spoken(connection, owner, times), times["now"])
+def spoken(trip: Together, owner: Owner, times: dict[str, Any]) -> Callable[[], list[datetime]]:
+    """When the user spoke last, and last before the present sitting, newest first, on the clock of then.
+
+    Looked for among the latest 200 passages.
+    """
+    parameters = {"user_id": owner.user_id, "sitting": SITTING, **times}
+    rows = trip.ask(query("context_spoken"), parameters)
+    return lambda: [on_clock(row.said_at, row.said_offset) for row in rows]
 
 
-async def _begins(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> bool:
+def _begins(moments: Sequence[datetime], now: datetime) -> bool:
     """Whether a sitting begins: the user has not spoken for a while."""
-    last = next(await _spoken(connection, owner, times), None)
-    return last is None or times["now"] - last > SITTING
-
-
-async def _spoken(connection: AsyncConnection, owner: Owner, times: dict[str, Any]) -> Iterator[datetime]:
-    """When the user spoke, newest first; most often a few are looked at."""
-    rows = (await connection.execute(query("context_spoken"), {"user_id": owner.user_id, **times})).all()
-    return (on_clock(row.said_at, row.said_offset) for row in rows if row.kind == "message" and row.role == "user")
+    return not moments or now - moments[0] > SITTING
 
 
 def _said(row: Row[Any]) -> dict[str, Any]:

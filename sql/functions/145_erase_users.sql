@@ -63,6 +63,30 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.user_is_here(uuid) IS 'Whether there is this user, and is not being erased.';
 
+-- Acts for a user until the end of the transaction. Where that cannot be, an error ends it, so that nothing is done of
+-- what was sent along. p_keep_plans: what the connection has prepared is not planned again. p_erasing: also for one who
+-- is being erased, or was.
+CREATE OR REPLACE FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean)
+RETURNS void
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM set_config('memsvc.identity', p_token, true);
+  IF (memsvc.current_user_id() = p_user_id) IS NOT TRUE THEN
+    RAISE EXCEPTION 'the identity token does not prove this user' USING ERRCODE = 'MS004';
+  END IF;
+  IF NOT (p_erasing OR memsvc.user_is_here(p_user_id)) THEN
+    RAISE EXCEPTION 'this user does not exist any more' USING ERRCODE = 'MS003';
+  END IF;
+  IF p_keep_plans THEN
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION memsvc.act_for(uuid, text, boolean, boolean) IS
+  'Binds the transaction to the user whom the token proves; an error where it proves another one or nobody.';
+
 -- Marks a user of an app (by id or external id) for erasing, revokes the user's keys and stops what recurs. Said
 -- again, it changes nothing. p_by names a door ('api', 'cli'). The user's id; null: the app has no such user.
 CREATE OR REPLACE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text)

@@ -1,0 +1,72 @@
+"""Statements that go to the database together: a user's transaction in one round trip.
+
+A transaction of ``memsvc.db.engine`` waits for the database at its beginning, at each statement and at its end, and
+each time costs this process a switch and the machinery around it. Where what is asked does not depend on what was
+answered, all of it is sent at once, in libpq's pipeline mode: the binding and the statements. Outside of BEGIN, what is
+sent up to a synchronisation is one transaction, which ends there
+(https://www.postgresql.org/docs/18/protocol-flow.html#PROTOCOL-FLOW-PIPELINING). The binding fails where the user is
+not believed or is not here; then nothing behind it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import namedtuple_row
+from sqlalchemy import TextClause
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+from memsvc.db.engine import BIND, Database
+
+DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
+
+
+@cache
+def _for_driver(statement: TextClause) -> str:
+    """The statement as psycopg takes it, with values by name."""
+    return str(statement.compile(dialect=DIALECT))
+
+
+class Together:
+    """One transaction of one user: ask for all, send once, then look at the rows."""
+
+    def __init__(self, db: Database, user_id: UUID, *, keep_plans: bool = False) -> None:
+        """Nothing is asked yet; arguments as ``Database.transaction``."""
+        self._db = db
+        self._bound = db.binding(user_id, keep_plans=keep_plans)
+        self._asked: list[tuple[TextClause, Mapping[str, Any], list[Any]]] = []
+
+    def ask(self, statement: TextClause, values: Mapping[str, Any]) -> list[Any]:
+        """Add a statement that gives rows.
+
+        Returns:
+            Its rows once it is sent, with columns as attributes; empty until then.
+        """
+        rows: list[Any] = []
+        self._asked.append((statement, values, rows))
+        return rows
+
+    async def send(self) -> None:
+        """Do all that was asked, in its order, and commit; nothing where nothing was asked.
+
+        Raises:
+            DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            UserUnknownError: there is no such user, or not any more.
+            ConfigurationError: the database does not believe our signature.
+        """
+        if not self._asked:
+            return
+        async with self._db.statement() as connection:
+            raw = await connection.get_raw_connection()
+            driver: psycopg.AsyncConnection[Any] = raw.driver_connection  # type: ignore[assignment]
+            cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
+            async with driver.pipeline():
+                await driver.execute(_for_driver(BIND).encode(), self._bound)
+                for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
+                    await cursor.execute(_for_driver(statement).encode(), values)
+            for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):
+                rows.extend(await cursor.fetchall())
