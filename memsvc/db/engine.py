@@ -11,7 +11,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import psycopg
@@ -20,6 +20,7 @@ from psycopg import sql
 from sqlalchemy import URL, make_url, text
 from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import QueuePool
 
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import watch
@@ -33,6 +34,7 @@ from memsvc.errors import (
     StorageFullError,
     UserUnknownError,
 )
+from memsvc.observe import POOLS
 from memsvc.settings import Settings
 
 # Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
@@ -159,6 +161,7 @@ class Database:
                 "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3",
             },
         )
+        POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
         watch(self.engine)  # a restarted database costs nobody an error
 
     @asynccontextmanager

@@ -8,7 +8,8 @@ where they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -18,6 +19,7 @@ import msgspec
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
@@ -46,6 +48,13 @@ class QueryEmbedder(Protocol):
 
         None where there is no such model, or it is missing, fails, or needs longer.
         """
+
+
+@asynccontextmanager
+async def _stage(name: str) -> AsyncIterator[None]:
+    """Time a stage of recall."""
+    with observe.RECALL_STAGE_SECONDS.labels(name).time():
+        yield
 
 
 async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequence[str]) -> list[UUID] | None:
@@ -208,7 +217,8 @@ async def recall(
     if not weights.by_meaning:
         embedder = None
     if embedder is not None:
-        vectors = await embedder.query_vectors(db, query, settings.query_embedding_ms)
+        async with _stage("embed"):
+            vectors = await embedder.query_vectors(db, query, settings.query_embedding_ms)
     near = chosen.near
     around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
     degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
@@ -216,7 +226,7 @@ async def recall(
         vectors = (None, None)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
     times = read_times(query, chosen.as_of or known_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
-    async with db.transaction(owner.user_id, keep_plans=True) as connection:
+    async with _stage("database"), db.transaction(owner.user_id, keep_plans=True) as connection:
         values = parameters(
             owner,
             query,
@@ -234,22 +244,22 @@ async def recall(
             near=await nodes_near(connection, owner, around, chosen.as_of, known_at) if around is not None else None,
         )
         rows: Sequence[Row[Any]] = (await connection.execute(named("recall"), values)).all()
-    told = await answer(
-        rows,
-        Asked(
-            query=query,
-            limit=limit,
-            mode=mode,
-            weights=weights,
-            times=times,
-            question=question,
-            place=place,
-            known_at=known_at,
-            as_of=chosen.as_of,
-            degraded=degraded,
-            explain=explain,
-            diversity=diversity,
-        ),
-        reranker,
+    asked = Asked(
+        query=query,
+        limit=limit,
+        mode=mode,
+        weights=weights,
+        times=times,
+        question=question,
+        place=place,
+        known_at=known_at,
+        as_of=chosen.as_of,
+        degraded=degraded,
+        explain=explain,
+        diversity=diversity,
     )
+    async with _stage("answer"):
+        told = await answer(rows, asked, reranker)
+    for missing in told.degraded:
+        observe.DEGRADED.labels(missing).inc()
     return msgspec.structs.replace(told, recall_id=new_recall_id()) if settings.record_recalls else told
