@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -167,7 +168,8 @@ class Hub:
         observe.LIVE_CONNECTIONS.inc()
         self._anybody.set()
         if self._task is None:
-            self._task = asyncio.create_task(self._serve())
+            # In a context of its own: it serves everybody, and belongs to no request.
+            self._task = asyncio.create_task(self._serve(), context=Context())
         try:
             yield subscription
         finally:

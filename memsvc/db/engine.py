@@ -22,6 +22,8 @@ from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import QueuePool
 
+from memsvc import traces
+from memsvc.db import spans
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import watch
 from memsvc.errors import (
@@ -43,6 +45,7 @@ BIND = text(
     "memsvc.user_is_here(:user_id) AS here, "
     "CASE WHEN :keep_plans THEN set_config('plan_cache_mode', 'force_generic_plan', true) END"
 )
+BIND_TRACED = text(f"{BIND.text}, set_config('memsvc.traceparent', :traceparent, true)")
 
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
@@ -163,6 +166,8 @@ class Database:
         )
         POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
         watch(self.engine)  # a restarted database costs nobody an error
+        if traces.is_on():
+            spans.watch(self.engine)
 
     @asynccontextmanager
     async def transaction(
@@ -302,7 +307,11 @@ class Database:
             ConfigurationError: the database does not believe our signature.
         """
         values = {"token": self.signer.token(user_id), "user_id": user_id, "keep_plans": keep_plans}
-        row = (await connection.execute(BIND, values)).one()
+        around = traces.traceparent()
+        if around is None:
+            row = (await connection.execute(BIND, values)).one()
+        else:  # for the jobs that this transaction asks for
+            row = (await connection.execute(BIND_TRACED, values | {"traceparent": around})).one()
         if row.believed != user_id:
             raise unbelieved()
         if not row.here and not erasing:

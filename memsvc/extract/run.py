@@ -17,6 +17,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc import traces
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -207,7 +208,8 @@ async def read_source(
 async def look(extractor: Extractor, grounded: Grounded) -> Checked:
     """What an extractor finds in a window, checked."""
     began = time.monotonic()
-    extraction = await extractor.extract(grounded.window)
+    with traces.span("extract window"):
+        extraction = await extractor.extract(grounded.window)
     EXTRACT_SECONDS.observe(time.monotonic() - began)
     return await asyncio.to_thread(check, grounded.window, extraction)
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
-from memsvc import observe
+from memsvc import observe, traces
 from memsvc.errors import LlmAnswerError, LlmError, LlmRefusedError
 from memsvc.llm.chat import AGAIN, ChatClient, Message, Reply
 
@@ -132,14 +132,19 @@ async def _turn(
 ) -> tuple[Reply, Form]:
     await book.open()
     began = time.monotonic()
+    values = {"gen_ai.operation.name": "chat", "gen_ai.request.model": client.model, "memsvc.task": task.name}
     try:
-        return await _down_the_ladder(client, task, messages, stream=stream)
+        with traces.span(f"chat {client.model}", "client", values=values) as told:
+            reply, form = await _down_the_ladder(client, task, messages, stream=stream)
+            told.note("gen_ai.usage.input_tokens", reply.tokens_in)
+            told.note("gen_ai.usage.output_tokens", reply.tokens_out)
     except LlmError as error:
         ms = (time.monotonic() - began) * 1000
         tries = error.details.setdefault("tries", 1)
         nothing = Reply(text="", finish="", tokens_in=0, tokens_out=0, first_ms=ms, ms=ms, tries=tries)
         await _enter(book, task, "refused" if isinstance(error, LlmRefusedError) else "failed", nothing)
         raise
+    return reply, form
 
 
 async def _enter(book: Book, task: Task[Any], outcome: Outcome, reply: Reply) -> None:

@@ -19,7 +19,7 @@ import msgspec
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc import observe
+from memsvc import observe, traces
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
@@ -53,7 +53,7 @@ class QueryEmbedder(Protocol):
 @asynccontextmanager
 async def _stage(name: str) -> AsyncIterator[None]:
     """Time a stage of recall."""
-    with observe.RECALL_STAGE_SECONDS.labels(name).time():
+    with observe.RECALL_STAGE_SECONDS.labels(name).time(), traces.span(f"recall {name}"):
         yield
 
 

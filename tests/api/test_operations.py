@@ -131,6 +131,18 @@ async def test_the_database_itself_is_measured(
         assert f'memsvc_table_rows{{state="{state}",table="passages"}}' in text
 
 
+async def test_a_job_of_a_request_that_is_not_traced_has_a_plain_message(
+    ada: httpx.AsyncClient, admin: psycopg.Connection
+) -> None:
+    headers = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    answer = await ada.post("/v1/messages", json={"conversation": "a", "text": "oak"}, headers=headers)
+    found = admin.execute(
+        "SELECT message -> 'kwargs' FROM memsvc.dramatiq_queue WHERE message_id = %s",
+        [answer.json()["messages"][0]["job_id"]],
+    )
+    assert found.fetchone() == ({},)
+
+
 async def test_work_that_runs_fails_or_is_not_understood_is_measured(
     ada: httpx.AsyncClient, anybody: httpx.AsyncClient, admin: psycopg.Connection
 ) -> None:
