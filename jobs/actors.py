@@ -29,8 +29,8 @@ def declare_actors(broker: dramatiq.Broker, run: Run) -> None:
     """
 
     def actor(kind: str) -> None:
-        def act(*ids: Any) -> None:
-            run(kind, *ids)
+        def act(*ids: Any, **around: Any) -> None:
+            run(kind, *ids, **around)
 
         dramatiq.actor(actor_name=kind, queue_name=QUEUES[kind], broker=broker)(act)
 

@@ -10,9 +10,10 @@ import logging
 import platform
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
+from weakref import WeakKeyDictionary
 
 import structlog
 from prometheus_client import (
@@ -25,6 +26,9 @@ from prometheus_client import (
     generate_latest,
     start_http_server,
 )
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from memsvc import __version__
@@ -146,6 +150,19 @@ INGEST_SECONDS = Histogram(
 RECALL_SECONDS = Histogram(
     "memsvc_recall_duration_seconds", "Time to recall, database included.", ["door"], buckets=SECONDS, registry=REGISTRY
 )
+RECALL_STAGE_SECONDS = Histogram(
+    "memsvc_recall_stage_duration_seconds",
+    "Time of recall's stages: embed (the query's vectors), database (the statements), answer (reranker, diversity).",
+    ["stage"],
+    buckets=SECONDS,
+    registry=REGISTRY,
+)
+DEGRADED = Counter(
+    "memsvc_degraded",
+    "What answers had to do without: vector, reranker, llm; for chats and hooks also the code of what failed.",
+    ["part"],
+    registry=REGISTRY,
+)
 RECALLS_RECORDED = Counter(
     "memsvc_recalls_recorded", "Answers that were noted after they went out: stored or failed.", ["outcome"],
     registry=REGISTRY,
@@ -174,9 +191,36 @@ TURNS_READ = Counter(
 FACTS_FOUND = Counter(
     "memsvc_facts_found", "Facts that extractors found: written, doubtful or refused.", ["outcome"], registry=REGISTRY
 )
+LLM_CALLS = Counter(
+    "memsvc_llm_calls",
+    "Turns with the language model by task and outcome: answered, unusable, refused or failed.",
+    ["task", "outcome"],
+    registry=REGISTRY,
+)
+LLM_SECONDS = Histogram(
+    "memsvc_llm_duration_seconds",
+    "Time of one turn with the language model, tries and pauses included.",
+    ["task"],
+    buckets=(*SECONDS, 60.0, 120.0),
+    registry=REGISTRY,
+)
+LLM_TOKENS = Counter(
+    "memsvc_llm_tokens", "Tokens that the language model took (in) and gave (out).", ["task", "direction"],
+    registry=REGISTRY,
+)  # fmt: skip
+LLM_COST = Counter(
+    "memsvc_llm_cost", "What turns cost in the currency of the model's server, where it tells.", ["task"],
+    registry=REGISTRY,
+)  # fmt: skip
 LIVE_CONNECTIONS = Gauge("memsvc_live_connections", "Clients that listen for events now.", registry=REGISTRY)
 LIVE_DROPPED = Counter("memsvc_live_dropped", "Clients that were dropped because they were slow.", registry=REGISTRY)
 LIVE_MESSAGES = Counter("memsvc_live_messages", "Messages that went out to live clients.", registry=REGISTRY)
+LIVE_LAG_SECONDS = Histogram(
+    "memsvc_live_lag_seconds",
+    "Time from an event's writing until it was read for those who listen; clocks of both machines count.",
+    buckets=SECONDS,
+    registry=REGISTRY,
+)
 JOBS_RUN = Counter(
     "memsvc_jobs_run", "Runs of jobs: done, again, failed, gone or busy.", ["kind", "outcome"], registry=REGISTRY
 )
@@ -186,6 +230,45 @@ JOB_SECONDS = Histogram(
 BUILD = Info("memsvc_build", "Version of memsvc and of Python.", registry=REGISTRY)
 BUILD.info({"version": __version__, "python": platform.python_version()})
 ProcessCollector(registry=REGISTRY)
+
+
+class Pool(Protocol):
+    """A pool of connections, as far as it is counted."""
+
+    def size(self) -> int:
+        """How many it may have."""
+        ...
+
+    def checkedout(self) -> int:
+        """How many are in use."""
+        ...
+
+
+class _Pools(Collector):
+    """Counts the connections of this process's pools when it is asked, so that transactions pay nothing for it."""
+
+    def __init__(self) -> None:
+        self._pools: WeakKeyDictionary[Pool, str] = WeakKeyDictionary()
+
+    def watch(self, pool: Pool, login: str) -> None:
+        """Count a pool for as long as it lives, by the login that it is for."""
+        self._pools[pool] = login
+
+    def collect(self) -> Iterable[Metric]:
+        used = GaugeMetricFamily("memsvc_pool_connections_used", "Connections in use, by login.", labels=["login"])
+        most = GaugeMetricFamily("memsvc_pool_connections_max", "Connections that fit, by login.", labels=["login"])
+        sums: dict[str, tuple[int, int]] = {}
+        for pool, login in list(self._pools.items()):
+            before = sums.get(login, (0, 0))
+            sums[login] = before[0] + pool.checkedout(), before[1] + pool.size()
+        for login, (out, size) in sums.items():
+            used.add_metric([login], out)
+            most.add_metric([login], size)
+        return used, most
+
+
+POOLS = _Pools()
+REGISTRY.register(POOLS)
 
 # What an API process asks from the database when it is asked itself. It stands apart, because a worker's own metrics
 # (REGISTRY) must not say that nothing waits.
@@ -211,6 +294,29 @@ EXTRACTION_LAG_SECONDS = Gauge(
 )
 UNFOLDED_DELTAS = Gauge("memsvc_term_deltas_unfolded", "Statistics not folded yet.", registry=DATABASE)
 DATABASE_UP = Gauge("memsvc_database_up", "1: the last look at the database worked.", registry=DATABASE)
+DATABASE_BYTES = Gauge("memsvc_database_bytes", "Size of the database on disk.", registry=DATABASE)
+DATABASE_CONNECTIONS = Gauge(
+    "memsvc_database_connections", "Sessions of the whole server, of all its databases.", registry=DATABASE
+)
+DATABASE_CONNECTIONS_MAX = Gauge(
+    "memsvc_database_connections_max", "Sessions that the server allows.", registry=DATABASE
+)
+DATABASE_OLDEST_SECONDS = Gauge(
+    "memsvc_database_oldest_transaction_seconds",
+    "Age of the oldest transaction whose beginning memsvc_app may see: its own ones.",
+    registry=DATABASE,
+)
+DATABASE_XID_AGE = Gauge(
+    "memsvc_database_xid_age",
+    "Transactions since the oldest one that a database of the server has not frozen; at 2 billion it stops.",
+    registry=DATABASE,
+)
+TABLE_ROWS = Gauge(
+    "memsvc_table_rows",
+    "Rows of a table as PostgreSQL estimates them: live, or dead and not yet vacuumed.",
+    ["table", "state"],
+    registry=DATABASE,
+)
 
 
 def metrics_text() -> bytes:

@@ -91,6 +91,14 @@ class Settings(BaseSettings):
         default=0, ge=0, le=65535, description="Port of /metrics of 'memsvc worker', on MEMSVC_HOST; 0: none."
     )
 
+    traces_url: str | None = Field(
+        default=None,
+        description="http:// or https:// URL of an OpenTelemetry collector that takes OTLP; empty: no traces.",
+    )
+    traces_share: float = Field(
+        default=1.0, ge=0, le=1, description="Share of the traces that begin here and are recorded."
+    )
+
     # Cypher.
     cypher: Literal["auto", "on", "off"] = Field(
         default="auto",
@@ -209,7 +217,7 @@ class Settings(BaseSettings):
             raise ValueError(message)
         return value
 
-    @field_validator("embedding_url", "reranker_url", "llm_url", "chat_url")
+    @field_validator("embedding_url", "reranker_url", "llm_url", "chat_url", "traces_url")
     @classmethod
     def _only_http(cls, value: str | None) -> str | None:
         if value and not value.startswith(("http://", "https://")):

@@ -6724,7 +6724,7 @@ COMMENT ON FUNCTION memsvc.impossible_dates(p_user_id uuid) IS 'Facts and messag
 
 CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN jsonb_build_object('queue_name', memsvc.job_queue(p_kind), 'actor_name', p_kind, 'args', jsonb_build_array(p_user_id, p_job_id), 'kwargs', jsonb_build_object(), 'options', jsonb_build_object(), 'message_id', p_job_id, 'message_timestamp', floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)));
+    RETURN jsonb_build_object('queue_name', memsvc.job_queue(p_kind), 'actor_name', p_kind, 'args', jsonb_build_array(p_user_id, p_job_id), 'kwargs', CASE WHEN (current_setting('memsvc.traceparent'::text, true) ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'::text) THEN jsonb_build_object('traceparent', current_setting('memsvc.traceparent'::text, true)) ELSE jsonb_build_object() END, 'options', jsonb_build_object(), 'message_id', p_job_id, 'message_timestamp', floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)));
 
 ALTER FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) OWNER TO memsvc_owner;
 

@@ -26,7 +26,7 @@ from litestar.types import (
     Send,
 )
 
-from memsvc import observe
+from memsvc import observe, traces
 from memsvc.api.bodies import JsonRequest
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
@@ -123,6 +123,7 @@ V1 = (
 GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 METHODS = frozenset({"GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"})
 UNMATCHED = "unmatched"
+FAILED = 500
 QUIET_ROUTES = frozenset({"/health", "/metrics"})
 
 
@@ -152,11 +153,11 @@ class ObservedLitestar(Litestar):
                     self._name_all_methods(scope, message)
             await send(message)  # type: ignore[arg-type]
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with _traced(scope) as span, structlog.contextvars.bound_contextvars(**_names_of(request_id, span)):
             try:
                 await super().__call__(scope, receive, send_with_id)
             finally:
-                _record(scope, status, time.perf_counter() - started)
+                _record(scope, status, time.perf_counter() - started, span)
 
     def _name_all_methods(self, scope: Scope, answer: HTTPResponseStartEvent) -> None:
         """Name the methods of all handlers of an address: Litestar's own answer knows those of one."""
@@ -167,18 +168,40 @@ class ObservedLitestar(Litestar):
             answer["headers"] = [*rest, (b"allow", ", ".join(sorted(methods)).encode())]
 
 
+def _header(scope: Scope, wanted: bytes) -> str:
+    return next((value for name, value in scope["headers"] if name.lower() == wanted), b"").decode("latin-1")
+
+
+def _traced(scope: Scope) -> traces.Span:
+    """The request's span; what looks at the service again and again has none."""
+    if not traces.is_on() or scope["path"] in QUIET_ROUTES:
+        return traces.NOTHING
+    return traces.span("request", "server", parent=_header(scope, b"traceparent"))
+
+
+def _names_of(request_id: str, span: traces.Span) -> dict[str, str]:
+    """By which the log's lines of a request are found."""
+    return {"request_id": request_id} | ({"trace_id": span.trace_id} if span.trace_id else {})
+
+
 def _request_id(scope: Scope) -> str:
-    given = next((value for name, value in scope["headers"] if name.lower() == b"x-request-id"), b"").decode("latin-1")
+    given = _header(scope, b"x-request-id")
     return given if GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
 
 
-def _record(scope: Scope, status: int, seconds: float) -> None:
-    """Count and log; by the route's template, for paths and methods of strangers must not become labels."""
+def _record(scope: Scope, status: int, seconds: float, span: traces.Span) -> None:
+    """Count, log and trace; by the route's template, for paths and methods of strangers must not become labels."""
     route = str(scope.get("path_template") or UNMATCHED)
     method = str(scope.get("method"))
     labels = {"method": method if method in METHODS else "OTHER", "route": route, "status": str(status)}
     observe.REQUESTS.labels(**labels).inc()
     observe.REQUEST_SECONDS.labels(**labels).observe(seconds)
+    span.rename(f"{labels['method']} {route}")
+    span.note("http.request.method", labels["method"])
+    span.note("http.route", route)
+    span.note("http.response.status_code", status)
+    if status >= FAILED:
+        span.fail(str(status))
     log = observe.logger()
     say = log.debug if route in QUIET_ROUTES else log.info
     say("request", **labels, milliseconds=round(seconds * 1000, 2))
@@ -268,4 +291,5 @@ def application() -> Litestar:
     """The application of this process, configured by the environment; for a server."""
     configured = settings()
     observe.configure_logging(configured)
+    traces.start(configured)
     return create_app(configured, embedder=residents(configured))

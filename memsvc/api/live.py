@@ -9,9 +9,11 @@ what it is given is dropped, and comes back with its cursor.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -166,7 +168,8 @@ class Hub:
         observe.LIVE_CONNECTIONS.inc()
         self._anybody.set()
         if self._task is None:
-            self._task = asyncio.create_task(self._serve())
+            # In a context of its own: it serves everybody, and belongs to no request.
+            self._task = asyncio.create_task(self._serve(), context=Context())
         try:
             yield subscription
         finally:
@@ -240,6 +243,12 @@ class Hub:
                 return
             for frame in frames:
                 room.place = frame.place
+                observe.LIVE_LAG_SECONDS.observe(_age_s(frame.place.event))
                 for subscription in room.subscriptions:
                     subscription.offer(frame)
             more = len(frames) == PAGE
+
+
+def _age_s(event: UUID) -> float:
+    """How long ago an event was written: its id (UUID version 7) begins with the milliseconds since 1970."""
+    return max(0.0, time.time() - (event.int >> 80) / 1000)

@@ -18,7 +18,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import ParameterKwarg
 
-from memsvc import observe
+from memsvc import observe, traces
 from memsvc.errors import (
     BodyTooSlowError,
     CapabilityMissingError,
@@ -128,6 +128,7 @@ def _answer(
     headers: dict[str, str] | None = None,
 ) -> Response[dict[str, Any]]:
     observe.ERRORS.labels(code=meaning.code).inc()
+    traces.note("memsvc.error.code", meaning.code)
     more = dict(headers or {})
     if status == HTTPStatus.UNAUTHORIZED:
         more["WWW-Authenticate"] = 'Bearer realm="memsvc"'

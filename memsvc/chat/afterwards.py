@@ -44,13 +44,13 @@ class Afterwards:
         """
         task = self.start(work)
         done, _ = await asyncio.wait({task}, timeout=max(0.0, seconds))
-        if not done:
-            if abandon:
-                task.cancel()  # not awaited: a database that hangs hangs here as well
-            return None, SLOW
-        if (error := task.exception()) is not None:
-            return None, _code(error)
-        return task.result(), None
+        if done and (error := task.exception()) is None:
+            return task.result(), None
+        if not done and abandon:
+            task.cancel()  # not awaited: a database that hangs hangs here as well
+        code = _code(error) if done and error is not None else SLOW
+        observe.DEGRADED.labels(code).inc()
+        return None, code
 
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

@@ -13,6 +13,7 @@ from uuid import UUID
 
 import msgspec
 
+from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.prompts import answer as prompt
 from memsvc.db.engine import Database
@@ -127,6 +128,7 @@ async def answer_question(
             asked = await ask(ChatClient(settings), task, Account(db, owner.user_id, settings))
         except LlmError:
             degraded.append("llm")
+            observe.DEGRADED.labels("llm").inc()
         else:
             return _told(asked.value, packed, context, degraded, "model"), context
     return _told(_quotes(context, packed), packed, context, degraded, "quotes"), context

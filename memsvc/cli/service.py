@@ -59,6 +59,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from granian.server.embed import Server
 
     from jobs.worker import working
+    from memsvc import traces
     from memsvc.api.app import create_app, hang_up
     from memsvc.db.engine import Database
     from memsvc.db.locate import app_url
@@ -66,6 +67,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from memsvc.observe import configure_logging
 
     configure_logging(settings)
+    traces.start(settings)
     url = app_url(admin_url, settings)
     db = Database(url, settings)
     models = residents(settings)
@@ -97,6 +99,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
             warming.cancel()
             models.close()
         await db.close()
+        traces.stop()
 
 
 def told_to_stop() -> asyncio.Event:
@@ -110,11 +113,13 @@ def told_to_stop() -> asyncio.Event:
 async def _work(settings: Settings, admin_url: str) -> None:
     """Work on jobs until SIGTERM or Ctrl-C; the job under way is finished first."""
     from jobs.worker import working
+    from memsvc import traces
     from memsvc.db.locate import app_url
     from memsvc.llm.embedders.residents import residents
     from memsvc.observe import configure_logging, metrics_served
 
     configure_logging(settings)
+    traces.start(settings)
     models = residents(settings)
     stopping = told_to_stop()
     port = settings.worker_metrics_port
@@ -127,6 +132,7 @@ async def _work(settings: Settings, admin_url: str) -> None:
     finally:
         if models is not None:
             models.close()
+        traces.stop()
 
 
 @contextmanager

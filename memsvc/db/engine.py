@@ -11,16 +11,19 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import psycopg
 from psycopg import errors as pg
 from psycopg import sql
-from sqlalchemy import URL, make_url, text
+from sqlalchemy import URL, TextClause, make_url, text
 from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import QueuePool
 
+from memsvc import traces
+from memsvc.db import spans
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import watch
 from memsvc.errors import (
@@ -33,10 +36,12 @@ from memsvc.errors import (
     StorageFullError,
     UserUnknownError,
 )
+from memsvc.observe import POOLS
 from memsvc.settings import Settings
 
 # Bound as a parameter: the token never stands in a statement's text, where pg_stat_activity or a log would show it.
 BIND = text("SELECT memsvc.act_for(:user_id, :token, :keep_plans, :erasing)")
+BIND_TRACED = text(f"{BIND.text}, set_config('memsvc.traceparent', :traceparent, true)")
 
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
@@ -164,7 +169,10 @@ class Database:
                 "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3",
             },
         )
+        POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
         watch(self.engine)  # a restarted database costs nobody an error
+        if traces.is_on():
+            spans.watch(self.engine)
 
     @asynccontextmanager
     async def transaction(
@@ -303,13 +311,20 @@ class Database:
             UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """
+        statement, values = self.binding(user_id, erasing=erasing, keep_plans=keep_plans)
         with plainly():
-            await connection.execute(BIND, self.binding(user_id, erasing=erasing, keep_plans=keep_plans))
+            await connection.execute(statement, values)
 
-    def binding(self, user_id: UUID, *, erasing: bool = False, keep_plans: bool = False) -> dict[str, Any]:
-        """The values of ``BIND``, with a fresh token; arguments as ``bind``."""
+    def binding(
+        self, user_id: UUID, *, erasing: bool = False, keep_plans: bool = False
+    ) -> tuple[TextClause, dict[str, Any]]:
+        """What binds a transaction, and its values with a fresh token; arguments as ``bind``."""
         token = self.signer.token(user_id)
-        return {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
+        values = {"user_id": user_id, "token": token, "keep_plans": keep_plans, "erasing": erasing}
+        around = traces.traceparent()
+        if around is None:
+            return BIND, values
+        return BIND_TRACED, values | {"traceparent": around}  # for the jobs that this transaction asks for
 
     async def close(self) -> None:
         """Close all connections."""

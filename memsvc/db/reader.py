@@ -132,11 +132,18 @@ def _fetched(connection: psycopg.Connection, statement: str, limit: int) -> Answ
         with connection.cursor() as cursor:
             with closing(cast("Generator[tuple[Any, ...]]", cursor.stream(statement.encode()))) as found:
                 rows = list(islice(found, limit + 1))
-            columns = [column.name for column in cursor.description or ()]
+            columns = [column.name for column in cursor.description or ()] or _columns(connection, statement)
             return Answer(columns, rows[:limit], len(rows) > limit)
     except (psycopg.Error, UnicodeEncodeError) as error:
         connection.close()  # it may be in the middle of what cannot be rolled back, such as COPY
         raise _refused(error) from error
+
+
+def _columns(connection: psycopg.Connection, statement: str) -> list[str]:
+    """A statement's columns where no row brought their names; it is read again and not run."""
+    connection.pgconn.prepare(b"", statement.encode())
+    told = connection.pgconn.describe_prepared(b"")
+    return [(told.fname(number) or b"").decode() for number in range(told.nfields)]
 
 
 def _refused(error: Exception) -> Exception:

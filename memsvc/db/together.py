@@ -20,7 +20,7 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy import TextClause
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-from memsvc.db.engine import BIND, Database
+from memsvc.db.engine import Database
 
 DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 
@@ -65,7 +65,8 @@ class Together:
             driver: psycopg.AsyncConnection[Any] = raw.driver_connection  # type: ignore[assignment]
             cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
             async with driver.pipeline():
-                await driver.execute(_for_driver(BIND).encode(), self._bound)
+                bind, token = self._bound
+                await driver.execute(_for_driver(bind).encode(), token)
                 for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
                     await cursor.execute(_for_driver(statement).encode(), values)
             for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):

@@ -18,6 +18,7 @@ import msgspec
 import structlog
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc import traces
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
@@ -294,7 +295,8 @@ async def _read_again(db: Database, owner: Owner, passage_id: UUID, extractors: 
 async def look(extractor: Extractor, grounded: Grounded) -> Checked:
     """What an extractor finds in a window, checked."""
     began = time.monotonic()
-    extraction = await extractor.extract(grounded.window)
+    with traces.span("extract window"):
+        extraction = await extractor.extract(grounded.window)
     EXTRACT_SECONDS.observe(time.monotonic() - began)
     return await asyncio.to_thread(check, grounded.window, extraction)
 

@@ -16,6 +16,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
+from memsvc import observe, traces
 from memsvc.errors import LlmAnswerError, LlmError, LlmRefusedError
 from memsvc.llm.chat import AGAIN, ChatClient, Message, Reply
 
@@ -116,12 +117,12 @@ async def ask(client: ChatClient, task: Task[T], book: Book, *, stream: bool = F
         try:
             value = read(reply, task)
         except UnfitError as error:
-            await book.enter(task, "unusable", reply)
+            await _enter(book, task, "unusable", reply)
             problem = error
             says = NOT_USABLE.format(problem=error, schema=_compact(task.schema))
             messages += [Message("assistant", reply.text[:ECHO_CHARS] or "{}"), Message("user", says)]
         else:
-            await book.enter(task, "answered", reply)
+            await _enter(book, task, "answered", reply)
             return Answer(value, reply, form, repaired=turn > 1)
     raise LlmAnswerError(f"The language model's answer cannot be used, nor its second one: {problem}.") from problem
 
@@ -131,14 +132,29 @@ async def _turn(
 ) -> tuple[Reply, Form]:
     await book.open()
     began = time.monotonic()
+    values = {"gen_ai.operation.name": "chat", "gen_ai.request.model": client.model, "memsvc.task": task.name}
     try:
-        return await _down_the_ladder(client, task, messages, stream=stream)
+        with traces.span(f"chat {client.model}", "client", values=values) as told:
+            reply, form = await _down_the_ladder(client, task, messages, stream=stream)
+            told.note("gen_ai.usage.input_tokens", reply.tokens_in)
+            told.note("gen_ai.usage.output_tokens", reply.tokens_out)
     except LlmError as error:
         ms = (time.monotonic() - began) * 1000
         tries = error.details.setdefault("tries", 1)
         nothing = Reply(text="", finish="", tokens_in=0, tokens_out=0, first_ms=ms, ms=ms, tries=tries)
-        await book.enter(task, "refused" if isinstance(error, LlmRefusedError) else "failed", nothing)
+        await _enter(book, task, "refused" if isinstance(error, LlmRefusedError) else "failed", nothing)
         raise
+    return reply, form
+
+
+async def _enter(book: Book, task: Task[Any], outcome: Outcome, reply: Reply) -> None:
+    """Count a turn for operators, and write it into the book."""
+    observe.LLM_CALLS.labels(task.name, outcome).inc()
+    observe.LLM_SECONDS.labels(task.name).observe(reply.ms / 1000)
+    observe.LLM_TOKENS.labels(task.name, "in").inc(reply.tokens_in)
+    observe.LLM_TOKENS.labels(task.name, "out").inc(reply.tokens_out)
+    observe.LLM_COST.labels(task.name).inc(max(reply.cost or 0.0, 0.0))
+    await book.enter(task, outcome, reply)
 
 
 async def _down_the_ladder(

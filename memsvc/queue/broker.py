@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -68,6 +68,10 @@ class NotUnderstoodError(Exception):
 
 
 Nothing = Annotated[dict[str, Any], msgspec.Meta(max_length=0)]
+Around = dict[
+    Literal["traceparent"], Annotated[str, msgspec.Meta(pattern="^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")]
+]
+"""The trace in which a job was asked for, where one was recorded."""
 
 
 class Letter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,7 +84,7 @@ class Letter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     queue_name: str
     actor_name: str
     args: tuple[Any, ...]
-    kwargs: Nothing
+    kwargs: Around
     options: Nothing
     message_id: str
     message_timestamp: int

@@ -18,6 +18,7 @@ import structlog
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc import traces
 from memsvc.db.engine import Database
 from memsvc.errors import (
     ContendedError,
@@ -62,7 +63,9 @@ Outcome = Literal["done", "again", "failed", "gone", "busy"]
 gone: it was not pending; busy: somebody else is at it."""
 
 
-async def run_job(db: Database, kind: str, user_id: UUID, job_id: UUID, steps: Sequence[Step] = ()) -> Outcome:
+async def run_job(
+    db: Database, kind: str, user_id: UUID, job_id: UUID, steps: Sequence[Step] = (), *, traceparent: str | None = None
+) -> Outcome:
     """Run one job and settle it.
 
     Args:
@@ -71,23 +74,28 @@ async def run_job(db: Database, kind: str, user_id: UUID, job_id: UUID, steps: S
         user_id: whose job it is.
         job_id: which.
         steps: what is to be done.
+        traceparent: of the trace in which it was asked for.
 
     Raises:
         MemsvcError: it is the database that fails; the job stays pending.
     """
     began = asyncio.get_running_loop().time()
-    outcome: Outcome
-    try:
-        if steps:
-            async with db.holding(f"memsvc.work {job_id}") as mine:
-                outcome = await _take(db, user_id, job_id, steps) if mine else "busy"
-        else:
-            outcome = await _finish(db, user_id, job_id, None, more=False)
-    except UserUnknownError:  # the user is being erased, and the job with the user
-        outcome = "gone"
+    with traces.span(f"job {kind}", "consumer", parent=traceparent, values={"memsvc.job.kind": kind}) as told:
+        outcome = await _run(db, user_id, job_id, steps)
+        told.note("memsvc.job.outcome", outcome)
     JOB_SECONDS.labels(kind).observe(asyncio.get_running_loop().time() - began)
     JOBS_RUN.labels(kind, outcome).inc()
     return outcome
+
+
+async def _run(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]) -> Outcome:
+    try:
+        if not steps:
+            return await _finish(db, user_id, job_id, None, more=False)
+        async with db.holding(f"memsvc.work {job_id}") as mine:
+            return await _take(db, user_id, job_id, steps) if mine else "busy"
+    except UserUnknownError:  # the user is being erased, and the job with the user
+        return "gone"
 
 
 async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]) -> Outcome:
@@ -113,6 +121,7 @@ async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]
         failure = JobFailedError(f"{type(error).__name__}: see the worker's log.")
     if failure is not None:
         log.warning("job failed", job_id=str(job_id), code=failure.code, error=failure.message)
+        traces.note("error.type", failure.code)
         return await _fail(db, user_id, job_id, begun, failure)
     return await _finish(db, user_id, job_id, begun, more=more)
 

@@ -38,12 +38,13 @@ class JobRunner:
         self._loop = asyncio.get_running_loop()
         self._running: set[Future[Outcome]] = set()
 
-    def __call__(self, kind: str, *ids: Any) -> None:
+    def __call__(self, kind: str, *ids: Any, traceparent: str | None = None) -> None:
         """Run one job.
 
         Args:
             kind: of the job.
             *ids: of user and job, as text.
+            traceparent: of the trace in which it was asked for.
 
         Raises:
             NotUnderstoodError: these are not two ids.
@@ -57,7 +58,8 @@ class JobRunner:
         if kind not in self._steps:
             raise LaterError(f"This worker has no steps for {kind!r}.")
         try:
-            outcome = self._wait(run_job(self._db, kind, user_id, job_id, self._steps[kind]))
+            steps = self._steps[kind]
+            outcome = self._wait(run_job(self._db, kind, user_id, job_id, steps, traceparent=traceparent))
         except MemsvcError as error:
             log.warning("jobs wait for the database", code=error.code)
             raise LaterError(error.code) from error

@@ -8,7 +8,8 @@ where they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -17,6 +18,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc import observe, traces
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
@@ -46,6 +48,13 @@ class QueryEmbedder(Protocol):
 
         None where there is no such model, or it is missing, fails, or needs longer.
         """
+
+
+@asynccontextmanager
+async def _stage(name: str) -> AsyncIterator[None]:
+    """Time a stage of recall."""
+    with observe.RECALL_STAGE_SECONDS.labels(name).time(), traces.span(f"recall {name}"):
+        yield
 
 
 async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequence[str]) -> list[UUID] | None:
@@ -222,7 +231,8 @@ async def recall(
     if not weights.by_meaning:
         embedder = None
     if embedder is not None:
-        vectors = await embedder.query_vectors(db, query, settings.query_embedding_ms)
+        async with _stage("embed"):
+            vectors = await embedder.query_vectors(db, query, settings.query_embedding_ms)
     near = chosen.near
     around = area(near.latitude, near.longitude, near.radius_m) if near is not None else None
     degraded: list[Degraded] = ["vector"] if embedder is not None and vectors[0] is None else []
@@ -244,25 +254,26 @@ async def recall(
         given=place.given if place is not None else (),
         **await _narrowed(db, owner, chosen, around, known_at),
     )
-    trip = Together(db, owner.user_id, keep_plans=True)
-    rows = trip.ask(named("recall"), values)
-    await trip.send()
-    told = await answer(
-        rows,
-        Asked(
-            query=query,
-            limit=limit,
-            mode=mode,
-            weights=weights,
-            times=times,
-            question=question,
-            place=place,
-            known_at=known_at,
-            as_of=chosen.as_of,
-            degraded=degraded,
-            explain=explain,
-            diversity=diversity,
-        ),
-        reranker,
+    async with _stage("database"):
+        trip = Together(db, owner.user_id, keep_plans=True)
+        rows = trip.ask(named("recall"), values)
+        await trip.send()
+    asked = Asked(
+        query=query,
+        limit=limit,
+        mode=mode,
+        weights=weights,
+        times=times,
+        question=question,
+        place=place,
+        known_at=known_at,
+        as_of=chosen.as_of,
+        degraded=degraded,
+        explain=explain,
+        diversity=diversity,
     )
+    async with _stage("answer"):
+        told = await answer(rows, asked, reranker)
+    for missing in told.degraded:
+        observe.DEGRADED.labels(missing).inc()
     return msgspec.structs.replace(told, recall_id=new_recall_id()) if settings.record_recalls else told

@@ -18,6 +18,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memsvc import traces
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.errors import (
@@ -301,7 +302,8 @@ async def _vectors(resident: ResidentEmbedder, texts: Sequence[str]) -> list[Emb
     while todo:
         part = todo.pop()
         try:
-            found[part.start : part.stop] = await resident.vectors([texts[index] for index in part])
+            with traces.span("embed passages", values={"memsvc.passages": len(part)}):
+                found[part.start : part.stop] = await resident.vectors([texts[index] for index in part])
         except EmbedderAnswerError:
             middle = part.start + len(part) // 2
             if len(part) > 1:

@@ -10,11 +10,18 @@ RETURN CASE
 END;
 COMMENT ON FUNCTION memsvc.job_queue(text) IS 'The queue that carries a kind of job.';
 
+-- memsvc.traceparent is set where the transaction is part of a recorded trace (memsvc/db/engine.py), and its jobs go on
+-- with that. A message that is sent again later begins a trace of its own.
 CREATE OR REPLACE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN jsonb_build_object(
   'queue_name', memsvc.job_queue(p_kind), 'actor_name', p_kind, 'args', jsonb_build_array(p_user_id, p_job_id),
-  'kwargs', jsonb_build_object(), 'options', jsonb_build_object(), 'message_id', p_job_id,
+  'kwargs', CASE
+    WHEN current_setting('memsvc.traceparent', true) ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'
+      THEN jsonb_build_object('traceparent', current_setting('memsvc.traceparent', true))
+    ELSE jsonb_build_object()
+  END,
+  'options', jsonb_build_object(), 'message_id', p_job_id,
   'message_timestamp', floor(extract(epoch FROM clock_timestamp()) * 1000)
 );
 COMMENT ON FUNCTION memsvc.job_message(uuid, uuid, text) IS 'The message that carries a job''s id to a worker.';

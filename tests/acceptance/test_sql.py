@@ -55,6 +55,13 @@ def test_a_statement_sees_one_user_and_the_users_clock(rig: Rig) -> None:
     assert "heron" not in asked(rig, "SELECT * FROM timeline", user="Bob")
 
 
+def test_columns_are_named_where_there_are_no_rows(rig: Rig) -> None:
+    statement = 'SELECT text, said_at AS "wann gesagt" FROM messages WHERE false'
+    assert asked(rig, statement) == "text  wann gesagt\n"
+    assert asked(rig, "--csv", statement).splitlines() == ["text,wann gesagt"]
+    assert json.loads(asked(rig, "--json", statement)) == []
+
+
 def test_json_and_csv_hold_values_in_full_and_a_table_is_safe_to_look_at(rig: Rig) -> None:
     statement = (
         "SELECT text, repeat('x', 300) AS long, NULL AS none, true AS yes, 1.5 AS number, ARRAY[1, 2] AS list, "

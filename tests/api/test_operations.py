@@ -14,6 +14,7 @@ import pytest
 from memsvc import __version__, observe
 from memsvc.api.controllers import service
 from memsvc.errors import DatabaseUnavailableError
+from memsvc.settings import Settings
 
 PRIVATE = "4711-private"
 
@@ -87,6 +88,8 @@ async def test_messages_recalls_and_errors_are_counted(ada: httpx.AsyncClient, a
         ("memsvc_recall_duration_seconds_count", {"door": "recall"}),
         ("memsvc_recall_duration_seconds_count", {"door": "context"}),
         ("memsvc_errors_total", {"code": "empty_text"}),
+        ("memsvc_recall_stage_duration_seconds_count", {"stage": "database"}),
+        ("memsvc_recall_stage_duration_seconds_count", {"stage": "answer"}),
     ]
     text = await metrics(anybody)
     before = [value(text, name, **labels) for name, labels in names]
@@ -97,7 +100,7 @@ async def test_messages_recalls_and_errors_are_counted(ada: httpx.AsyncClient, a
     await ada.post("/v1/messages", json={"conversation": "a", "text": " "})
     text = await metrics(anybody)
     grown = [value(text, name, **labels) - old for (name, labels), old in zip(names, before, strict=True)]
-    assert grown == [1, 1, 3, 1, 1, 1]
+    assert grown == [1, 1, 3, 1, 1, 1, 2, 2]
     assert PRIVATE not in text
 
 
@@ -110,6 +113,34 @@ async def test_the_backlog_is_measured_when_it_is_asked_for(ada: httpx.AsyncClie
     assert value(text, "memsvc_jobs_oldest_pending_seconds") > 0
     assert value(text, "memsvc_database_up") == 1
     assert value(text, "memsvc_build_info", version=__version__) == 1
+
+
+async def test_the_database_itself_is_measured(
+    ada: httpx.AsyncClient, anybody: httpx.AsyncClient, admin: psycopg.Connection, settings: Settings
+) -> None:
+    await ada.post("/v1/messages", json={"conversation": "a", "text": "oak"})
+    text = await metrics(anybody)
+    assert value(text, "memsvc_database_bytes") > 5_000_000
+    assert 1 <= value(text, "memsvc_database_connections") <= value(text, "memsvc_database_connections_max")
+    assert 0 <= value(text, "memsvc_database_oldest_transaction_seconds") < 60
+    [age] = admin.execute("SELECT max(age(datfrozenxid)) FROM pg_database").fetchone() or [0]
+    assert value(text, "memsvc_database_xid_age") == pytest.approx(age, abs=1_000)
+    assert value(text, "memsvc_pool_connections_max", login="memsvc_app") >= settings.pool_size
+    assert "memsvc_pool_connections_used{" in text
+    for state in ("live", "dead"):
+        assert f'memsvc_table_rows{{state="{state}",table="passages"}}' in text
+
+
+async def test_a_job_of_a_request_that_is_not_traced_has_a_plain_message(
+    ada: httpx.AsyncClient, admin: psycopg.Connection
+) -> None:
+    headers = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    answer = await ada.post("/v1/messages", json={"conversation": "a", "text": "oak"}, headers=headers)
+    found = admin.execute(
+        "SELECT message -> 'kwargs' FROM memsvc.dramatiq_queue WHERE message_id = %s",
+        [answer.json()["messages"][0]["job_id"]],
+    )
+    assert found.fetchone() == ({},)
 
 
 async def test_work_that_runs_fails_or_is_not_understood_is_measured(
@@ -150,6 +181,8 @@ async def test_a_database_that_is_away_makes_no_figures_up(
     assert value(text, "memsvc_database_up") == 0
     assert math.isnan(value(text, "memsvc_jobs_pending"))
     assert math.isnan(value(text, "memsvc_dead_letters"))
+    assert math.isnan(value(text, "memsvc_database_bytes"))
+    assert "memsvc_table_rows{" not in text
 
 
 async def test_the_p95_of_recall_can_be_had_for_each_door(ada: httpx.AsyncClient, anybody: httpx.AsyncClient) -> None:

@@ -15,6 +15,7 @@ from memsvc.api.docs import CONTENT_SECURITY_POLICY, PAGE
 from memsvc.api.problems import documented
 from memsvc.db.engine import Database
 from memsvc.db.health import database_health
+from memsvc.db.state import database_state
 from memsvc.errors import DatabaseTooOldError, MemsvcError
 from memsvc.queue.work import backlog
 
@@ -69,19 +70,35 @@ GAUGES = {
     "unfolded_deltas": observe.UNFOLDED_DELTAS,
 }
 """What shows each figure of the backlog."""
+STATE_GAUGES = {
+    "bytes": observe.DATABASE_BYTES,
+    "connections": observe.DATABASE_CONNECTIONS,
+    "connections_max": observe.DATABASE_CONNECTIONS_MAX,
+    "oldest_transaction_seconds": observe.DATABASE_OLDEST_SECONDS,
+    "xid_age": observe.DATABASE_XID_AGE,
+}
+"""What shows each figure of the database itself."""
 
 
-async def _measure_backlog(db: Database) -> None:
+async def _measure(db: Database) -> None:
+    """Ask the database for figures; where it does not answer, none is made up."""
     try:
-        now = await backlog(db)
+        work, state = await backlog(db), await database_state(db)
     except MemsvcError:
         observe.DATABASE_UP.set(0)
-        for gauge in GAUGES.values():
+        observe.TABLE_ROWS.clear()
+        for gauge in (*GAUGES.values(), *STATE_GAUGES.values()):
             gauge.set(NOT_A_NUMBER)
         return
     observe.DATABASE_UP.set(1)
     for name, gauge in GAUGES.items():
-        gauge.set(getattr(now, name))
+        gauge.set(getattr(work, name))
+    for name, gauge in STATE_GAUGES.items():
+        gauge.set(getattr(state, name))
+    observe.TABLE_ROWS.clear()
+    for table in state.tables:
+        observe.TABLE_ROWS.labels(table.name, "live").set(table.live)
+        observe.TABLE_ROWS.labels(table.name, "dead").set(table.dead)
 
 
 class ServiceController(Controller):
@@ -114,7 +131,7 @@ class ServiceController(Controller):
     )
     async def metrics(self, request: Request[Any, Any, Any]) -> Response[bytes]:
         """Measure what is measured on demand, and show all."""
-        await _measure_backlog(service_of(request).db)
+        await _measure(service_of(request).db)
         return Response(observe.metrics_text(), media_type=CONTENT_TYPE_LATEST)
 
     @get("/docs", include_in_schema=False, media_type="text/html", sync_to_thread=False)

@@ -1,0 +1,19 @@
+-- Statements of memsvc.db.state: the database itself, in numbers.
+
+-- name: database_state
+-- PostgreSQL shows when a transaction began to the login whose it is, and to members of pg_read_all_stats.
+SELECT
+  pg_catalog.pg_database_size(current_database()) AS bytes,
+  (SELECT sum(d.numbackends) FROM pg_catalog.pg_stat_database AS d)::integer AS connections,
+  current_setting('max_connections')::integer AS connections_max,
+  coalesce((
+    SELECT date_part('epoch', clock_timestamp() - min(pg_catalog.pg_stat_get_backend_xact_start(b.number)))
+    FROM pg_catalog.pg_stat_get_backend_idset() AS b (number)
+  ), 0) AS oldest_transaction_seconds,
+  (SELECT max(age(d.datfrozenxid)) FROM pg_catalog.pg_database AS d) AS xid_age;
+
+-- name: table_rows
+SELECT t.relname AS name, t.n_live_tup AS live, t.n_dead_tup AS dead
+FROM pg_catalog.pg_stat_user_tables AS t
+WHERE t.schemaname = 'memsvc'
+ORDER BY t.relname;
