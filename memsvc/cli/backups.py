@@ -85,7 +85,11 @@ def restore(
 
 def erasures(
     since: datetime | None = typer.Option(
-        None, "--since", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Only from this moment (UTC) on."
+        None,
+        "--since",
+        formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
+        metavar="TIME",
+        help="Only from this moment (UTC) on.",
     ),
 ) -> None:
     """Print what was erased, and which keys were revoked: ids, no text, a JSON line each. Keep it beside backups."""

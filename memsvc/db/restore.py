@@ -41,7 +41,7 @@ LEFT_OUT = re.compile(
     r"""
       ;\ \d+\ \d+\ (?:COMMENT\ -\ )?SCHEMA\ (?:-\ )?memsvc\b
     | \ TABLE\ DATA\ memsvc\ identity_keys\b
-    | \ INDEX\ memsvc\ locations_(?:geography|cube)\b
+    | \ (?:INDEX\ memsvc|COMMENT\ memsvc\ INDEX)\ locations_(?:geography|cube)\b
     | \ TRIGGER\ memsvc\ \w+\ (?:project|forget_projected)\b
     """,
     re.VERBOSE,

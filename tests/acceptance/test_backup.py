@@ -23,6 +23,9 @@ def test_what_was_backed_up_is_restored_into_an_empty_folder_and_what_was_forgot
     with rig.admin():
         rig.ok("user", "add", "--name", "Ada")
         rig.ok("ingest", str(talk))
+        [index] = json.loads(rig.ok("db", "reindex", "passages_words", "--json"))
+        assert (index["name"], index["after"] > 0) == ("passages_words", True)
+        assert "oldest transaction" in rig.ok("db", "health")
         assert "passages 3" in rig.ok("backup", str(folder))
         again = rig.run("backup", str(folder))
         assert (again.returncode, "already" in again.stderr or "never overwrites" in again.stderr) == (3, True)

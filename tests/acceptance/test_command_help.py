@@ -28,6 +28,7 @@ COMMANDS = [
     ("export",), ("import",),
     ("backup",), ("restore",),
     ("db",), ("db", "upgrade"), ("db", "rotate-secret"), ("db", "erasures"), ("db", "erase-again"),
+    ("db", "reindex"), ("db", "health"),
     ("user",), ("user", "add"), ("user", "list"),
     ("key",), ("key", "create"), ("key", "limit"), ("key", "list"), ("key", "revoke"),
     ("jobs",), ("jobs", "run"), ("jobs", "retry"), ("jobs", "cancel"), ("jobs", "dead"),

@@ -28,6 +28,7 @@ from memsvc.access.keys import authenticate, create_key, revoke_key
 from memsvc.access.users import Owner, add_user, app_id, find_user
 from memsvc.db.backup import ARCHIVE, MANIFEST, Manifest, backup, count_rows
 from memsvc.db.engine import Database, role_url
+from memsvc.db.reindex import reindex
 from memsvc.db.restore import open_backup, restore
 from memsvc.db.upgrade import head_revision, is_current, upgrade
 from memsvc.errors import (
@@ -95,6 +96,7 @@ async def drill(scratch: Scratch, settings: Settings, tmp_path_factory: pytest.T
     world = make_world(url, settings, "the drill")
     folder = tmp_path_factory.mktemp("backups") / "monday"
     lines: list[str] = []
+    assert list(reindex(url, everything=True))  # its comments are on indexes that are not restored, too
     async with database(url, settings) as db:
         app = await app_id(db, "drills")
         steady, busy, gone = [
