@@ -16,8 +16,13 @@ LINE = '{"conversation": "talk", "id": "m%d", "text": "The heron number %d stood
 
 
 def test_what_was_backed_up_is_restored_into_an_empty_folder_and_what_was_forgotten_since_is_not(
-    rig: Rig, tmp_path: Path
+    prepared: Path, tmp_path: Path
 ) -> None:
+    with private_folder(prepared) as data, Rig(data, embedding_model="") as rig:
+        back_up_and_restore(rig, tmp_path)
+
+
+def back_up_and_restore(rig: Rig, tmp_path: Path) -> None:
     talk, folder, log = tmp_path / "talk.jsonl", tmp_path / "monday", tmp_path / "erasures.jsonl"
     talk.write_text("".join(LINE % (number, number) for number in range(3)))
     with rig.admin():
@@ -35,7 +40,7 @@ def test_what_was_backed_up_is_restored_into_an_empty_folder_and_what_was_forgot
         used = rig.run("restore", str(folder))
         assert (used.returncode, "not empty" in used.stderr) == (3, True)
     assert [json.loads(line)["kind"] for line in log.read_text().splitlines()] == ["message"]
-    with private_folder(None) as empty, Rig(empty) as elsewhere:
+    with private_folder(None) as empty, Rig(empty, embedding_model="") as elsewhere:
         refused = elsewhere.run("restore", str(folder))
         assert (refused.returncode, "--new-secret" in refused.stderr) == (78, True)
         assert not empty.exists()

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 
-from memsvc.db import embedded
+from memsvc.db import care, embedded
+from memsvc.db.care import look
+from memsvc.db.embedded import Server
 from tests.acceptance.conftest import private_folder
 from tests.acceptance.killpoints import Rig, wait_until
 
@@ -31,8 +34,19 @@ def test_a_mistake_is_undone_by_replaying_the_log_to_the_moment_before_it(prepar
         archive, base = data.parent / "archive", other / "pg"
         archive.mkdir()
         give(archive, data / "pg")
-        archived = {"archive_mode": "on", "archive_command": f"test ! -f {archive}/%f && cp %p {archive}/%f"}
-        with Rig(data) as rig, embedded.running(data, options={"fsync": "off", **archived}) as server:
+        with (
+            Rig(data, embedding_model="") as rig,
+            embedded.running(data, options={"fsync": "off", "archive_mode": "on"}) as server,
+        ):
+            archive_by(server, "false")
+            wait_until(lambda: "archive" in needing_care(server))
+            archive_by(server, f"test ! -f {archive}/%f && cp %p {archive}/%f")
+            wait_until(lambda: "archive" not in needing_care(server))
+            with psycopg.connect(server.conninfo(), autocommit=True) as admin, pytest.MonkeyPatch.context() as patch:
+                patch.setattr(care, "RETAINED_BYTES", 0)
+                admin.execute("SELECT pg_create_physical_replication_slot('replica', true)")
+                assert "slot replica keeps" in needing_care(server)["replication"]
+                admin.execute("SELECT pg_drop_replication_slot('replica')")
             rig.ok("user", "add", "--name", "Ada")
             remember(rig, tmp_path, "before", "The heron stood in the pond.", "A marten ran off.")
             other.mkdir(mode=0o755)
@@ -54,10 +68,23 @@ def test_a_mistake_is_undone_by_replaying_the_log_to_the_moment_before_it(prepar
         give(base, data / "pg")
         target = {"recovery_target_time": moment, "recovery_target_action": "promote"}
         back = {"restore_command": f"cp {archive}/%f %p", "archive_mode": "off", **target}
-        with Rig(other) as rig, embedded.running(other, options={"fsync": "off", **back}):
+        with Rig(other, embedding_model="") as rig, embedded.running(other, options={"fsync": "off", **back}):
             assert texts(rig) == {"The heron stood in the pond.", "A marten ran off.", "The oak fell in the storm."}
             assert "Erased again: 1; 0 were not there." in rig.ok("db", "erase-again", str(log))
             assert texts(rig) == {"The heron stood in the pond.", "The oak fell in the storm."}
+
+
+def archive_by(server: Server, command: str) -> None:
+    """Set how the log is archived, and finish a file of it, so that it is tried."""
+    with psycopg.connect(server.conninfo(), autocommit=True) as admin:
+        admin.execute(sql.SQL("ALTER SYSTEM SET archive_command = {}").format(sql.Literal(command)))
+        admin.execute("SELECT pg_reload_conf(), pg_switch_wal()")
+
+
+def needing_care(server: Server) -> dict[str, str]:
+    """What ``memsvc db health`` warns of."""
+    found = look(server.conninfo(database="memsvc"))
+    return {check.name: check.says for check in found.checks if check.state != "ok"}
 
 
 def remember(rig: Rig, folder: Path, conversation: str, *said: str) -> None:
