@@ -25,7 +25,7 @@ from memsvc.db import projection
 from memsvc.db.backup import ARCHIVE, Manifest, Report, count_rows, read_manifest, run_program, sees_all, tables
 from memsvc.db.identity import Signer
 from memsvc.db.programs import find_program
-from memsvc.db.upgrade import MINIMUM_VERSION, UNFINISHED, Upgrade, upgrade
+from memsvc.db.upgrade import MINIMUM_VERSION, ONE_AT_A_TIME, UNFINISHED, Upgrade, upgrade
 from memsvc.errors import (
     BackupFailedError,
     BackupUnusableError,
@@ -50,6 +50,8 @@ KEYS = re.compile(
     r"^COPY memsvc\.identity_keys \((?P<columns>[\w, ]+)\) FROM stdin;\n(?P<rows>.*?)^\\\.$", re.MULTILINE | re.DOTALL
 )
 RESTORED = re.compile(r'processing data for table "memsvc\.(\w+)"|creating (INDEX|CONSTRAINT) "memsvc\.(\w+)')
+RESTORING = ONE_AT_A_TIME + 1
+"""Who restores holds this advisory lock to the end; it goes with the process."""
 USED = """
 SELECT EXISTS (
   SELECT FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'memsvc'
@@ -106,44 +108,50 @@ def restore(
         report: called with a line for each step.
 
     Raises:
-        RestoreTargetUsedError: the database is not empty.
+        RestoreTargetUsedError: the database is not empty, or somebody else restores into it.
         ConfigurationError: the server is too old.
         ProgramMissingError: there is no fitting pg_restore.
         BackupUnusableError: pg_restore cannot read the archive.
         BackupFailedError, StorageFullError: it could not be written; said again, it begins anew.
         DatabaseUnavailableError: the database cannot be reached.
     """
+    ours = settings.model_copy(update={"identity_secret": SecretStr(secrets.token_urlsafe(48))})
     with _administrator(admin_url) as connection:
         program = _check_server(connection, settings, backup.manifest)
-        contents = _contents(program, backup.archive)
+        contents, keys = _contents(program, backup.archive), _keys(program, backup.archive)
         _clear_unfinished(connection)
-    ours = settings.model_copy(update={"identity_secret": SecretStr(secrets.token_urlsafe(48))})
 
-    def fill() -> None:
-        with _administrator(admin_url) as connection, _owning_all(connection):
-            _bring_tables(program, backup.archive, contents, admin_url, report)
-            _check_rows(connection, backup.manifest)
+        def fill() -> None:
+            with _owning_all(connection):
+                _bring_tables(program, backup.archive, contents, admin_url, report)
+                _check_rows(connection, backup.manifest)
 
-    done = upgrade(admin_url, ours, fill=fill, report=report)
-    repeat(ours)
-    with _administrator(admin_url) as connection:
+        done = upgrade(admin_url, ours, fill=fill, report=report)
+        repeat(ours)
         report("statistics of the planner")
         for table in tables(connection):
             connection.execute(sql.SQL("ANALYZE memsvc.{}").format(sql.Identifier(table)))
-        keys = None if backup.new_secret else _keys(program, backup.archive)
-        _let_in(connection, Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s), keys)
+        if backup.new_secret:
+            keys = [_key(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s))]
+        _let_in(connection, keys)
     return done
 
 
 @contextmanager
 def _administrator(admin_url: str) -> Iterator[psycopg.Connection]:
-    """A session without time limits, in autocommit."""
+    """A session without time limits, in autocommit, that nobody else restores beside.
+
+    Raises:
+        RestoreTargetUsedError: somebody does.
+    """
     try:
         connection = psycopg.connect(admin_url, autocommit=True)
     except psycopg.OperationalError as error:
         raise DatabaseUnavailableError(f"The database cannot be reached: {error}".strip()) from error
     with connection:
         connection.execute("SELECT set_config('statement_timeout', '0', false)")
+        if connection.execute("SELECT pg_try_advisory_lock(%s)", [RESTORING]).fetchone() != (True,):
+            raise RestoreTargetUsedError("Another restore into this database is going on.")
         yield connection
 
 
@@ -266,11 +274,14 @@ def _keys(program: Path, archive: Path) -> list[dict[str, str | None]]:
     ]
 
 
-def _let_in(connection: psycopg.Connection, signer: Signer, keys: list[dict[str, str | None]] | None) -> None:
-    """Let tokens of these keys count, or of ``signer`` where there are none, and take the mark away."""
-    if keys is None:
-        inner, outer = (r"\x" + pad.hex() for pad in signer.pads())
-        keys = [{"key_id": signer.key_id, "inner_pad": inner, "outer_pad": outer}]
+def _key(signer: Signer) -> dict[str, str | None]:
+    """A row of identity_keys for a secret."""
+    inner, outer = (r"\x" + pad.hex() for pad in signer.pads())
+    return {"key_id": signer.key_id, "inner_pad": inner, "outer_pad": outer}
+
+
+def _let_in(connection: psycopg.Connection, keys: list[dict[str, str | None]]) -> None:
+    """Let tokens of these keys count, and no others, and take the mark away."""
     with connection.transaction():
         connection.execute("SET LOCAL ROLE memsvc_owner")
         connection.execute("DELETE FROM memsvc.identity_keys")

@@ -145,6 +145,10 @@ def target(cluster: Cluster, worker_id: str, folder: Path) -> Iterator[str]:
         yield url
 
 
+def nothing_in(folder: Path) -> bool:
+    return not list(folder.iterdir())
+
+
 def one(connection: psycopg.Connection, query: sql.SQL | sql.Composed, *values: object) -> Any:
     row = connection.execute(query, values).fetchone()
     return row and row[0]
@@ -240,7 +244,7 @@ def test_nothing_is_overwritten_and_a_bad_backup_is_refused_before_anything_is_w
         backup(drill.url, settings, drill.folder)
     with pytest.raises(DatabaseTooOldError, match="no memsvc"):
         backup(target, settings, tmp_path / "empty")
-    assert not list(tmp_path.iterdir())
+    assert nothing_in(tmp_path)
     with pytest.raises(BackupUnusableError, match="lacks"):
         open_backup(settings, tmp_path)
     manifest, archive = (drill.folder / MANIFEST).read_bytes(), (drill.folder / ARCHIVE).read_bytes()
@@ -277,10 +281,13 @@ async def test_a_restore_that_was_cut_off_lets_nobody_in_and_begins_anew(
     class Killed(Exception):  # noqa: N818
         pass
 
+    found = open_backup(settings, drill.folder)
+
     def die(_believed: Settings) -> None:
+        with pytest.raises(RestoreTargetUsedError, match="is going on"):  # said twice at once
+            restore(target, settings, found)
         raise Killed
 
-    found = open_backup(settings, drill.folder)
     with pytest.raises(Killed):
         await asyncio.to_thread(lambda: restore(target, settings, found, repeat=die))
     assert not is_current(target)
@@ -347,7 +354,7 @@ async def test_a_plain_administrator_restores_but_backs_up_only_where_it_sees_al
             await remembered(db, drill.steady, "heron", settings)
     with pytest.raises(BackupLoginError):
         backup(managed, settings, tmp_path / "managed")
-    assert not list(tmp_path.iterdir())
+    assert nothing_in(tmp_path)
     cluster.execute(sql.SQL("ALTER ROLE memsvc_test_backups BYPASSRLS"))
     rows = drill.manifest.rows  # and a secret of the moment, and the restore
     assert backup(managed, settings, tmp_path / "managed").rows == {
