@@ -122,7 +122,8 @@ CREATE TABLE memsvc.jobs (
     CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text, 'analyse'::text]))),
     CONSTRAINT jobs_outages_check CHECK ((outages >= 0)),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 
 ALTER TABLE ONLY memsvc.jobs FORCE ROW LEVEL SECURITY;
 
@@ -215,7 +216,7 @@ CREATE TABLE memsvc.passages (
     CONSTRAINT passages_session_check CHECK ((length(session) <= 500)),
     CONSTRAINT passages_speaker_check CHECK ((length(speaker) <= 200))
 )
-WITH (toast_tuple_target='8160');
+WITH (toast_tuple_target='8160', autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.passages ALTER COLUMN session SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.passages ALTER COLUMN client_id SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.passages ALTER COLUMN speaker SET STATISTICS 0;
@@ -380,7 +381,8 @@ CREATE TABLE memsvc.corpora (
     CONSTRAINT corpora_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
     CONSTRAINT corpora_length_check CHECK ((length >= 0)),
     CONSTRAINT corpora_passages_check CHECK ((passages >= 0))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 
 ALTER TABLE ONLY memsvc.corpora FORCE ROW LEVEL SECURITY;
 
@@ -1223,7 +1225,8 @@ COMMENT ON COLUMN memsvc.dramatiq_queue.deliveries IS 'How often it was handed o
 CREATE TABLE memsvc.dramatiq_worker (
     worker_id uuid NOT NULL,
     heartbeat_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 
 ALTER TABLE ONLY memsvc.dramatiq_worker FORCE ROW LEVEL SECURITY;
 
@@ -1351,7 +1354,8 @@ CREATE TABLE memsvc.term_deltas (
     changes integer[] NOT NULL,
     CONSTRAINT term_deltas_check CHECK ((cardinality(changes) = cardinality(terms))),
     CONSTRAINT term_deltas_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 ALTER TABLE ONLY memsvc.term_deltas ALTER COLUMN terms SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.term_deltas FORCE ROW LEVEL SECURITY;
@@ -1637,7 +1641,8 @@ CREATE TABLE memsvc.merges (
     CONSTRAINT merges_check CHECK ((canonical_id <> node_id)),
     CONSTRAINT merges_check1 CHECK ((recorded_to >= recorded_from)),
     CONSTRAINT merges_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.merges ALTER COLUMN reason SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.merges ALTER COLUMN asserted_by SET STATISTICS 0;
 
@@ -1746,7 +1751,8 @@ CREATE TABLE memsvc.node_versions (
     CONSTRAINT node_versions_data_check CHECK ((jsonb_typeof(data) = 'object'::text)),
     CONSTRAINT node_versions_importance_check CHECK (((importance >= (1)::double precision) AND (importance <= (10)::double precision))),
     CONSTRAINT node_versions_label_check CHECK ((label <> ''::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN label SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN description SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.node_versions ALTER COLUMN data SET STATISTICS 0;
@@ -1925,7 +1931,8 @@ CREATE TABLE memsvc.aliases (
     CONSTRAINT aliases_check1 CHECK ((recorded_to >= recorded_from)),
     CONSTRAINT aliases_confidence_check CHECK (((confidence > (0)::double precision) AND (confidence <= (1)::double precision))),
     CONSTRAINT aliases_normal_form_check CHECK ((normal_form <> ''::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.aliases ALTER COLUMN alias SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.aliases ALTER COLUMN normal_form SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.aliases ALTER COLUMN asserted_by SET STATISTICS 0;
@@ -2715,7 +2722,8 @@ CREATE TABLE memsvc.edge_versions (
     CONSTRAINT edge_versions_fact_check CHECK ((btrim(fact) <> ''::text)),
     CONSTRAINT edge_versions_length_check CHECK ((length >= 0)),
     CONSTRAINT edge_versions_weight_check CHECK (((weight >= (0)::double precision) AND (weight < 'Infinity'::real)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN fact SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN data SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.edge_versions ALTER COLUMN asserted_by SET STATISTICS 0;
@@ -2792,7 +2800,8 @@ CREATE TABLE memsvc.locations (
     CONSTRAINT locations_latitude_check CHECK (((latitude >= ('-90'::integer)::double precision) AND (latitude <= (90)::double precision))),
     CONSTRAINT locations_longitude_check CHECK (((longitude >= ('-180'::integer)::double precision) AND (longitude < (180)::double precision))),
     CONSTRAINT locations_radius_m_check CHECK (((radius_m >= (0)::double precision) AND (radius_m <= (20015115)::double precision)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.locations ALTER COLUMN latitude SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.locations ALTER COLUMN longitude SET STATISTICS 0;
 
@@ -3510,7 +3519,8 @@ CREATE TABLE memsvc.token_vectors (
     model_id smallint NOT NULL,
     passage_id uuid NOT NULL,
     tokens bit(128)[] NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.token_vectors ALTER COLUMN tokens SET STATISTICS 0;
 ALTER TABLE ONLY memsvc.token_vectors ALTER COLUMN tokens SET STORAGE EXTERNAL;
 
@@ -3589,7 +3599,8 @@ CREATE TABLE memsvc.schedules (
     CONSTRAINT schedules_at_local_check CHECK ((at_local < '24:00:00'::time without time zone)),
     CONSTRAINT schedules_kind_check CHECK ((kind = ANY (ARRAY['tidy'::text, 'sleep'::text]))),
     CONSTRAINT schedules_weekdays_check CHECK ((((cardinality(weekdays) >= 1) AND (cardinality(weekdays) <= 7)) AND (weekdays <@ '{1,2,3,4,5,6,7}'::smallint[])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 
 ALTER TABLE ONLY memsvc.schedules FORCE ROW LEVEL SECURITY;
 
@@ -4491,7 +4502,8 @@ CREATE TABLE memsvc.edges (
     key text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT edges_key_check CHECK ((length(key) <= 200))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.edges ALTER COLUMN key SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.edges FORCE ROW LEVEL SECURITY;
@@ -6400,7 +6412,8 @@ CREATE TABLE memsvc.source_links (
     CONSTRAINT source_links_span CHECK ((((span_from IS NULL) = (span_to IS NULL)) AND (span_to > span_from))),
     CONSTRAINT source_links_span_from_check CHECK ((span_from >= 0)),
     CONSTRAINT source_links_stance_check CHECK ((stance = ANY (ARRAY['supports'::text, 'ends'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.source_links ALTER COLUMN asserted_by SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.source_links FORCE ROW LEVEL SECURITY;
@@ -8597,7 +8610,8 @@ CREATE TABLE memsvc.nodes (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     lockable boolean DEFAULT true NOT NULL,
     CONSTRAINT nodes_never_change CHECK (lockable)
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.nodes FORCE ROW LEVEL SECURITY;
 
@@ -10605,7 +10619,8 @@ END) STORED,
     CONSTRAINT memory_signals_recalls_check CHECK ((recalls >= 0)),
     CONSTRAINT memory_signals_sentiment_check CHECK (((sentiment >= ('-1'::integer)::double precision) AND (sentiment <= (1)::double precision))),
     CONSTRAINT memory_signals_used_check CHECK ((used >= 0))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.memory_signals FORCE ROW LEVEL SECURITY;
 
@@ -10712,7 +10727,7 @@ CREATE TABLE memsvc.terms (
     CONSTRAINT terms_form_check CHECK ((form = ANY (ARRAY['stemmed'::text, 'simple'::text]))),
     CONSTRAINT terms_passages_check CHECK ((passages >= 0))
 )
-WITH (fillfactor='80');
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY memsvc.terms ALTER COLUMN term SET STATISTICS 0;
 
 ALTER TABLE ONLY memsvc.terms FORCE ROW LEVEL SECURITY;
@@ -13344,7 +13359,8 @@ CREATE TABLE memsvc.answered_requests (
     answered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT answered_requests_digest_check CHECK ((octet_length(digest) = 32)),
     CONSTRAINT answered_requests_request_key_check CHECK ((octet_length(request_key) = 32))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 
 ALTER TABLE ONLY memsvc.answered_requests FORCE ROW LEVEL SECURITY;
 
@@ -13533,7 +13549,8 @@ CREATE TABLE memsvc.embeddings_0 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_0 FORCE ROW LEVEL SECURITY;
 
@@ -13547,7 +13564,8 @@ CREATE TABLE memsvc.embeddings_1 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_1 FORCE ROW LEVEL SECURITY;
 
@@ -13561,7 +13579,8 @@ CREATE TABLE memsvc.embeddings_2 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_2 FORCE ROW LEVEL SECURITY;
 
@@ -13575,7 +13594,8 @@ CREATE TABLE memsvc.embeddings_3 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_3 FORCE ROW LEVEL SECURITY;
 
@@ -13589,7 +13609,8 @@ CREATE TABLE memsvc.embeddings_4 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_4 FORCE ROW LEVEL SECURITY;
 
@@ -13603,7 +13624,8 @@ CREATE TABLE memsvc.embeddings_5 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_5 FORCE ROW LEVEL SECURITY;
 
@@ -13617,7 +13639,8 @@ CREATE TABLE memsvc.embeddings_6 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_6 FORCE ROW LEVEL SECURITY;
 
@@ -13631,7 +13654,8 @@ CREATE TABLE memsvc.embeddings_7 (
     passage_id uuid CONSTRAINT embeddings_passage_id_not_null NOT NULL,
     vector public.halfvec CONSTRAINT embeddings_vector_not_null NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() CONSTRAINT embeddings_created_at_not_null NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.embeddings_7 FORCE ROW LEVEL SECURITY;
 
@@ -14070,7 +14094,8 @@ CREATE TABLE memsvc.outbox (
     transaction_id xid8 DEFAULT pg_current_xact_id() NOT NULL,
     recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['passages.added'::text, 'source.completed'::text, 'memory.erased'::text, 'graph.changed'::text, 'memory.recalled'::text, 'profile.changed'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 
 ALTER TABLE ONLY memsvc.outbox FORCE ROW LEVEL SECURITY;
 
@@ -14190,7 +14215,8 @@ CREATE TABLE memsvc.recall_events (
     CONSTRAINT recall_events_mode_check CHECK ((mode ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
     CONSTRAINT recall_events_verdicts CHECK ((cardinality(verdicts) = cardinality(memories))),
     CONSTRAINT recall_events_verdicts_check CHECK ((verdicts <@ ARRAY[('-1'::integer)::smallint, (0)::smallint, (1)::smallint]))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
 
 ALTER TABLE ONLY memsvc.recall_events FORCE ROW LEVEL SECURITY;
 
@@ -14558,7 +14584,8 @@ CREATE TABLE memsvc.used_tickets (
     user_id uuid NOT NULL,
     ticket_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
 
 ALTER TABLE ONLY memsvc.used_tickets FORCE ROW LEVEL SECURITY;
 

@@ -8,6 +8,7 @@ from memsvc.cli import (
     accounts,
     analyse,
     ask,
+    backups,
     console,
     contexts,
     database,
@@ -33,6 +34,7 @@ from memsvc.cli import (
     service,
     sleep,
     transfer,
+    upkeep,
     walks,
 )
 
@@ -103,6 +105,12 @@ app.command("merge")(graph.merge)
 app.command("unmerge")(graph.unmerge)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_)
+app.command("backup")(backups.backup)
+app.command("restore")(backups.restore)
+database.app.command("erasures")(backups.erasures)
+database.app.command("erase-again")(backups.erase_again)
+database.app.command("reindex")(upkeep.reindex)
+database.app.command("health")(upkeep.health)
 app.add_typer(database.app, name="db")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")

@@ -25,7 +25,7 @@ from memsvc.db.files import folder
 from memsvc.db.identity import Signer
 from memsvc.db.objects import apply_objects, object_files, run_script
 from memsvc.db.places import index_places
-from memsvc.errors import ConfigurationError, DatabaseUnavailableError
+from memsvc.errors import ConfigurationError, DatabaseUnavailableError, RestoreUnfinishedError
 from memsvc.settings import Settings
 
 T = TypeVar("T")
@@ -35,6 +35,8 @@ MINIMUM_VERSION = 180_000
 PATIENCE_S = 180.0
 """How long a step of an upgrade asks for its locks, from when it did not get them first."""
 LONGEST_PAUSE_S = 2.0
+UNFINISHED = "to_regclass('memsvc.unfinished_restore') IS NOT NULL"
+"""Whether the database holds what was not restored to the end (``memsvc.db.restore``)."""
 BUSY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
@@ -53,7 +55,12 @@ def head_revision() -> str:
 
 
 def upgrade(
-    admin_url: str, settings: Settings, *, revision: str = "head", report: Callable[[str], None] = lambda _line: None
+    admin_url: str,
+    settings: Settings,
+    *,
+    revision: str = "head",
+    fill: Callable[[], None] | None = None,
+    report: Callable[[str], None] = lambda _line: None,
 ) -> Upgrade:
     """Upgrade the database that ``admin_url`` names.
 
@@ -61,11 +68,13 @@ def upgrade(
         admin_url: ``postgresql://`` URL of a login that may create roles and extensions.
         settings: where passwords and the identity secret come from.
         revision: stop at this revision (tests); ``sql/`` is applied at head only.
+        fill: brings the tables of a backup into the database, between its roles and its migrations.
         report: called with one line for each step.
 
     Raises:
         DatabaseUnavailableError: the server cannot be reached.
         ConfigurationError: the server is too old, or belongs to another identity secret.
+        RestoreUnfinishedError: a restore into this database was cut off.
     """
     engine = create_engine(make_url(admin_url).set(drivername="postgresql+psycopg"), pool_size=2, max_overflow=0)
     try:
@@ -73,7 +82,7 @@ def upgrade(
             guard.execute(text("SELECT pg_advisory_lock(:key)"), {"key": ONE_AT_A_TIME})
             guard.commit()
             with engine.connect() as connection:
-                return _upgrade(connection, settings, revision, report)
+                return _upgrade(connection, settings, revision, fill, report)
     except psycopg.OperationalError as error:
         if error.sqlstate is not None:
             raise
@@ -86,16 +95,27 @@ def upgrade(
         engine.dispose()
 
 
-def _upgrade(connection: Connection, settings: Settings, revision: str, report: Callable[[str], None]) -> Upgrade:
+def _upgrade(
+    connection: Connection,
+    settings: Settings,
+    revision: str,
+    fill: Callable[[], None] | None,
+    report: Callable[[str], None],
+) -> Upgrade:
     version = int(connection.execute(text("SHOW server_version_num")).scalar_one())
     if version < MINIMUM_VERSION:
         raise ConfigurationError(
             f"memsvc needs PostgreSQL 18, this server is {version // 10_000}.", hint="Upgrade it with pg_upgrade."
         )
+    if fill is None and connection.execute(text(f"SELECT {UNFINISHED}")).scalar_one():
+        raise RestoreUnfinishedError
     signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
     _belongs_to(connection, signer)  # before passwords are set: the running service would be locked out
     report("roles, schema and extensions")
     _patiently(connection, lambda: _prepare(connection, settings))
+    if fill is not None:
+        connection.rollback()
+        fill()
     before = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
     old = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if before else None
     connection.rollback()
@@ -193,7 +213,8 @@ def is_current(admin_url: str, settings: Settings | None = None) -> bool:
     """
     try:
         with psycopg.connect(admin_url) as connection:
-            if connection.execute("SELECT to_regclass('memsvc.applied_sql')").fetchone() == (None,):
+            found = connection.execute(f"SELECT to_regclass('memsvc.applied_sql'), {UNFINISHED}").fetchone()
+            if found is None or found[0] is None or found[1]:
                 return False
             revision = connection.execute("SELECT version_num FROM memsvc.schema_version").fetchone()
             applied: dict[str, str] = dict(connection.execute("SELECT path, sha256 FROM memsvc.applied_sql").fetchall())

@@ -99,6 +99,55 @@ class PsqlMissingError(MemsvcError):
     )
 
 
+class ProgramMissingError(MemsvcError):
+    """A program of PostgreSQL is not installed in a version that fits."""
+
+    code, exit_code = "program_missing", 78
+    hint = "apt install postgresql-client-18, brew install libpq, or pip install 'memsvc[embedded]'."
+
+
+class BackupFailedError(MemsvcError):
+    """The backup could not be made or restored."""
+
+    code, exit_code = "backup_failed", 69
+    hint = "PostgreSQL's own words are shown above; nothing half-done stays behind."
+
+
+class BackupLoginError(MemsvcError):
+    """This login may not read all rows, so its backup would lack some."""
+
+    code, exit_code = "backup_login", 78
+    hint = "Use a superuser or a login with BYPASSRLS, or the provider's own backups: see docs/operations.md."
+
+
+class BackupUnusableError(MemsvcError):
+    """This is no backup, or not all of one."""
+
+    code, status, exit_code = "backup_unusable", 422, 2
+    hint = "Nothing was written. Take another backup; 'memsvc backup' writes one."
+
+
+class BackupNewerError(MemsvcError):
+    """A newer version wrote this backup."""
+
+    code, status, exit_code = "backup_newer", 409, 3
+    hint = "Nothing was written. Restore it with the version that wrote it, or a newer one."
+
+
+class RestoreTargetUsedError(MemsvcError):
+    """The database to restore into is not empty."""
+
+    code, status, exit_code = "restore_target_used", 409, 3
+    hint = "Nothing was written. Name an empty database, or a MEMSVC_DATA_DIR that was never used."
+
+
+class RestoreUnfinishedError(MemsvcError):
+    """A backup was restored into this database, but not to the end."""
+
+    code, exit_code = "restore_unfinished", 69
+    hint = "Say 'memsvc restore' again, with the same arguments: it begins anew."
+
+
 class EmbedderError(MemsvcError):
     """The embedding model cannot be asked."""
 

@@ -101,7 +101,7 @@ def test_the_service_is_built_of_what_is_pinned_and_runs_without_roots_rights() 
     assert torch in build
     assert "--constraint requirements.lock" in install
     (chosen,) = re.findall(r'"\.\[(.+?)\]"', install)
-    assert {"onnx", "nlp", "sentence-transformers"} <= set(chosen.split(",")) <= set(extras) - {"embedded", "dev"}
+    assert {"embedded", "onnx", "nlp", "sentence-transformers"} <= set(chosen.split(",")) <= set(extras) - {"dev"}
     assert named(path, "USER") == ["memsvc"]
     last = [step.word for step in steps(path)]
     assert last.index("USER") < last.index("ENTRYPOINT")

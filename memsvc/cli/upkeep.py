@@ -1,0 +1,61 @@
+"""``memsvc db reindex`` and ``memsvc db health``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from memsvc.cli.common import AsJson, note, opened, print_json, print_table
+
+if TYPE_CHECKING:
+    from memsvc.db.care import TableCare
+
+SHOWN = 10
+
+
+def reindex(
+    names: list[str] = typer.Argument(
+        None, help="Indexes; none: those that keep erased words and grow most.", metavar="[INDEX…]"
+    ),
+    everything: bool = typer.Option(False, "--all", help="All indexes that can be rebuilt while they are used."),
+    memory: str | None = typer.Option(None, help="maintenance_work_mem for it: 1GB builds vector indexes faster."),
+    as_json: bool = AsJson,
+) -> None:
+    """Rebuild indexes while people use them, so that erased words and bloat go. Killed, it goes on when said again."""
+    from memsvc.db.reindex import reindex as rebuild
+
+    with opened() as (admin_url, _settings):
+        done = list(rebuild(admin_url, names or (), everything=everything, memory=memory, report=note))
+    if as_json:
+        print_json(done)
+    else:
+        print_table(
+            ["index", "before", "after", "seconds"],
+            [[one.name, _size(one.before), _size(one.after), f"{one.seconds:.1f}"] for one in done],
+        )
+
+
+def health(as_json: bool = AsJson) -> None:
+    """Show dead rows, the oldest transaction, wraparound, archiving, broken indexes. Exit code 1: look after one."""
+    from memsvc.db.care import look
+
+    with opened() as (admin_url, _settings):
+        found = look(admin_url)
+    if as_json:
+        print_json({"ok": found.good, "checks": found.checks, "tables": found.tables})
+    else:
+        print_table(["", "check", ""], [[check.state, check.name, check.says] for check in found.checks])
+        print()
+        print_table(["table", "size", "live rows", "dead rows", "last vacuum"], [*map(_row, found.tables[:SHOWN])])
+    if not found.good:
+        raise typer.Exit(1)
+
+
+def _row(table: TableCare) -> list[str]:
+    vacuumed = f"{table.vacuumed_at:%Y-%m-%d %H:%M}" if table.vacuumed_at else "never"
+    return [table.name, _size(table.size), f"{table.live:,}", f"{table.dead:,}", vacuumed]
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
