@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -37,14 +39,30 @@ def name_of(clause: object, statement: str) -> str:
     return verb if verb in VERBS else "statement"
 
 
+def _begun(name: str) -> traces.Span:
+    return traces.span(name, "client", values={"db.system.name": "postgresql", "db.query.summary": name})
+
+
+@contextmanager
+def together(clauses: Iterable[TextClause]) -> Iterator[None]:
+    """Record statements that go to the database at once, in traces that are recorded: they begin and end as one."""
+    spans = [_begun(name_of(clause, clause.text)) for clause in clauses] if traces.is_on() else []
+    failed: str | None = None
+    try:
+        yield
+    except Exception as error:
+        failed = type(error).__name__
+        raise
+    finally:
+        for span in spans:
+            span.end(failed)
+
+
 def watch(engine: AsyncEngine) -> None:
     """Record each statement of an engine, in traces that are recorded."""
 
     def begin(_connection: Any, _cursor: Any, statement: str, _parameters: Any, execution: Any, _many: bool) -> None:
-        name = name_of(getattr(execution, "invoked_statement", None), statement)
-        execution.memsvc_span = traces.span(
-            name, "client", values={"db.system.name": "postgresql", "db.query.summary": name}
-        )
+        execution.memsvc_span = _begun(name_of(getattr(execution, "invoked_statement", None), statement))
 
     def end(_connection: Any, _cursor: Any, _statement: str, _parameters: Any, execution: Any, _many: bool) -> None:
         execution.memsvc_span.end()

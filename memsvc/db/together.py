@@ -20,6 +20,7 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy import TextClause
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
+from memsvc.db import spans
 from memsvc.db.engine import Database
 
 DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
@@ -60,6 +61,10 @@ class Together:
         """
         if not self._asked:
             return
+        with spans.together(statement for statement, _, _ in self._asked):
+            await self._sent()
+
+    async def _sent(self) -> None:
         async with self._db.statement() as connection:
             raw = await connection.get_raw_connection()
             driver: psycopg.AsyncConnection[Any] = raw.driver_connection  # type: ignore[assignment]
