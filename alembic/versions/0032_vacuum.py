@@ -1,6 +1,6 @@
 """Vacuum comes in time for tables whose rows change or go: by a twentieth of dead rows, not a fifth.
 
-Revision: 0033, after 0031. At ten million rows PostgreSQL's default waits for two million dead ones: queues and
+Revision: 0032, after 0031. At ten million rows PostgreSQL's default waits for two million dead ones: queues and
 statistics that are read all the time slow down long before, and what was erased stays in the files as long. The
 settings take a lock that stops nobody but other vacuums and changes of the table.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0033"
+revision = "0032"
 down_revision = "0031"
 branch_labels = None
 depends_on = None
