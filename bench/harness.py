@@ -121,6 +121,7 @@ def database(options: Mapping[str, str] | None = None) -> Iterator[Bench]:
             upgrade(admin_url, settings)
             facts = _facts(admin_url, settings)
             facts["server"] = "given" if given else "embedded"
+            facts["load"] = f"{os.getloadavg()[0]:.1f}"  # of the minute before: times count from an idle machine alone
             if not given:
                 facts["filesystem"] = _filesystem(folder)
             yield Bench(admin_url, settings, facts)

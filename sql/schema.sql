@@ -7709,7 +7709,7 @@ BEGIN
     ])
     LIMIT p_limit;
   ELSE
-    RAISE EXCEPTION 'neither PostGIS nor cube is here' USING ERRCODE = 'feature_not_supported';
+    RAISE EXCEPTION 'neither PostGIS nor cube is here' USING ERRCODE = 'MS003';
   END CASE;
 END
 $$;

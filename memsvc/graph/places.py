@@ -15,6 +15,9 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+import psycopg
+from sqlalchemy import RowMapping
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
@@ -33,6 +36,8 @@ MOMENT = timedelta(microseconds=1)
 MOST_NODES = 500
 """So many locations of an area tell what recall may speak of."""
 BOX_SIDES = 4
+NOTHING_TO_SEARCH_BY = "MS003"
+"""SQLSTATE of ``memsvc.match_locations`` where neither extension is there."""
 FULL_TURN, EDGE = 360.0, 180.0
 
 
@@ -188,20 +193,22 @@ async def locations(
         return [Location(**row) for row in found.mappings()]
 
 
-async def searched_by(connection: AsyncConnection) -> str:
-    """The extension by which places are searched.
+async def _search(connection: AsyncConnection, asked: dict[str, Any]) -> Sequence[RowMapping]:
+    """What the statement ``nearby`` finds.
 
     Raises:
-        CapabilityMissingError: there is none.
+        CapabilityMissingError: the database cannot search places.
     """
-    extension: str | None = (await connection.execute(query("places_by"))).scalar_one()
-    if extension is None:
+    try:
+        return (await connection.execute(query("nearby"), asked)).mappings().all()
+    except DBAPIError as error:
+        if not isinstance(error.orig, psycopg.Error) or error.orig.sqlstate != NOTHING_TO_SEARCH_BY:
+            raise
         raise CapabilityMissingError(
             "Places cannot be searched: the database has neither PostGIS nor cube.",
             hint="Install one of them on the server and run 'memsvc db upgrade'; locations are kept meanwhile.",
             capability="places",
-        )
-    return extension
+        ) from error
 
 
 async def nearby(
@@ -252,10 +259,9 @@ async def nearby(
             raise InvalidIntervalError(field="valid_to")
         asked |= {"valid_from": begin or "-infinity", "valid_to": end or "infinity", "as_of": begin}
     async with db.transaction(owner.user_id) as connection:
-        await searched_by(connection)
         for name in dict.fromkeys(types or ()):
             await check_type(connection, name, "node")
-        rows = (await connection.execute(query("nearby"), asked)).mappings().all()
+        rows = await _search(connection, asked)
     return Nearby(items=[Near(**row) for row in rows[:limit]], truncated=len(rows) > limit)
 
 
@@ -267,12 +273,11 @@ async def nodes_near(
     Raises:
         CapabilityMissingError: the database cannot search places.
     """
-    await searched_by(connection)
     moment = as_of or datetime.now(UTC)
     span = {"valid_from": moment, "valid_to": moment + MOMENT, "as_of": moment, "known_at": known_at}
     asked = {"user_id": owner.user_id, "types": None, "limit": MOST_NODES, **span, **_parameters(where)}
-    found = (await connection.execute(query("nearby"), asked)).all()
-    same = {"user_id": owner.user_id, "nodes": [row.node_id for row in found], "known_at": known_at}
+    found = await _search(connection, asked)
+    same = {"user_id": owner.user_id, "nodes": [row["node_id"] for row in found], "known_at": known_at}
     return list((await connection.execute(query("stored_nodes"), same)).scalars())
 
 

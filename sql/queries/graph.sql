@@ -34,10 +34,6 @@ SELECT
   nullif(a.recorded_to, 'infinity') AS recorded_to
 FROM memsvc.node_locations(:user_id, CAST(:nodes AS uuid []), :as_of, :known_at) AS a;
 
--- name: places_by
--- By what places are searched; null: they are not.
-SELECT memsvc.places_by() AS extension;
-
 -- name: nearby
 -- What is near a point, the nearest first.
 SELECT
