@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,27 @@ def empty(cluster: Cluster, worker_id: str) -> Iterator[str]:
     cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
+@pytest.fixture(scope="session")
+def stairs(cluster: Cluster, worker_id: str, settings: Settings, folder: Path) -> Iterator[Stairs]:
+    """A database that climbs from revision to revision, and is cloned at each."""
+    made = Stairs(cluster, f"memsvc_test_stairs_{worker_id}", partial(upgraded_alone, settings, folder))
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def at_revision(cluster: Cluster, worker_id: str, stairs: Stairs) -> Iterator[Callable[[str], str]]:
+    """Makes a database of a revision, without rows, and gives its administrator's URL."""
+    name = f"memsvc_test_revision_{worker_id}"
+
+    def make(revision: str) -> str:
+        cluster.recreate(name, stairs.climb(revision))
+        return cluster.admin_url(name)
+
+    yield make
+    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
 @pytest.fixture
 def at_head(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[str]:
     """The administrator's URL of a database at head."""
@@ -42,10 +64,32 @@ def at_head(cluster: Cluster, template: str, worker_id: str, folder: Path) -> It
 @pytest.fixture
 def run_upgrade(settings: Settings, folder: Path) -> Upgrader:
     """``upgrade`` with this run's settings, never two at a time."""
+    return partial(upgraded_alone, settings, folder)
 
-    def run(url: str, revision: str = "head", with_settings: Settings | None = None) -> Upgrade:
-        with (folder / "template.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            return upgrade(url, with_settings or settings, revision=revision)
 
-    return run
+def upgraded_alone(
+    settings: Settings, folder: Path, url: str, revision: str = "head", with_settings: Settings | None = None
+) -> Upgrade:
+    """Upgrade a database while no other worker does, and none clones the template."""
+    with (folder / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return upgrade(url, with_settings or settings, revision=revision)
+
+
+class Stairs:
+    """A database of the newest revision that was asked for; going up one step is quicker than going up all of them."""
+
+    def __init__(self, cluster: Cluster, name: str, run: Upgrader) -> None:
+        self._cluster, self._name, self._run = cluster, name, run
+        self._revision: str | None = None
+
+    def climb(self, revision: str) -> str:
+        """Go up to a revision, from the bottom where it lies below; the database's name."""
+        if self._revision is None or revision < self._revision:
+            self._cluster.recreate(self._name)
+        self._revision = self._run(self._cluster.admin_url(self._name), revision).to_revision
+        return self._name
+
+    def drop(self) -> None:
+        """Remove the database."""
+        self._cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self._name)))

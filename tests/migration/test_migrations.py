@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -55,18 +56,20 @@ def test_migrations_form_one_straight_line_of_numbered_files() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS[:-1])
-def test_an_upgrade_from_every_revision_keeps_every_row(revision: str, empty: str, run_upgrade: Upgrader) -> None:
-    assert run_upgrade(empty, revision).to_revision == revision
-    with psycopg.connect(empty, autocommit=True) as admin:
+def test_an_upgrade_from_every_revision_keeps_every_row(
+    revision: str, at_revision: Callable[[str], str], run_upgrade: Upgrader
+) -> None:
+    old = at_revision(revision)
+    with psycopg.connect(old, autocommit=True) as admin:
         insert_samples(admin, revision)
         before = all_rows(admin)
         assert before["users"], "there is nothing to lose"
         before.pop("applied_sql")  # says what the upgrade itself applied
-        assert not is_current(empty)
-        done = run_upgrade(empty)
+        assert not is_current(old)
+        done = run_upgrade(old)
         assert (done.from_revision, done.to_revision) == (revision, head_revision())
         assert lost(before, all_rows(admin)) == []
-        assert is_current(empty)
+        assert is_current(old)
 
 
 def test_what_was_there_before_an_upgrade_is_recalled_after_it(
