@@ -273,8 +273,18 @@ def test_what_of_age_each_login_may_call(cypher_admin: psycopg.Connection) -> No
 def test_every_table_of_the_graph_is_under_row_security(cypher_admin: psycopg.Connection) -> None:
     found = cypher_admin.execute(
         "SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, c.relowner::regrole::text, "
-        "(SELECT count(*) FROM pg_policy AS p WHERE p.polrelid = c.oid) "
+        "ARRAY(SELECT p.polname::text FROM pg_policy AS p WHERE p.polrelid = c.oid ORDER BY 1) "
         "FROM pg_class AS c WHERE c.relnamespace = 'memory'::regnamespace AND c.relkind = 'r'"
     ).fetchall()
     assert len(found) > 50
-    assert {row[1:] for row in found} == {(True, "memsvc_owner", 1)}
+    assert {(*row[1:3], *row[3]) for row in found} == {(True, "memsvc_owner", "own_rows", "rows_asked_for")}
+
+
+def test_the_owner_is_in_every_index_of_the_graph(cypher_admin: psycopg.Connection) -> None:
+    """EXPLAIN (ANALYZE) counts what an index finds before row security takes it away."""
+    without = cypher_admin.execute(
+        "SELECT i.indexrelid::regclass::text FROM pg_index AS i "
+        "JOIN pg_class AS c ON c.oid = i.indrelid AND c.relnamespace = 'memory'::regnamespace "
+        "JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id' WHERE i.indkey[0] <> a.attnum"
+    )
+    assert without.fetchall() == []
