@@ -18,7 +18,6 @@ import psycopg
 
 from memsvc.db.identity import Signer
 from memsvc.settings import Settings
-from tests.sql.probes import bad_tokens
 from tests.sql.world import APP, MODEL, Logins, Tenant, World, append_rows, history_rows, login_url, make_world, message
 
 SECRET = "Zyzzyva"
