@@ -46,8 +46,8 @@ LEAKS := tests/leaks tests/api/test_isolation.py tests/sql/test_isolation.py tes
 	tests/sql/test_mutations.py
 test-leaks: $(BIN)/.installed ## On both servers: all ways to another user's memories by REST, SQL and Cypher; and that each wall is needed
 	@$(BIN)/python -m ops.postgres image > /dev/null
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(LEAKS) $(ARGS)
-	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/cypher/test_leaks.py $(LEAKS) $(ARGS)
+	@MEMSVC_TEST_LEAKS=all $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(LEAKS) $(ARGS)
+	@MEMSVC_TEST_LEAKS=all MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/cypher/test_leaks.py $(LEAKS) $(ARGS)
 
 lint: $(BIN)/.installed ## ruff and sqlfluff
 	@$(BIN)/ruff check .

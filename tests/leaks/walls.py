@@ -88,8 +88,17 @@ WALLS: dict[str, Wall] = {
 }  # fmt: skip
 
 _ONLY_EQUAL = "ALTER POLICY rows_asked_for ON memory.{} USING (user_id = (SELECT memsvc.current_user_id()))"
+_ONE_INDEX = """
+DO $$ DECLARE found text; BEGIN
+  FOR found IN SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'memory."Person"'::regclass LOOP
+    EXECUTE 'DROP INDEX ' || found;
+  END LOOP;
+END $$;
+CREATE INDEX ON memory."Person" USING gin (properties);
+"""
 if SERVER == "full":
     WALLS |= {
         "vertices are asked for their owner first": Wall(_ONLY_EQUAL.format('"Person"'), WAYS["a plan by node"]),
         "relations are asked for their owner first": Wall(_ONLY_EQUAL.format('"KNOWS"'), WAYS["a plan by version"]),
+        "the owner is in the index of properties": Wall(_ONE_INDEX, WAYS["a plan by properties by an index"]),
     }

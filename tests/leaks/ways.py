@@ -324,7 +324,7 @@ MISTAKES = _group((APP,), {
 })  # fmt: skip
 
 # The graph of Cypher, on the full server.
-PROPERTIES = 'properties @> \'{{"name": "{word} a"}}\'::ag_catalog.agtype'
+PROPERTIES = 'properties OPERATOR(ag_catalog.@>) \'{{"name": "{word} a"}}\'::ag_catalog.agtype'
 GRAPH = _group((READER, CYPHER), {
     "a label's table": 'SELECT * FROM memory."Person"',
     "all labels": "SELECT tableoid::regclass, properties::text FROM memory._ag_label_vertex",
@@ -346,8 +346,10 @@ GRAPH = _group((READER, CYPHER), {
     "a label in XML": "SELECT query_to_xml('SELECT properties::text FROM memory.\"Person\"', true, false, '')",
     "a cast of properties": 'SELECT 1 FROM memory."Person" WHERE properties::text::integer = 1 AND user_id = '
     "'{user}'",
-    "properties that are none": "SELECT 1 FROM memory.\"Person\" WHERE properties @> '[1]'::ag_catalog.agtype "
-    "OR properties @> '1'::ag_catalog.agtype OR properties @> 'null'::ag_catalog.agtype",
+    "properties that are none": 'SELECT 1 FROM memory."Person" WHERE properties OPERATOR(ag_catalog.@>) '
+    "'[1]'::ag_catalog.agtype "
+    "OR properties OPERATOR(ag_catalog.@>) '1'::ag_catalog.agtype OR properties OPERATOR(ag_catalog.@>) "
+    "'null'::ag_catalog.agtype",
 })  # fmt: skip
 
 WAYS: dict[str, Way] = {
