@@ -46,10 +46,12 @@ full-up: $(BIN)/.installed ## Start the full server for trials; prints the URL o
 full-down: $(BIN)/.installed ## Stop it; its data stay
 	@$(BIN)/python -m ops.postgres down $(ARGS)
 
-test-leaks: $(BIN)/.installed ## On the full server: all ways by which one user could see another's memories: REST, SQL, Cypher; and that each wall is needed
+LEAKS := tests/leaks tests/api/test_isolation.py tests/sql/test_isolation.py tests/sql/test_identity.py tests/sql/test_privileges.py \
+	tests/sql/test_mutations.py
+test-leaks: $(BIN)/.installed ## On both servers: all ways to another user's memories by REST, SQL and Cypher; and that each wall is needed
 	@$(BIN)/python -m ops.postgres image > /dev/null
-	@MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -n $(WORKERS) tests/cypher/test_leaks.py tests/api/test_isolation.py tests/sql/test_isolation.py \
-		tests/sql/test_identity.py tests/sql/test_privileges.py tests/sql/test_mutations.py $(ARGS)
+	@MEMSVC_TEST_LEAKS=all $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(LEAKS) $(ARGS)
+	@MEMSVC_TEST_LEAKS=all MEMSVC_TEST_SERVER=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/cypher/test_leaks.py $(LEAKS) $(ARGS)
 
 lint: $(BIN)/.installed ## ruff and sqlfluff
 	@$(BIN)/ruff check .

@@ -95,15 +95,25 @@ BEGIN
 END
 $database$;
 
--- Sessions of one login see each other's statements in these views; people share memsvc_reader. Only a superuser may
--- revoke it, so a managed server answers with a warning here and 'memsvc doctor' repeats it.
+-- Sessions of one login see each other's statements in these views; people share memsvc_reader. And whoever may take
+-- advisory locks or look at them could see when another user's memories are written, and keep them from being written.
+-- Only a superuser may revoke this, so a managed server answers with a warning here and 'memsvc doctor' repeats it.
 DO $monitoring$
+DECLARE
+  locking regprocedure;
 BEGIN
-  REVOKE ALL ON pg_catalog.pg_stat_activity FROM PUBLIC;
-  REVOKE EXECUTE ON FUNCTION pg_catalog.pg_stat_get_activity(integer) FROM PUBLIC;
-  GRANT SELECT ON pg_catalog.pg_stat_activity TO pg_monitor;
-  GRANT EXECUTE ON FUNCTION pg_catalog.pg_stat_get_activity(integer) TO pg_monitor;
+  REVOKE ALL ON pg_catalog.pg_stat_activity, pg_catalog.pg_locks FROM PUBLIC;
+  REVOKE EXECUTE ON FUNCTION pg_catalog.pg_stat_get_activity(integer), pg_catalog.pg_lock_status() FROM PUBLIC;
+  GRANT SELECT ON pg_catalog.pg_stat_activity, pg_catalog.pg_locks TO pg_monitor;
+  GRANT EXECUTE ON FUNCTION pg_catalog.pg_stat_get_activity(integer), pg_catalog.pg_lock_status() TO pg_monitor;
   REVOKE EXECUTE ON FUNCTION pg_catalog.pg_stat_get_backend_activity(integer) FROM PUBLIC;
+  FOR locking IN
+    SELECT p.oid FROM pg_proc AS p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_(try_)?advisory_'
+  LOOP
+    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', locking);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO memsvc_owner, memsvc_app, memsvc_eraser', locking);
+  END LOOP;
 EXCEPTION WHEN insufficient_privilege THEN
   RAISE WARNING 'memsvc: cannot hide pg_stat_activity from logins that share a role (needs a superuser)';
 END

@@ -15336,11 +15336,11 @@ CREATE POLICY erased_rows ON memsvc.dramatiq_queue TO memsvc_eraser USING ((user
 
 ALTER TABLE memsvc.erasures ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY everybody_reads ON memsvc.edge_types FOR SELECT USING ((user_id = '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE POLICY everybody_reads ON memsvc.edge_types FOR SELECT TO memsvc_owner, memsvc_recall, memsvc_eraser, memsvc_app USING ((user_id = '00000000-0000-0000-0000-000000000000'::uuid));
 
 CREATE POLICY everybody_reads ON memsvc.embedding_models FOR SELECT USING (true);
 
-CREATE POLICY everybody_reads ON memsvc.node_types FOR SELECT USING ((user_id = '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE POLICY everybody_reads ON memsvc.node_types FOR SELECT TO memsvc_owner, memsvc_recall, memsvc_eraser, memsvc_app USING ((user_id = '00000000-0000-0000-0000-000000000000'::uuid));
 
 ALTER TABLE memsvc.extractions ENABLE ROW LEVEL SECURITY;
 
@@ -15370,79 +15370,79 @@ ALTER TABLE memsvc.nodes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.outbox ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY own_rows ON memsvc.aliases TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.aliases TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.analysis_results TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.analysis_results TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.analysis_runs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.analysis_runs TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.answered_requests TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.answered_requests TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.changes TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.changes TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.corpora TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.corpora TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.duplicate_candidates TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.duplicate_candidates TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.edge_types TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.edge_types TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.edge_versions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.edge_versions TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.edges TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.edges TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.embeddings TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.embeddings TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.erasures TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.erasures TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.extractions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.extractions TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.fact_reviews TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.fact_reviews TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.jobs TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.locations TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.locations TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.memory_signals TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.memory_signals TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.merges TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.merges TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.model_calls TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.model_calls TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.node_types TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.node_types TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.node_versions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.node_versions TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.nodes TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.nodes TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.outbox TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.outbox TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.passages TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.passages TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.profile_evidence TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.profile_evidence TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.profile_versions TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.profile_versions TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.recall_events TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.recall_events TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.schedules TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.schedules TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.sleep_runs TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.sleep_runs TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.source_links TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.source_links TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.sources TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.sources TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.term_deltas TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.term_deltas TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.terms TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.terms TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.token_vectors TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.token_vectors TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.tombstones TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.used_tickets TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.used_tickets TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
-CREATE POLICY own_rows ON memsvc.users TO memsvc_eraser, memsvc_app, memsvc_reader, memsvc_cypher USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
+CREATE POLICY own_rows ON memsvc.users TO memsvc_eraser, memsvc_app USING ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id))) WITH CHECK ((user_id = ( SELECT memsvc.current_user_id() AS current_user_id)));
 
 ALTER TABLE memsvc.passages ENABLE ROW LEVEL SECURITY;
 
@@ -15471,6 +15471,222 @@ CREATE POLICY retired_seen ON memsvc.embeddings FOR SELECT TO memsvc_owner USING
 CREATE POLICY retired_seen ON memsvc.token_vectors FOR SELECT TO memsvc_owner USING ((model_id IN ( SELECT m.model_id
    FROM memsvc.embedding_models m
   WHERE (m.state = 'retired'::text))));
+
+CREATE POLICY rows_asked_for ON memsvc.aliases FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.analysis_results FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.analysis_runs FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.answered_requests FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.changes FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.corpora FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.duplicate_candidates FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.edge_types FOR SELECT TO memsvc_reader, memsvc_cypher USING (
+CASE
+    WHEN (own_user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE (own_user_id IS NULL)
+END);
+
+CREATE POLICY rows_asked_for ON memsvc.edge_versions FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.edges FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.embeddings FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.erasures FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.extractions FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.fact_reviews FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.jobs FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.locations FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.memory_signals FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.merges FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.model_calls FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.node_types FOR SELECT TO memsvc_reader, memsvc_cypher USING (
+CASE
+    WHEN (own_user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE (own_user_id IS NULL)
+END);
+
+CREATE POLICY rows_asked_for ON memsvc.node_versions FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.nodes FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.outbox FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.passages FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.profile_evidence FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.profile_versions FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.recall_events FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.schedules FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.sleep_runs FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.source_links FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.sources FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.term_deltas FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.terms FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.token_vectors FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.used_tickets FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
+
+CREATE POLICY rows_asked_for ON memsvc.users FOR SELECT TO memsvc_reader, memsvc_cypher USING ((
+CASE
+    WHEN (user_id = ANY (ARRAY[( SELECT memsvc.current_user_id() AS current_user_id)])) THEN true
+    ELSE false
+END AND (user_id = ( SELECT memsvc.current_user_id() AS current_user_id))));
 
 ALTER TABLE memsvc.schedules ENABLE ROW LEVEL SECURITY;
 

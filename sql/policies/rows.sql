@@ -1,8 +1,13 @@
 -- Who sees which rows. Row security is enabled and forced in the migration that makes a table; no policy = no rows.
--- Six kinds of policy, and everybody_reads for what is nobody's (core ontology, embedding models). The partitions of
+-- Seven kinds of policy, and everybody_reads for what is nobody's (core ontology, embedding models). The partitions of
 -- embeddings have none: they are reached through their parent, whose policies count.
---   own_rows        the logins, and memsvc_eraser's functions, see and write the rows of the user that the identity
+--   own_rows        memsvc_app, and memsvc_eraser's functions, see and write the rows of the user that the identity
 --                   token proves;
+--   rows_asked_for  people at psql and Cypher, who write their own SQL, see those rows. The condition stands there twice:
+--                   PostgreSQL tests what is cheap and leakproof in the order of cost, and an equality last. By the
+--                   equality alone, EXPLAIN (ANALYZE) would say whether any row came so far as to be asked for its
+--                   owner, and so whether somebody has a text between two others. An array of one is the cheapest test
+--                   there is and comes first; the equality is for the indexes;
 --   account_rows    memsvc_owner's definer functions keep accounts (apps, users, keys, audit) and the list of embedding
 --                   models, read ids of due jobs and schedules, keep jobs and queue in step, delete old jobs and
 --                   events of the user that the token proves, and sum up what the language model cost;
@@ -27,9 +32,23 @@ BEGIN
   ] LOOP
     EXECUTE format('DROP POLICY IF EXISTS own_rows ON memsvc.%I', owned);
     EXECUTE format(
-      'CREATE POLICY own_rows ON memsvc.%I TO memsvc_app, memsvc_reader, memsvc_cypher, memsvc_eraser '
+      'CREATE POLICY own_rows ON memsvc.%I TO memsvc_app, memsvc_eraser '
       'USING (user_id = (SELECT memsvc.current_user_id())) WITH CHECK (user_id = (SELECT memsvc.current_user_id()))',
       owned
+    );
+    EXECUTE format('DROP POLICY IF EXISTS rows_asked_for ON memsvc.%I', owned);
+    CONTINUE WHEN owned = 'tombstones'; -- of which these logins see nothing
+    EXECUTE format(
+      'CREATE POLICY rows_asked_for ON memsvc.%I FOR SELECT TO memsvc_reader, memsvc_cypher USING (%s)',
+      owned,
+      CASE
+        WHEN owned IN ('node_types', 'edge_types') THEN -- of the core, own_user_id is null
+          'CASE WHEN own_user_id = ANY (ARRAY[(SELECT memsvc.current_user_id())]) THEN true '
+          'ELSE own_user_id IS NULL END'
+        ELSE
+          'CASE WHEN user_id = ANY (ARRAY[(SELECT memsvc.current_user_id())]) THEN true ELSE false END '
+          'AND user_id = (SELECT memsvc.current_user_id())'
+      END
     );
   END LOOP;
   FOREACH owned IN ARRAY ARRAY[
@@ -87,6 +106,7 @@ BEGIN
     EXECUTE format('DROP POLICY IF EXISTS everybody_reads ON memsvc.%I', owned);
     EXECUTE format(
       'CREATE POLICY everybody_reads ON memsvc.%I FOR SELECT '
+      'TO memsvc_owner, memsvc_recall, memsvc_app, memsvc_eraser '
       'USING (user_id = ''00000000-0000-0000-0000-000000000000'')', owned
     );
     EXECUTE format('DROP POLICY IF EXISTS never_approved ON memsvc.%I', owned);

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import psycopg
 
 from memsvc.access.users import Owner
+from tests.api.conftest import Connect
+from tests.api.graphs import batch
+from tests.api.test_access import EVERY_ROUTE, NOTHING
 
 SECRET = {"conversation": "kitchen", "session": "1", "ordinal": 0, "id": "m1", "text": "The safe opens with 4711."}
 
@@ -114,3 +119,52 @@ async def test_a_key_of_the_app_sees_one_user_at_a_time(
     for user, count in ((owner, 1), (other, 0)):
         answer = await client.post("/v1/recall", json={"query": "safe"}, headers={"X-Memsvc-User": str(user.user_id)})
         assert len(answer.json()["memories"]) == count
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "/location": {"latitude": 1, "longitude": 2}, "/aliases": {"aliases": ["x"]}, "/aliases/retract": {"alias": "x"},
+    "/merge": {"into": NOTHING}, "/feedback": {"used": [NOTHING]}, "/split": {"sources": [NOTHING]},
+}  # fmt: skip
+"""What routes with an id want, by the end of their path."""
+
+
+async def test_no_route_tells_anothers_ids_from_nobodys(
+    connect: Connect, owner: Owner, other: Owner, admin: psycopg.Connection, record_property: Any
+) -> None:
+    """By each id of Bob's that a route could want, Ada hears what she hears of an id that nobody has."""
+    ada, bob = await connect("read", "write", "forget", user=owner), await connect("read", "write", user=other)
+    his = await fill(bob)
+    node = {"op": "node", "type": "Person", "label": "Zyzzyva"}
+    change = await batch(
+        bob, node, node, {"op": "edge", "from_node": 0, "type": "KNOWS", "to_node": 1, "fact": "Zyzzyva"}
+    )
+    assert (await bob.post("/v1/analysis/hubs", json={})).status_code == 202
+    ids = admin.execute(
+        "SELECT edge_id FROM memsvc.edges WHERE user_id = %(bob)s UNION ALL "
+        "SELECT run_id FROM memsvc.analysis_runs WHERE user_id = %(bob)s UNION ALL "
+        "(SELECT node_id FROM memsvc.nodes WHERE user_id = %(bob)s ORDER BY gid DESC LIMIT 1)",
+        {"bob": other.user_id},
+    ).fetchall()
+    theirs = [
+        his["passage_id"],
+        his["conversation_id"],
+        his["job_id"],
+        change["change_id"],
+        *(str(row[0]) for row in ids),
+    ]
+    tried = 0
+    for method, path, scope in EVERY_ROUTE:
+        if NOTHING not in path or scope == "admin":
+            continue
+        form = next((body for end, body in FORMS.items() if path.endswith(end)), {})
+        heard = {}
+        for place in (*theirs, str(uuid4())):
+            body = json.loads(json.dumps(form).replace(NOTHING, place)) if method in {"POST", "PUT", "PATCH"} else None
+            answer = await ada.request(method, path.replace(NOTHING, place), json=body)
+            text = answer.text.replace(place, "ID").replace(answer.headers["X-Request-Id"], "")
+            heard[answer.status_code, text] = place
+        assert len(heard) == 1, f"{method} {path}: {heard}"
+        assert "Zyzzyva" not in str(heard), path
+        tried += 1
+    assert tried > 30
+    record_property("routes of REST that told nothing of any id of Bob's", tried)

@@ -317,6 +317,11 @@ def make_world(admin_url: str, settings: Settings, name: str) -> World:
         bob = _tenant(app, signer.token, first, f"bob of {name}")
         eve = _tenant(app, signer.token, second, f"eve of {name}")
         keys = _keys(app, ada, eve)
+        with app.transaction():  # types of somebody else, which nobody sees
+            app.execute("SELECT set_config('memsvc.identity', %s, true)", [signer.token(eve.user_id)])
+            for kind in ("node", "edge"):
+                proposed = json.dumps({"name": "EVES", "description": "x", "reason": "", "functional": False})
+                app.execute("SELECT memsvc.propose_type(%s, %s, %s, 'user')", [eve.user_id, kind, proposed])
         with app.transaction():
             app.execute("SELECT set_config('memsvc.identity', %s, true)", [signer.token(ada.user_id)])
             found = [row[:2] for row in recall_rows(app, ada.user_id)]

@@ -1,0 +1,41 @@
+"""A database with both users, with a graph for Cypher where the server has AGE; and the count that is printed."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from psycopg import sql
+
+from memsvc.settings import Settings
+from tests.conftest import SERVER, Cluster
+from tests.cypher.conftest import upgraded
+from tests.leaks.scene import Scene, make_scene
+
+
+@pytest.fixture(scope="session")
+def scene(cluster: Cluster, template: str, worker_id: str, folder: Path) -> Iterator[Scene]:
+    """Both users in a database of their own."""
+    name = f"memsvc_test_leaks_{worker_id}"
+    with (folder / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        cluster.recreate(name, template)
+    url = cluster.admin_url(name)
+    settings = Settings.model_validate(
+        {"data_dir": folder, "database_url": url, "cypher": "on" if SERVER == "full" else "off"}
+    )
+    upgraded(url, settings)  # a clone does not inherit what may be done with the database itself
+    yield make_scene(url, settings, "leaks")
+    cluster.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how much was tried: tests name it as properties."""
+    tried: dict[str, int] = {}
+    for report in terminalreporter.stats.get("passed", []):
+        for what, times in getattr(report, "user_properties", []):
+            tried[what] = tried.get(what, 0) + times
+    for what, times in sorted(tried.items()):
+        terminalreporter.write_line(f"{times} {what}")
