@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
@@ -29,6 +28,7 @@ from psycopg.types.string import TextLoader
 from memsvc.db import embedded
 from memsvc.db.engine import plain_error, role_url, unbelieved
 from memsvc.db.identity import Signer
+from memsvc.db.programs import major_version
 from memsvc.errors import MemsvcError, PsqlMissingError, SqlRefusedError
 from memsvc.settings import Settings
 
@@ -217,7 +217,7 @@ def find_psql(settings: Settings, which: Callable[[str], str | None] = shutil.wh
         PsqlMissingError: there is none at all.
     """
     found = which("psql")
-    if found is not None and _major(found) >= MAJOR:
+    if found is not None and major_version(Path(found)) >= MAJOR:
         return Path(found)
     try:
         ours = embedded.binary(settings.data_dir, "psql")
@@ -228,15 +228,3 @@ def find_psql(settings: Settings, which: Callable[[str], str | None] = shutil.wh
     if found is None:
         raise PsqlMissingError
     return Path(found)
-
-
-def _major(program: str) -> int:
-    """The major version of a program of PostgreSQL; 0 where it does not say."""
-    try:
-        said = subprocess.run(  # noqa: S603 - what PATH calls psql
-            [program, "--version"], capture_output=True, text=True, check=False, timeout=10
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return 0
-    version = re.search(r"\(PostgreSQL\) (\d+)", said)
-    return int(version[1]) if version else 0
