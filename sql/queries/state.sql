@@ -13,7 +13,9 @@ SELECT
   (SELECT max(age(d.datfrozenxid)) FROM pg_catalog.pg_database AS d) AS xid_age;
 
 -- name: table_rows
-SELECT t.relname AS name, t.n_live_tup AS live, t.n_dead_tup AS dead
-FROM pg_catalog.pg_stat_user_tables AS t
-WHERE t.schemaname = 'memsvc'
-ORDER BY t.relname;
+-- What the view pg_stat_user_tables shows, without its sums over indexes.
+SELECT c.relname AS name, pg_catalog.pg_stat_get_live_tuples(c.oid) AS live,
+  pg_catalog.pg_stat_get_dead_tuples(c.oid) AS dead
+FROM pg_catalog.pg_class AS c
+WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind = 'r'
+ORDER BY c.relname;
