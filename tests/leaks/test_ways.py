@@ -15,8 +15,9 @@ from tests.leaks.scene import Scene, comparable, listening
 from tests.leaks.ways import WAYS, Way
 
 Record = Callable[[str, object], None]
-NONSENSE = {"42601", "42703", "42883", "42P18", "42804", "22P02", "42P02"}
-"""States of errors in the statement itself (syntax, unknown columns, wrong types): such a way would lead nowhere."""
+NONSENSE = {"42601", "42703", "42883", "42P18", "42804", "42P02"}
+"""States of errors in the statement itself (syntax, unknown columns, wrong types): such a way leads nowhere whatever is
+open. (Logins see different functions without their schema; the first of a way must see its own.)"""
 NO_PRIVILEGE = "42501"
 
 
@@ -60,8 +61,10 @@ def complaint(enter: Enter, scene: Scene, way: Way, login: str) -> str | None:
     for told in (scene.bobs, scene.nobodys):
         with enter(login, scene.token) as connection:
             said = answers(connection, way, told)
+        state = said.rpartition("ERROR ")[2][:5]
+        if state in NONSENSE and login == way.logins[0]:
+            return f"makes no sense: {said[:300]}"
         if way.refused:
-            state = said.rpartition("ERROR ")[2][:5]
             return None if state == NO_PRIVILEGE else f"is not refused: {said[:300]}"
         if shown := scene.leaked(said, told):
             return f"{shown}: {said[:300]}"
@@ -77,11 +80,5 @@ def test_no_way_leads_to_bob(name: str, scene: Scene, record_property: Record) -
     record_property("ways in SQL by which Ada did not get to Bob's rows", 1)
 
 
-def test_ways_are_more_than_sixty_and_make_sense(scene: Scene) -> None:
-    """A way with a mistake in it would lead nowhere whatever is open."""
+def test_ways_are_more_than_sixty() -> None:
     assert len(WAYS) > 60
-    for name, way in WAYS.items():
-        with scene.logins.enter(way.logins[0], scene.token) as connection:
-            said = answers(connection, way, scene.bobs)
-        state = said.rpartition("ERROR ")[2][:5]
-        assert state not in NONSENSE or name == "a cast", f"{name}: {said[:300]}"
