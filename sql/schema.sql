@@ -7,6 +7,28 @@ ALTER SCHEMA memsvc OWNER TO memsvc_owner;
 
 COMMENT ON SCHEMA memsvc IS 'memsvc: long-term memory for AI assistants.';
 
+CREATE FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  PERFORM set_config('memsvc.identity', p_token, true);
+  IF (memsvc.current_user_id() = p_user_id) IS NOT TRUE THEN
+    RAISE EXCEPTION 'the identity token does not prove this user' USING ERRCODE = 'MS004';
+  END IF;
+  IF NOT (p_erasing OR memsvc.user_is_here(p_user_id)) THEN
+    RAISE EXCEPTION 'this user does not exist any more' USING ERRCODE = 'MS003';
+  END IF;
+  IF p_keep_plans THEN
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean) IS 'Binds the transaction to the user whom the token proves; an error where it proves another one or nobody.';
+
 CREATE FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -15420,6 +15442,9 @@ GRANT USAGE ON SCHEMA memsvc TO memsvc_app;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_reader;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_cypher;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_analyst;
+
+REVOKE ALL ON FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) FROM PUBLIC;
 
