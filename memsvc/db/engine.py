@@ -210,8 +210,6 @@ class Database:
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
         """Do work in one transaction, again from its beginning where the database gave it up for the sake of others.
 
-        The one place that retries deadlocks and serialization failures: up to five tries, with growing random pauses.
-
         Args:
             user_id: as ``transaction``.
             work: gets the connection; does nothing outside of the database that must not be done twice.
@@ -219,14 +217,27 @@ class Database:
         Raises:
             ContendedError: all tries were given up.
         """
+
+        async def once() -> Result:
+            async with self.transaction(user_id) as connection:
+                return await work(connection)
+
+        return await self.again(once)
+
+    async def again(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Do work that is one transaction, as ``attempt``.
+
+        The one place that retries deadlocks and serialization failures: up to five tries, with growing random pauses.
+
+        Raises:
+            ContendedError: all tries were given up.
+        """
         for number in range(1, TRIES):
             try:
-                async with self.transaction(user_id) as connection:
-                    return await work(connection)
+                return await work()
             except ContendedError:
                 await asyncio.sleep(PAUSE_S * 2**number * random.uniform(0.5, 1))  # noqa: S311 - no secret
-        async with self.transaction(user_id) as connection:
-            return await work(connection)
+        return await work()
 
     def notify(self, channel: str) -> None:
         """Tell who listens on a channel, soon, after what is committed now; nobody waits for it.

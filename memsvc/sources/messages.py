@@ -14,13 +14,14 @@ from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import text
+from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
 from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.storable import check_storable
+from memsvc.db.together import Together
 from memsvc.errors import (
     BatchTooLargeError,
     EmptyTextError,
@@ -41,6 +42,7 @@ TRACES = ("system", "tool", "thinking")
 MAX_CAPTION_CHARS = 4_000
 MAX_METADATA_BYTES = 65_536
 MAX_ORDINAL = 2_000_000_000
+APPEND = text("SELECT * FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb))")
 
 
 class MessageIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -243,7 +245,10 @@ async def append(
         MemsvcError: see ``prepare``; MessageConflictError also where a stored message has other words.
     """
     prepared = prepare(messages, owner, settings, idempotency_key)
-    stored = await db.attempt(owner.user_id, lambda connection: append_prepared(connection, owner, prepared))
+    if len(prepared) == 1:
+        stored = await db.again(lambda: _append_one(db, owner, prepared))
+    else:
+        stored = await db.attempt(owner.user_id, lambda connection: append_prepared(connection, owner, prepared))
     if any(message.job_id for message in stored):
         announce_jobs(db)
     return stored
@@ -253,15 +258,34 @@ async def append_prepared(
     connection: AsyncConnection, owner: Owner, prepared: Sequence[Prepared]
 ) -> list[StoredMessage]:
     """Store checked messages in the caller's transaction; see ``append``."""
+    return _receipts(owner, prepared, (await connection.execute(APPEND, _values(owner, prepared))).all())
+
+
+async def _append_one(db: Database, owner: Owner, prepared: Sequence[Prepared]) -> list[StoredMessage]:
+    """Store a message in one round trip; one that is in conflict with another writes nothing to be rolled back."""
+    trip = Together(db, owner.user_id)
+    rows = trip.ask(APPEND, _values(owner, prepared))
+    await trip.send()
+    return _receipts(owner, prepared, rows)
+
+
+def _firsts(prepared: Sequence[Prepared]) -> dict[tuple[str, ...] | int, int]:
+    """Where each message comes first in the batch, by its identity."""
     unique: dict[tuple[str, ...] | int, int] = {}
     for index, item in enumerate(prepared):
         unique.setdefault(item.identity or index, index)
-    rows = [row for index in unique.values() for row in prepared[index].rows(index, owner.language)]
-    result = await connection.execute(
-        text("SELECT * FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb))"),
-        {"user_id": owner.user_id, "rows": msgspec.json.encode(rows).decode()},
-    )
-    stored = {row.message: row for row in result}
+    return unique
+
+
+def _values(owner: Owner, prepared: Sequence[Prepared]) -> dict[str, Any]:
+    rows = [row for index in _firsts(prepared).values() for row in prepared[index].rows(index, owner.language)]
+    return {"user_id": owner.user_id, "rows": msgspec.json.encode(rows).decode()}
+
+
+def _receipts(owner: Owner, prepared: Sequence[Prepared], rows: Sequence[Row[Any]]) -> list[StoredMessage]:
+    """What became of each message, by the rows of ``append_messages``."""
+    unique = _firsts(prepared)
+    stored = {row.message: row for row in rows}
     for index, row in stored.items():
         if row.outcome == "conflict":
             raise MessageConflictError(

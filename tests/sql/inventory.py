@@ -244,6 +244,7 @@ READING = {
 }  # fmt: skip
 WRITING = {
     "message_digest",
+    "act_for",
     "append_messages",
     "fold_statistics",
     "job_queue",
