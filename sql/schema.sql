@@ -6122,8 +6122,8 @@ ALTER FUNCTION memsvc.signs() OWNER TO memsvc_owner;
 COMMENT ON FUNCTION memsvc.signs() IS 'Chinese and Japanese signs, as ranges within the brackets of a pattern.';
 
 CREATE FUNCTION memsvc.has_signs(p_text text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN (p_text ~ (('['::text || memsvc.signs()) || '\uAC00-\uD7A3]'::text));
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((octet_length(p_text) > length(p_text)) AND (p_text ~ (('['::text || memsvc.signs()) || '\uAC00-\uD7A3]'::text)));
 
 ALTER FUNCTION memsvc.has_signs(p_text text) OWNER TO memsvc_owner;
 
@@ -7072,7 +7072,7 @@ CREATE FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query 
       CROSS JOIN LATERAL ( SELECT ((1)::double precision - (((2)::double precision * sum(m.bits)) / ((128 * cardinality(late_scores.p_query)))::double precision)) AS late
             FROM (asked a
               CROSS JOIN LATERAL ( SELECT (((((((COALESCE(min((k.token OPERATOR(public.<~>) a.q1)), (0)::double precision) + COALESCE(min((k.token OPERATOR(public.<~>) a.q2)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q3)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q4)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q5)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q6)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q7)), (0)::double precision)) + COALESCE(min((k.token OPERATOR(public.<~>) a.q8)), (0)::double precision)) AS bits
-                    FROM unnest(t.tokens) k(token)) m)) s)
+                    FROM ( SELECT unnest(t.tokens) AS token) k) m)) s)
    WHERE ((t.tokens <> '{}'::"bit"[]) AND (s.late IS NOT NULL));
 END;
 
@@ -8978,7 +8978,7 @@ ALTER FUNCTION memsvc.plain_words(p_text text) OWNER TO memsvc_owner;
 COMMENT ON FUNCTION memsvc.plain_words(p_text text) IS 'A text''s words in small letters, without signs.';
 
 CREATE FUNCTION memsvc.set_signs_apart(p_text text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN memsvc.has_signs(p_text) THEN ((regexp_replace(p_text, (('(['::text || memsvc.signs()) || '])'::text), ' \1 '::text, 'g'::text) || ' '::text) || memsvc.pairs_of_signs(p_text)) ELSE p_text END;
 
 ALTER FUNCTION memsvc.set_signs_apart(p_text text) OWNER TO memsvc_owner;
@@ -12430,31 +12430,34 @@ ALTER FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) OWNER TO me
 COMMENT ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
 CREATE FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
-    LANGUAGE plpgsql STABLE ROWS 500
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-BEGIN
-  RETURN QUERY
-  SELECT f.start_id, f.other_id, f.version_id, f.weight,
-    row_number() OVER (PARTITION BY f.start_id ORDER BY f.weight DESC, f.version_id DESC)
-  FROM (
-    SELECT e.* FROM memsvc.open_edges(
-      p_user_id, p_starts, p_nodes, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
-    ) AS e WHERE p_types IS NULL
-    UNION ALL
-    SELECT e.* FROM memsvc.open_edges_typed(
-      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
-    ) AS e WHERE p_types IS NOT NULL
-    UNION ALL
-    SELECT e.* FROM memsvc.past_edges(
-      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
-    ) AS e WHERE p_known_at IS NOT NULL
-  ) AS f;
-END
-$$;
+    LANGUAGE sql STABLE ROWS 500
+    BEGIN ATOMIC
+ SELECT f.start_id,
+     f.other_id,
+     f.version_id,
+     f.weight,
+     row_number() OVER (PARTITION BY f.start_id ORDER BY f.weight DESC, f.version_id DESC) AS row_number
+    FROM ( SELECT e.start_id,
+             e.other_id,
+             e.version_id,
+             e.weight
+            FROM memsvc.open_edges(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at) e(start_id, other_id, version_id, weight)
+           WHERE (stored_hop.p_types IS NULL)
+         UNION ALL
+          SELECT e.start_id,
+             e.other_id,
+             e.version_id,
+             e.weight
+            FROM memsvc.open_edges_typed(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_types, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at) e(start_id, other_id, version_id, weight)
+           WHERE (stored_hop.p_types IS NOT NULL)
+         UNION ALL
+          SELECT e.start_id,
+             e.other_id,
+             e.version_id,
+             e.weight
+            FROM memsvc.past_edges(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_types, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at) e(start_id, other_id, version_id, weight)
+           WHERE (stored_hop.p_known_at IS NOT NULL)) f;
+END;
 
 ALTER FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 

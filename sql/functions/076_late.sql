@@ -38,7 +38,7 @@ BEGIN ATOMIC
         + coalesce(min(k.token OPERATOR(public.<~>) a.q6), 0)
         + coalesce(min(k.token OPERATOR(public.<~>) a.q7), 0)
         + coalesce(min(k.token OPERATOR(public.<~>) a.q8), 0) AS bits
-      FROM unnest(t.tokens) AS k (token)
+      FROM (SELECT unnest(t.tokens) AS token) AS k -- without a table between, as a function in FROM fills one
     ) AS m
   ) AS s
   WHERE t.tokens <> '{}' AND s.late IS NOT NULL;
