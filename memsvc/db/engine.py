@@ -22,7 +22,7 @@ from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from memsvc.db.identity import Signer
-from memsvc.db.liveness import watch
+from memsvc.db.liveness import close_failed, watch
 from memsvc.errors import (
     ConfigurationError,
     ContendedError,
@@ -160,6 +160,7 @@ class Database:
             },
         )
         watch(self.engine)  # a restarted database costs nobody an error
+        close_failed(self.engine)
 
     @asynccontextmanager
     async def transaction(

@@ -185,6 +185,8 @@ INNER = {
     "forget_edges",
     "forget_vertices",
     "project_remains",
+    "project_passages",
+    "forget_passages",
     "audit",
     "reschedule",
     "make_model_index",
