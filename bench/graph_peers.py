@@ -42,7 +42,7 @@ BARS = {
     "kuzu.hop2.mismatches": "= 0",
 }
 OURS = text(
-    "SELECT node_id FROM memsvc.neighbourhood(:user_id, CAST(:nodes AS uuid[]), 2, NULL, 'out', NULL, :most, :as_of)"
+    "SELECT node_id FROM memsvc.neighbourhood(:user_id, CAST(:nodes AS uuid[]), 2, NULL, 'from', NULL, :most, :as_of)"
 )
 HOLDS = "coalesce({0}.valid_to, '9999') > $now"
 CYPHER = (
