@@ -100,7 +100,7 @@ bench-latency: $(BIN)/.installed ## Speed of recall for users of many sizes (SIZ
 bench-queue: $(BIN)/.installed ## Speed of background work: asking, draining, latency, recovery from kills, fairness
 	@$(BIN)/python -m bench.queue $(ARGS)
 
-bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, beside igraph (installed into the user's cache)
+bench-graph: $(BIN)/.installed ## Speed of writing and walking the graph, beside igraph, AGE and kuzu, on the full server (ARGS=--embedded)
 	@$(BIN)/python -m bench.graph $(ARGS)
 
 bench-duplicates: $(BIN)/.installed ## Sleep's search for duplicates among 100,000 nodes: seconds, memory, what it finds

@@ -19,7 +19,7 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
-from bench.graph import draw
+from bench.graph_drawn import draw
 from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
 from bench.histories import FIRST, SELF, History, Plant, history
 from bench.store import new_user

@@ -6,14 +6,14 @@ is timed is one statement on the client, in a transaction that is already bound 
 is there: ``hop`` is ``memsvc.neighbourhood``, ids of nodes with the facts that lead to them; ``drawn`` the same with
 labels, properties and sentences as JSON, which is what REST gives; ``call`` all of the Python API, transaction and
 identity too. igraph walks the same graph in memory, in a process of its own (``bench.igraph_side``), ids only and
-without bounds; unlimited neighbourhoods and path lengths must equal its.
+without bounds; unlimited neighbourhoods and path lengths must equal its. On the full server, ``bench.graph_peers``
+compares two hops with AGE and kuzu, and writing with and without AGE.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import itertools
 import json
 import os
 import random
@@ -22,15 +22,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import TextClause, text
 
-from bench.harness import Bench, Outcome, database, figures_table, progress, report, run
+from bench import graph_peers
+from bench.graph_drawn import BATCH, ENDED, SKEW, TAKEN_BACK, TYPES, Drawn, draw, facts, said, summary
+from bench.harness import URL_VARIABLE, Bench, Outcome, database, figures_table, progress, report, run
 from bench.metrics import percentile
 from bench.store import new_user
 from memsvc.access.users import Owner
@@ -41,12 +42,9 @@ from memsvc.graph import traverse
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Evidence, Node, Operation, Retract, Thread
 from memsvc.sources.messages import MessageIn, append
+from ops.postgres.server import running as full_server
 
-USERS, NODES, EDGES, BATCH = 10, 10_000, 50_000, 1_000
-SKEW = 0.75
-"""Node n is an end with a weight of (n + 1) ** -SKEW: the first of 10,000 has about a fortieth of all ends."""
-TYPES = ("RELATED_TO", "PART_OF", "PRECEDES")
-PASSAGES, ENDED, TAKEN_BACK = 200, 0.1, 0.02
+USERS, NODES, EDGES, PEERS = 10, 10_000, 50_000, 4
 STARTS, COUNTED, PAIRS, SINGLE, WARM_UP = 40, 20, 40, 300, 40
 IGRAPH = "igraph==1.0.0"
 BARS = {
@@ -66,59 +64,7 @@ EVERY = text(
 )
 
 
-@dataclass(slots=True)
-class Drawn:
-    """A user's graph as it was drawn by lot, by places."""
-
-    owner: Owner
-    size: int
-    pairs: list[tuple[int, int]]
-    ended: list[bool]
-    taken_back: set[int]
-    nodes: list[UUID] = field(default_factory=list)
-    edges: list[UUID] = field(default_factory=list)
-    known_at: datetime | None = None
-    """Before facts were taken back."""
-
-    def holding(self, *, known: bool) -> list[tuple[int, int]]:
-        """Facts that hold now; as known before some were taken back, or now."""
-        return [
-            pair
-            for place, pair in enumerate(self.pairs)
-            if not self.ended[place] and (known or place not in self.taken_back)
-        ]
-
-
-def draw(owner: Owner, seed: int, nodes: int, edges: int) -> Drawn:
-    """Draw a graph by lot."""
-    lot = random.Random(seed)
-    weights = list(itertools.accumulate((n + 1) ** -SKEW for n in range(nodes)))
-    starts, ends = (lot.choices(range(nodes), cum_weights=weights, k=edges) for _ in range(2))
-    order = lot.sample(range(nodes), nodes)  # strong ones anywhere among the ids
-    return Drawn(
-        owner,
-        nodes,
-        [(order[a], order[b]) for a, b in zip(starts, ends, strict=True)],
-        [lot.random() < ENDED for _ in range(edges)],
-        set(lot.sample(range(edges), int(edges * TAKEN_BACK))),
-    )
-
-
 # Writing -------------------------------------------------------------------------------------------------------------
-
-
-def facts(drawn: Drawn, passages: Sequence[UUID], begin: int, lot: random.Random) -> list[Operation]:
-    """A batch of facts, each with a piece of evidence."""
-    ended = datetime(2024, 1, 1, tzinfo=UTC)
-    return [
-        Edge(
-            from_node=drawn.nodes[drawn.pairs[place][0]], to_node=drawn.nodes[drawn.pairs[place][1]],
-            type=TYPES[place % len(TYPES)], key=str(place), fact=f"What number {place} of a user's facts says.",
-            weight=round(lot.random(), 2), valid_to=ended if drawn.ended[place] else None,
-            evidence=[Evidence(passage_id=lot.choice(passages), span=(0, 7))],
-        )
-        for place in range(begin, min(begin + BATCH, len(drawn.pairs)))
-    ]  # fmt: skip
 
 
 async def build(db: Database, bench: Bench, graphs: Sequence[Drawn]) -> float:
@@ -127,9 +73,7 @@ async def build(db: Database, bench: Bench, graphs: Sequence[Drawn]) -> float:
     with progress("asserting", sum(len(drawn.pairs) for drawn in graphs)) as done:
         for number, drawn in enumerate(graphs):
             lot, owner = random.Random(number), drawn.owner
-            said = [MessageIn(conversation="talk", text=f"Message number {n}.") for n in range(PASSAGES)]
-            stored = await append(db, owner, said, bench.settings)
-            passages = [one.passage_id for one in stored if one.passage_id]
+            passages = await said(db, owner, bench.settings)
             for begin in range(0, drawn.size, BATCH):
                 last = min(begin + BATCH, drawn.size)
                 made = [Node(type="Concept", label=f"Node {n}") for n in range(begin, last)]
@@ -194,12 +138,6 @@ def sampled(graphs: Sequence[Drawn], count: int, seed: int) -> list[tuple[int, i
         found += [(user, lot.choice(lot.choice(drawn.pairs))) for _ in range(count - count // 2)]
     lot.shuffle(found)
     return found
-
-
-def summary(outcome: Outcome, name: str, times: Sequence[float]) -> None:
-    """Median and 95th percentile, in milliseconds."""
-    outcome.figures[f"{name}.p50_ms"] = percentile(times, 0.5)
-    outcome.figures[f"{name}.p95_ms"] = percentile(times, 0.95)
 
 
 async def walks(db: Database, graphs: Sequence[Drawn], starts: Sequence[tuple[int, int]], outcome: Outcome) -> None:
@@ -336,6 +274,8 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=USERS)
     parser.add_argument("--nodes", type=int, default=NODES, help="of each user")
     parser.add_argument("--edges", type=int, default=EDGES, help="of each user")
+    parser.add_argument("--embedded", action="store_true", help="on the embedded server, which has no AGE")
+    parser.add_argument("--peers", type=int, default=PEERS, help="users whose graphs others have, too")
     chosen = parser.parse_args()
     size = (chosen.users, chosen.nodes, chosen.edges)
 
@@ -357,8 +297,16 @@ def main() -> None:
             "call": "the Python API, transaction and identity too",
             "igraph_timed": "in memory, ids only, without limits",
         }
-        with database() as bench:
+        with ExitStack() as stack:
+            if not chosen.embedded and URL_VARIABLE not in os.environ:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="memsvc-bench-", dir="/var/tmp"))
+                os.environ[URL_VARIABLE] = stack.enter_context(full_server(Path(folder) / "server")).url()
+            bench = stack.enter_context(database(cypher="off"))
             asyncio.run(measure(bench, outcome, *size))
+            if not chosen.embedded:
+                outcome.bars |= graph_peers.BARS
+                outcome.configuration["peers"] = f"{chosen.peers} of the users' graphs, {graph_peers.LIMIT} nodes"
+                asyncio.run(graph_peers.measure(bench, outcome, chosen.peers, chosen.nodes, chosen.edges))
             figures_table("graph", outcome, ("",))
             report(outcome, bench)
 

@@ -91,11 +91,12 @@ def data_folder(name: str) -> Path:
 
 
 @contextlib.contextmanager
-def database(options: Mapping[str, str] | None = None) -> Iterator[Bench]:
+def database(options: Mapping[str, str] | None = None, **chosen: object) -> Iterator[Bench]:
     """A fresh database at head with durable commits; nothing of it is left behind.
 
     Args:
         options: settings that the embedded server starts with; a server that is given keeps its own.
+        chosen: settings of memsvc that are not the benches' own.
 
     Raises:
         ConfigurationError: commits on this server are not durable.
@@ -116,7 +117,7 @@ def database(options: Mapping[str, str] | None = None) -> Iterator[Bench]:
                 key: value for key in SECRET_NAMES if given and (value := os.environ.get(f"MEMSVC_{key.upper()}"))
             }
             settings = Settings.model_validate(
-                {"data_dir": folder, "database_url": admin_url, "record_recalls": False, **secrets}
+                {"data_dir": folder, "database_url": admin_url, "record_recalls": False, **secrets, **chosen}
             )
             upgrade(admin_url, settings)
             facts = _facts(admin_url, settings)
@@ -127,6 +128,25 @@ def database(options: Mapping[str, str] | None = None) -> Iterator[Bench]:
             yield Bench(admin_url, settings, facts)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def beside(bench: Bench, **chosen: object) -> Iterator[Bench]:
+    """Another fresh database on the same server, with the same secrets; for what is measured with and without.
+
+    Args:
+        bench: the first one.
+        chosen: settings of memsvc in which it differs.
+    """
+    name = f"{make_url(bench.admin_url).database}_beside"
+    admin_url = make_url(bench.admin_url).set(database=name).render_as_string(hide_password=False)
+    _execute(bench.admin_url, sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+    try:
+        settings = Settings.model_validate({**bench.settings.model_dump(), "database_url": admin_url, **chosen})
+        upgrade(admin_url, settings)
+        yield Bench(admin_url, settings, bench.facts)
+    finally:
+        _execute(bench.admin_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def _execute(url: str, statement: sql.Composed) -> None:

@@ -2659,6 +2659,74 @@ ALTER FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time 
 
 COMMENT ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) IS 'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
 
+CREATE FUNCTION memsvc.compare_passages(p_user_id uuid) RETURNS TABLE(kind text, stored bigint, missing bigint, surplus bigint, different bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  RETURN QUERY
+  WITH vertex AS MATERIALIZED (
+    SELECT 'Passage' AS label, v.node_id, v.id::text AS number, v.properties FROM memory."Passage" AS v
+    WHERE v.user_id = p_user_id
+    UNION ALL
+    SELECT 'Conversation', v.node_id, v.id::text, v.properties FROM memory."Conversation" AS v
+    WHERE v.user_id = p_user_id
+  ),
+  said AS MATERIALIZED (
+    SELECT p.passage_id, p.source_id,
+      lag(p.passage_id) OVER (PARTITION BY p.source_id, p.session ORDER BY p.ordinal, p.part) AS before,
+      memsvc.passage_shown(p.passage_id, p.role, p.speaker, p.text, p.caption, p.said_at) AS properties
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.kind = 'message'
+  ),
+  wanted AS (
+    SELECT 'passage' AS kind, 'Passage' AS label, s.passage_id AS subject, '' AS place,
+      ag_catalog.agtype_in(textout(s.properties)) AS properties
+    FROM said AS s
+    UNION ALL
+    SELECT DISTINCT ON (s.source_id) 'passage', 'Conversation', s.source_id, '',
+      ag_catalog.agtype_in(textout(jsonb_build_object('id', s.source_id)::text))
+    FROM said AS s
+    UNION ALL
+    SELECT 'order', e.label, s.passage_id, concat_ws(' ', a.number, b.number), ag_catalog.agtype_in('{}')
+    FROM said AS s
+    CROSS JOIN LATERAL (
+      VALUES ('PART_OF', 'Passage', s.passage_id, 'Conversation', s.source_id),
+        ('NEXT', 'Passage', s.before, 'Passage', s.passage_id)
+    ) AS e (label, from_label, from_id, to_label, to_id)
+    LEFT JOIN vertex AS a ON a.label = e.from_label AND a.node_id = e.from_id
+    LEFT JOIN vertex AS b ON b.label = e.to_label AND b.node_id = e.to_id
+    WHERE e.from_id IS NOT NULL
+  ),
+  found AS (
+    SELECT 'passage' AS kind, v.label, v.node_id AS subject, '' AS place, v.properties FROM vertex AS v
+    UNION ALL
+    SELECT 'order', e.label, e.version_id, concat_ws(' ', e.start_id, e.end_id), e.properties
+    FROM (
+      SELECT 'NEXT' AS label, o.* FROM memory."NEXT" AS o WHERE o.user_id = p_user_id
+      UNION ALL
+      SELECT 'PART_OF', o.* FROM memory."PART_OF" AS o
+      WHERE o.user_id = p_user_id
+        AND ag_catalog._extract_label_id(o.start_id) = ag_catalog._label_id('memory', 'Passage')
+    ) AS e
+  )
+  SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
+    count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),
+    count(*) FILTER (
+      WHERE w.place <> f.place OR w.properties OPERATOR(ag_catalog.<>) f.properties
+    )
+  FROM (VALUES ('passage'), ('order')) AS k (kind)
+  LEFT JOIN (
+    wanted AS w FULL JOIN found AS f ON f.kind = w.kind AND f.label = w.label AND f.subject = w.subject
+  ) ON coalesce(w.kind, f.kind) = k.kind
+  GROUP BY k.kind
+  ORDER BY k.kind DESC;
+END
+$$;
+
+ALTER FUNCTION memsvc.compare_passages(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.compare_passages(p_user_id uuid) IS 'What is wrong with the passages of a user in the projection.';
+
 CREATE FUNCTION memsvc.compare_projection(p_user_id uuid) RETURNS TABLE(kind text, stored bigint, missing bigint, surplus bigint, different bigint)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2674,7 +2742,7 @@ BEGIN
     )) AS w
     UNION ALL
     SELECT 'edge', w.version_id, concat_ws(
-        ' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.number),
+        ' ', w.label, ag_catalog._label_id('memory', w.label::name),
         ag_catalog._graphid(ag_catalog._label_id('memory', w.start_label::name), w.start_gid),
         ag_catalog._graphid(ag_catalog._label_id('memory', w.end_label::name), w.end_gid)
       ), ag_catalog.agtype_in(textout(w.properties))
@@ -2685,11 +2753,15 @@ BEGIN
   found AS (
     SELECT 'node' AS kind, v.node_id AS subject, concat_ws(' ', c.relname, v.id) AS place, v.properties
     FROM memory._ag_label_vertex AS v INNER JOIN pg_class AS c ON c.oid = v.tableoid
-    WHERE v.user_id = p_user_id
+    WHERE v.user_id = p_user_id AND c.relname NOT IN ('Passage', 'Conversation')
     UNION ALL
-    SELECT 'edge', e.version_id, concat_ws(' ', c.relname, e.id, e.start_id, e.end_id), e.properties
+    SELECT 'edge', e.version_id, concat_ws(
+        ' ', c.relname, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id,
+        CASE WHEN count(*) OVER (PARTITION BY e.id::text) > 1 THEN 'another edge has its number' END
+      ), e.properties
     FROM memory._ag_label_edge AS e INNER JOIN pg_class AS c ON c.oid = e.tableoid
     WHERE e.user_id = p_user_id
+      AND ag_catalog._extract_label_id(e.start_id) <> ag_catalog._label_id('memory', 'Passage')
   )
   SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
     count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),
@@ -3775,7 +3847,7 @@ ALTER FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p
 
 COMMENT ON FUNCTION memsvc.edges_known(p_user_id uuid, p_nodes uuid[], p_side text, p_known_at timestamp with time zone) IS 'Versions of edges at some stored nodes, as known at a time.';
 
-CREATE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) RETURNS TABLE(version_id uuid, number bigint, label text, start_label text, start_gid bigint, end_label text, end_gid bigint, properties text)
+CREATE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) RETURNS TABLE(version_id uuid, label text, start_label text, start_gid bigint, end_label text, end_gid bigint, properties text)
     LANGUAGE plpgsql STABLE ROWS 100
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -3784,15 +3856,12 @@ CREATE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[]) RETURNS T
 BEGIN
   RETURN QUERY
   WITH edge AS MATERIALIZED (
-    SELECT v.*, e.gid
+    SELECT v.*
     FROM (SELECT DISTINCT u.version_id FROM unnest(p_versions) AS u (version_id)) AS w
     CROSS JOIN LATERAL (
       SELECT o.* FROM edge_versions AS o
       WHERE o.user_id = p_user_id AND o.version_id = w.version_id AND o.recorded_to = 'infinity' OFFSET 0
     ) AS v
-    CROSS JOIN LATERAL (
-      SELECT o.gid FROM edges AS o WHERE o.user_id = p_user_id AND o.edge_id = v.edge_id OFFSET 0
-    ) AS e
   ),
   vertex AS MATERIALIZED (
     SELECT n.node_id, n.gid, n.label
@@ -3803,9 +3872,7 @@ BEGIN
   labelled AS MATERIALIZED (
     SELECT t.type, t.label FROM memsvc.labels_of(p_user_id, 'edge') AS t
   )
-  SELECT e.version_id,
-    e.gid * 4096 + (get_byte(uuid_send(e.version_id), 14) & 15) * 256 + get_byte(uuid_send(e.version_id), 15),
-    coalesce(l.label, memsvc.other_label('edge')), s.label, s.gid, o.label, o.gid, (
+  SELECT e.version_id, coalesce(l.label, memsvc.other_label('edge')), s.label, s.gid, o.label, o.gid, (
       jsonb_strip_nulls(jsonb_build_object(
         'id', e.edge_id, 'version', e.version_id, 'type', e.type, 'fact', e.fact, 'weight', e.weight,
         'confidence', e.confidence, 'asserted_by', e.asserted_by, 'valid_from', memsvc.moment_shown(e.valid_from),
@@ -4965,6 +5032,50 @@ ALTER FUNCTION memsvc.forget_edges() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.forget_edges() IS 'Trigger: edges of deleted versions go.';
 
+CREATE FUNCTION memsvc.forget_passages() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  mine uuid;
+  forgotten uuid[];
+  conversations uuid[];
+  followers uuid[];
+BEGIN
+  SELECT min(g.user_id::text)::uuid, array_agg(g.passage_id), array_agg(DISTINCT g.source_id)
+    INTO mine, forgotten, conversations
+  FROM gone AS g WHERE g.kind = 'message';
+  IF forgotten IS NULL THEN
+    RETURN NULL;
+  END IF;
+  PERFORM memsvc.lock_passages(mine, p_alone => false);
+  SELECT array_agg(n.version_id) INTO followers
+  FROM memory."Passage" AS v
+  CROSS JOIN LATERAL (
+    SELECT o.version_id FROM memory."NEXT" AS o
+    WHERE o.user_id = mine AND o.start_id OPERATOR(ag_catalog.=) v.id OFFSET 0
+  ) AS n
+  WHERE v.user_id = mine AND v.node_id = ANY (forgotten) AND n.version_id <> ALL (forgotten);
+  DELETE FROM memory."NEXT" AS d WHERE d.user_id = mine AND d.version_id = ANY (forgotten || followers);
+  DELETE FROM memory."PART_OF" AS d WHERE d.user_id = mine AND d.version_id = ANY (forgotten);
+  DELETE FROM memory."Passage" AS d WHERE d.user_id = mine AND d.node_id = ANY (forgotten);
+  DELETE FROM memory."Conversation" AS d
+  WHERE d.user_id = mine AND d.node_id = ANY (conversations) AND NOT EXISTS (
+    SELECT FROM passages AS p WHERE p.user_id = mine AND p.source_id = d.node_id AND p.kind = 'message'
+  );
+  IF EXISTS (SELECT FROM users AS u WHERE u.user_id = mine AND u.erasing_since IS NULL) THEN
+    PERFORM memsvc.link_passages(mine, followers);
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.forget_passages() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.forget_passages() IS 'Trigger: deleted passages go, and their neighbours are linked.';
+
 CREATE FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -5782,6 +5893,10 @@ CREATE FUNCTION memsvc.graph_labels() RETURNS TABLE(kind text, label text)
   SELECT k.kind,
      memsvc.other_label(k.kind) AS other_label
     FROM ( VALUES ('node'::text), ('edge'::text)) k(kind)
+ UNION ALL
+  SELECT p.kind,
+     p.label
+    FROM ( VALUES ('node'::text,'Passage'::text), ('node'::text,'Conversation'::text), ('edge'::text,'NEXT'::text)) p(kind, label)
   ORDER BY 1, 2;
 END;
 
@@ -7151,6 +7266,40 @@ ALTER FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp
 
 COMMENT ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) IS 'Links the versions of a plan with their evidence.';
 
+CREATE FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  DELETE FROM memory."NEXT" AS d WHERE d.user_id = p_user_id AND d.version_id = ANY (p_passages);
+  INSERT INTO memory."NEXT" (start_id, end_id, properties, user_id, version_id)
+  SELECT b.id, v.id, ag_catalog.agtype_in('{}'), p_user_id, w.passage_id
+  FROM (
+    SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.part FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages) AND p.kind = 'message'
+  ) AS w
+  CROSS JOIN LATERAL (
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.source_id = w.source_id AND p.session = w.session
+      AND (p.ordinal, p.part) < (w.ordinal, w.part) AND p.kind = 'message'
+    ORDER BY p.ordinal DESC, p.part DESC
+    LIMIT 1
+  ) AS before
+  CROSS JOIN LATERAL (
+    SELECT o.id FROM memory."Passage" AS o WHERE o.user_id = p_user_id AND o.node_id = before.passage_id OFFSET 0
+  ) AS b
+  CROSS JOIN LATERAL (
+    SELECT o.id FROM memory."Passage" AS o WHERE o.user_id = p_user_id AND o.node_id = w.passage_id OFFSET 0
+  ) AS v;
+END
+$$;
+
+ALTER FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) IS 'Lets NEXT lead to passages from the ones before them.';
+
 CREATE FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS SETOF memsvc.source_links
     LANGUAGE plpgsql STABLE ROWS 2
     SET search_path TO 'memsvc', 'pg_temp'
@@ -7253,6 +7402,23 @@ $$;
 ALTER FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) OWNER TO memsvc_eraser;
 
 COMMENT ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Locks what an erasure may meet.';
+
+CREATE FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  IF p_alone THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended('memsvc projection of passages of ' || p_user_id, 0));
+  ELSE
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc projection of passages of ' || p_user_id, 0));
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) IS 'Lets those who write passages and who makes all anew take turns.';
 
 CREATE FUNCTION memsvc.lock_projection(p_user_id uuid) RETURNS void
     LANGUAGE plpgsql
@@ -9801,6 +9967,14 @@ ALTER FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit intege
 
 COMMENT ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The next nodes of a user that have no facts.';
 
+CREATE FUNCTION memsvc.passage_shown(p_passage_id uuid, p_role text, p_speaker text, p_text text, p_caption text, p_said_at timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (jsonb_strip_nulls(jsonb_build_object('id', p_passage_id, 'role', p_role, 'speaker', NULLIF(p_speaker, ''::text), 'text', "left"(p_text, 4000), 'caption', "left"(p_caption, 4000), 'said_at', memsvc.moment_shown(p_said_at))))::text;
+
+ALTER FUNCTION memsvc.passage_shown(p_passage_id uuid, p_role text, p_speaker text, p_text text, p_caption text, p_said_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.passage_shown(p_passage_id uuid, p_role text, p_speaker text, p_text text, p_caption text, p_said_at timestamp with time zone) IS 'Properties of the vertex of a passage.';
+
 CREATE FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) RETURNS TABLE(passage_id uuid)
     LANGUAGE plpgsql STABLE ROWS 20
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -10967,6 +11141,43 @@ ALTER FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit
 
 COMMENT ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) IS 'Stores vertices of some nodes; the last gid.';
 
+CREATE FUNCTION memsvc.project_passages() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  mine uuid;
+  fresh uuid[];
+  followers uuid[];
+BEGIN
+  SELECT min(a.user_id::text)::uuid, array_agg(a.passage_id) INTO mine, fresh FROM added AS a WHERE a.kind = 'message';
+  IF fresh IS NULL THEN
+    RETURN NULL;
+  END IF;
+  PERFORM memsvc.lock_passages(mine, p_alone => false);
+  PERFORM memsvc.store_passages(mine, fresh);
+  -- Mostly there are none: who places a message by its ordinal may place it before others.
+  SELECT array_agg(DISTINCT f.passage_id) INTO followers
+  FROM added AS a
+  CROSS JOIN LATERAL (
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = mine AND p.source_id = a.source_id AND p.session = a.session
+      AND (p.ordinal, p.part) > (a.ordinal, a.part) AND p.kind = 'message'
+    ORDER BY p.ordinal, p.part
+    LIMIT 1
+  ) AS f
+  WHERE a.kind = 'message' AND f.passage_id <> ALL (fresh);
+  PERFORM memsvc.link_passages(mine, fresh || followers);
+  RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.project_passages() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.project_passages() IS 'Trigger: new passages, in the projection.';
+
 CREATE FUNCTION memsvc.project_remains() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11146,6 +11357,50 @@ ALTER FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of times
 
 COMMENT ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'A message by chance, the same for the same seed and data.';
 
+CREATE FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer DEFAULT 5000) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  last uuid;
+  batch uuid[];
+BEGIN
+  IF NOT memsvc.has_projection() THEN
+    RETURN;
+  END IF;
+  PERFORM memsvc.lock_passages(p_user_id, p_alone => true);
+  DELETE FROM memory."NEXT" AS d WHERE d.user_id = p_user_id;
+  DELETE FROM memory."PART_OF" AS d
+  WHERE d.user_id = p_user_id
+    AND ag_catalog._extract_label_id(d.start_id) = ag_catalog._label_id('memory', 'Passage');
+  DELETE FROM memory."Passage" AS d WHERE d.user_id = p_user_id;
+  DELETE FROM memory."Conversation" AS d WHERE d.user_id = p_user_id;
+  FOR pass IN 1..2 LOOP -- all are there before one is linked with another
+    last := '00000000-0000-0000-0000-000000000000';
+    LOOP
+      batch := ARRAY(
+        SELECT p.passage_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id > last
+        ORDER BY p.passage_id LIMIT p_batch
+      );
+      EXIT WHEN batch = '{}';
+      IF pass = 1 THEN
+        PERFORM memsvc.store_passages(p_user_id, batch);
+      ELSE
+        PERFORM memsvc.link_passages(p_user_id, batch);
+      END IF;
+      last := batch[cardinality(batch)];
+    END LOOP;
+  END LOOP;
+  PERFORM memsvc.require_identity(p_user_id);
+END
+$$;
+
+ALTER FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) IS 'Makes the passages of a user in the projection anew.';
+
 CREATE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer DEFAULT 5000) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11160,8 +11415,13 @@ BEGIN
     RETURN;
   END IF;
   PERFORM memsvc.lock_projection(p_user_id);
-  DELETE FROM memory._ag_label_edge AS d WHERE d.user_id = p_user_id;
-  DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = p_user_id;
+  DELETE FROM memory._ag_label_edge AS d
+  WHERE d.user_id = p_user_id
+    AND ag_catalog._extract_label_id(d.start_id) <> ag_catalog._label_id('memory', 'Passage');
+  DELETE FROM memory._ag_label_vertex AS d
+  WHERE d.user_id = p_user_id AND ag_catalog._extract_label_id(d.id) NOT IN (
+    ag_catalog._label_id('memory', 'Passage'), ag_catalog._label_id('memory', 'Conversation')
+  );
   LOOP
     node := memsvc.project_more_nodes(p_user_id, node, p_batch);
     EXIT WHEN node IS NULL;
@@ -12324,8 +12584,7 @@ DECLARE
   stored bigint;
   inserts CONSTANT text := (
     SELECT string_agg(format(
-      ', %1$I AS (INSERT INTO memory.%2$I (id, start_id, end_id, properties, user_id, version_id) '
-      'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.number), '
+      ', %1$I AS (INSERT INTO memory.%2$I (start_id, end_id, properties, user_id, version_id) SELECT '
       'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.start_label::name), w.start_gid), '
       'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.end_label::name), w.end_gid), '
       'ag_catalog.agtype_in(textout(w.properties)), $1, w.version_id FROM wanted AS w WHERE w.label = %2$L '
@@ -12398,6 +12657,49 @@ $$;
 ALTER FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) IS 'Stores vectors and token vectors; how many passages got something new.';
+
+CREATE FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  INSERT INTO memory."Conversation" (properties, user_id, node_id)
+  SELECT ag_catalog.agtype_in(textout(jsonb_build_object('id', s.source_id)::text)), p_user_id, s.source_id
+  FROM (
+    SELECT DISTINCT p.source_id FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages) AND p.kind = 'message'
+  ) AS s
+  WHERE NOT EXISTS (SELECT FROM memory."Conversation" AS c WHERE c.user_id = p_user_id AND c.node_id = s.source_id)
+  ON CONFLICT DO NOTHING;
+
+  WITH wanted AS MATERIALIZED (
+    SELECT p.* FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages) AND p.kind = 'message'
+  ),
+  stored AS (
+    INSERT INTO memory."Passage" (properties, user_id, node_id)
+    SELECT ag_catalog.agtype_in(textout(
+      memsvc.passage_shown(w.passage_id, w.role, w.speaker, w.text, w.caption, w.said_at)
+    )), p_user_id, w.passage_id
+    FROM wanted AS w
+    ON CONFLICT DO NOTHING
+    RETURNING node_id, id
+  )
+  INSERT INTO memory."PART_OF" (start_id, end_id, properties, user_id, version_id)
+  SELECT s.id, c.id, ag_catalog.agtype_in('{}'), p_user_id, s.node_id
+  FROM stored AS s
+  INNER JOIN wanted AS w ON w.passage_id = s.node_id
+  CROSS JOIN LATERAL (
+    SELECT v.id FROM memory."Conversation" AS v WHERE v.user_id = p_user_id AND v.node_id = w.source_id OFFSET 0
+  ) AS c;
+END
+$$;
+
+ALTER FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) IS 'Stores vertices of passages, and what they are part of.';
 
 CREATE FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) RETURNS bigint
     LANGUAGE plpgsql
@@ -16045,6 +16347,9 @@ GRANT ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_af
 REVOKE ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.compare_passages(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.compare_passages(p_user_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) TO memsvc_app;
 
@@ -16335,6 +16640,8 @@ REVOKE ALL ON FUNCTION memsvc.forget_analysis(p_user_id uuid, p_ids uuid[]) FROM
 
 REVOKE ALL ON FUNCTION memsvc.forget_edges() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.forget_passages() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.forget_profile(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid, p_block_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
@@ -16539,6 +16846,10 @@ GRANT ALL ON FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_
 REVOKE ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.link_evidence(p_user_id uuid, p_actor text, p_at timestamp with time zone, p_steps jsonb, p_plan jsonb) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
@@ -16557,6 +16868,10 @@ GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box 
 GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) TO memsvc_app;
@@ -16779,6 +17094,10 @@ GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit
 GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.passage_shown(p_passage_id uuid, p_role text, p_speaker text, p_text text, p_caption text, p_said_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.passage_shown(p_passage_id uuid, p_role text, p_speaker text, p_text text, p_caption text, p_said_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.passage_shown(p_passage_id uuid, p_role text, p_speaker text, p_text text, p_caption text, p_said_at timestamp with time zone) TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) TO memsvc_app;
 
@@ -16907,6 +17226,8 @@ GRANT ALL ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_
 REVOKE ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.project_passages() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.project_remains() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) FROM PUBLIC;
@@ -16916,6 +17237,9 @@ REVOKE ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) TO memsvc_app;
@@ -17060,6 +17384,10 @@ GRANT ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) TO m
 
 REVOKE ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_embeddings(p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;

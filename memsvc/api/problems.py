@@ -145,7 +145,9 @@ def _meaning(error: MemsvcError) -> Meaning:
 
 def _of_memsvc(error: MemsvcError) -> Response[dict[str, Any]]:
     meaning = _meaning(error)
-    if error.status < SERVER_ERROR:
+    if error.status == HTTPStatus.NOT_IMPLEMENTED:  # nothing failed: the server is as whoever runs it has made it
+        observe.logger().info("request needs what is not there", code=error.code, **error.details)
+    if error.status < SERVER_ERROR or error.status == HTTPStatus.NOT_IMPLEMENTED:
         return _answer(meaning, error.status, error.message, error.details)
     observe.logger().error("request failed", code=error.code, detail=error.message, cause=repr(error.__cause__)[:500])
     # A plain 500 is the operator's to mend: its message may name folders and settings, which are not the client's.

@@ -66,7 +66,10 @@ def verify(user: str | None = Whose, app: str = AppName, as_json: bool = AsJson)
             ["user", "kind", "stored", "missing", "surplus", "different"],
             [[line.user_id, line.kind, line.stored, line.missing, line.surplus, line.different] for line in wrong],
         )
-        stored = {kind: sum(line.stored for line in found if line.kind == kind) for kind in ("node", "edge")}
-        print(f"{stored['node']} vertices, {stored['edge']} edges; {len(wrong)} differences.")
+        vertices, edges = (
+            sum(line.stored for line in found if line.kind in kinds)
+            for kinds in (("node", "passage"), ("edge", "order"))
+        )
+        print(f"{vertices} vertices, {edges} edges; {len(wrong)} differences.")
     if wrong:
         raise typer.Exit(1)

@@ -16,7 +16,7 @@ from zoneinfo import available_timezones
 import psycopg
 from sqlalchemy import make_url
 
-from memsvc.db import embedded
+from memsvc.db import embedded, projection
 from memsvc.db.identity import Signer
 from memsvc.db.upgrade import MINIMUM_VERSION, head_revision, is_current
 from memsvc.settings import Settings
@@ -29,10 +29,7 @@ REQUIRED = {
     "btree_gist": "the constraints of history",
     "unaccent": "names without accents",
 }
-OPTIONAL = {
-    "age": "no Cypher queries; SQL and the REST API show the same graph",
-    "postgis": "places are searched by cube instead",
-}
+OPTIONAL = {"postgis": "places are searched by cube instead"}
 EXTRAS = {
     "spacy": "no extraction without a language model (pip install 'memsvc[nlp]')",
 }
@@ -83,6 +80,7 @@ def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
         yield Check("server", state, f"PostgreSQL {version // 10_000}.{version % 10_000} (18 or newer is needed)")
         yield from _check_extensions(connection)
         yield _check_places(connection)
+        yield _check_cypher(connection, settings)
         yield from _check_durability(connection)
         yield from _check_privacy(connection)
         yield _check_zones(connection)
@@ -124,6 +122,19 @@ def _check_places(connection: psycopg.Connection) -> Check:
         return Check("places", "ok", f"searched by {'PostGIS' if geography else 'cube'}")
     cost = "not searched: 'memsvc db upgrade' indexes them where PostGIS or cube is on the server"
     return Check("places", "warning", cost)
+
+
+def _check_cypher(connection: psycopg.Connection, settings: Settings) -> Check:
+    """Whether the graph can be asked in Cypher, else why not."""
+    found = projection.state(connection)
+    instead = "SQL and the REST API show the same graph"
+    if settings.cypher == "off":
+        return Check("Cypher", "ok", f"off, by MEMSVC_CYPHER; {instead}")
+    if found.lacks:
+        return Check("Cypher", "warning", f"no: {found.lacks}; {instead}")
+    if not projection.is_current(connection, settings, head_revision()):
+        return Check("Cypher", "warning", "no: its graph is not made yet, or old; 'memsvc db upgrade' makes it")
+    return Check("Cypher", "ok", f"by AGE {found.version}")
 
 
 def _check_durability(connection: psycopg.Connection) -> Iterator[Check]:

@@ -25,7 +25,7 @@ from sqlalchemy.pool import QueuePool
 from memsvc import traces
 from memsvc.db import spans
 from memsvc.db.identity import Signer
-from memsvc.db.liveness import watch
+from memsvc.db.liveness import close_failed, watch
 from memsvc.errors import (
     ConfigurationError,
     ContendedError,
@@ -171,6 +171,7 @@ class Database:
         )
         POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
         watch(self.engine)  # a restarted database costs nobody an error
+        close_failed(self.engine)
         if traces.is_on():
             spans.watch(self.engine)
 

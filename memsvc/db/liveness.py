@@ -1,4 +1,4 @@
-"""Finds connections whose server has gone before they are used, without a round trip to it.
+"""Connections that are of no use any more: found before they are used, and ended where they must not go on.
 
 A server that ends, restarts or sends somebody away closes its sockets. While a connection rests in the pool nothing
 else is sent to it but a rare notice, so its socket can be read only then; that costs one system call to see. A server
@@ -10,7 +10,8 @@ from __future__ import annotations
 import select
 from typing import Any
 
-from sqlalchemy import event, exc
+from psycopg.pq import TransactionStatus
+from sqlalchemy import Connection, event, exc
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 
@@ -25,6 +26,33 @@ def watch(engine: AsyncEngine) -> None:
             engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
             raise exc.InvalidatePoolError from error
+
+
+def close_failed(engine: AsyncEngine) -> None:
+    """Where the server has loaded Apache AGE, end sessions whose transaction has failed instead of rolling them back.
+
+    AGE 1.8 looks for itself in a catalog in front of every statement, ROLLBACK too, when PostgreSQL has emptied the
+    session's caches (much was created or dropped meanwhile). In a failed transaction that must not be: ROLLBACK fails,
+    the session is of no use any more, and leaves a lock behind, of which sessions die that begin in its place. A
+    session that simply ends needs no ROLLBACK.
+    """
+    loaded = False
+
+    @event.listens_for(engine.sync_engine, "first_connect")
+    def ask(connection: Any, _record: Any) -> None:
+        nonlocal loaded
+        cursor = connection.cursor()
+        cursor.execute("SELECT current_setting('age.enable_containment', true) IS NOT NULL")
+        (loaded,) = cursor.fetchone()
+        cursor.close()
+        connection.rollback()
+
+    @event.listens_for(engine.sync_engine, "rollback")
+    def end(connection: Connection) -> None:
+        if loaded and not connection.invalidated:
+            driver: Any = connection.connection.driver_connection
+            if driver.info.transaction_status == TransactionStatus.INERROR:
+                connection.invalidate()
 
 
 def has_news(descriptor: int) -> bool:

@@ -36,8 +36,8 @@ SELECT r.rolsuper AS superuser,
     AS kept
 FROM pg_roles AS r WHERE r.rolname = current_user
 """
-TRIGGERS = (("project", "changes"), *(("forget_projected", name) for name in (
-    "edge_versions", "node_versions", "merges", "nodes"
+TRIGGERS = (("project", "changes"), ("project_passages", "passages"), *(("forget_projected", name) for name in (
+    "edge_versions", "node_versions", "merges", "nodes", "passages"
 )))  # fmt: skip
 REBUILD_TTL_S = 86_400
 """A user with millions of rows takes minutes; a token that ran out in the middle would show no more rows."""
@@ -45,7 +45,11 @@ REBUILD_TTL_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is wrong with the vertices (kind node) or the edges (kind edge) of one user."""
+    """What is wrong with one kind of rows of one user.
+
+    Kinds: vertices of nodes (node) and edges between them (edge); vertices of passages and conversations (passage) and
+    edges between those (order).
+    """
 
     user_id: UUID
     kind: str
@@ -149,8 +153,9 @@ def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, 
         return
     report("Cypher's graph")
     labels = _labels(connection)
-    with _as_owner(connection):
-        connection.execute(scripts[1].encode(), prepare=False)
+    for script in scripts[1:]:
+        with _as_owner(connection):
+            connection.execute(script.encode(), prepare=False)
     if not found.kept or found.mark.split()[:2] != mark.split()[:2] or _labels(connection) != labels:
         rebuild(connection, settings, report=report)
     with _as_owner(connection):
@@ -201,33 +206,39 @@ def rebuild(
     user_id: UUID | None = None,
     report: Callable[[str], None] = lambda _line: None,
 ) -> None:
-    """Make the rows of one user, or of all, anew; each user in one transaction."""
+    """Make the rows of one user, or of all, anew: graph and messages, each in one transaction of each user.
+
+    Both wait for writers who hold what the other needs, so that one transaction for both could wait for ever.
+    """
     users = [user_id] if user_id else _users(connection)
     for place, user in enumerate(users, 1):
-        with _as_user(connection, settings, user):
-            connection.execute("SELECT memsvc.rebuild_projection(%s)", [user])
+        for function in ("rebuild_projection", "rebuild_passages"):
+            with _as_user(connection, settings, user):
+                connection.execute(sql.SQL("SELECT memsvc.{}(%s)").format(sql.Identifier(function)), [user])
         if place % 100 == 0:
             report(f"Cypher's graph: {place} of {len(users)} users")
 
 
 def compare(connection: psycopg.Connection, settings: Settings, user_id: UUID | None = None) -> Iterator[Difference]:
-    """Two rows for each user: how the vertices and the edges differ from what they should be."""
+    """Four rows for each user, one of each kind: how what is stored differs from what it should be."""
     for user in [user_id] if user_id else _users(connection):
         with _as_user(connection, settings, user):
             rows = connection.execute(
-                "SELECT kind, stored, missing, surplus, different FROM memsvc.compare_projection(%s)", [user]
+                "SELECT kind, stored, missing, surplus, different FROM memsvc.compare_projection(%(user)s) "
+                "UNION ALL SELECT kind, stored, missing, surplus, different FROM memsvc.compare_passages(%(user)s)",
+                {"user": user},
             ).fetchall()
         yield from (Difference(user, *row) for row in rows)
 
 
 def _scripts() -> list[Path]:
-    """What the administrator runs, then what the owner runs."""
+    """What the administrator runs, then what the owner runs, each in a transaction of its own."""
     return sorted((folder("sql") / "projection").glob("*.sql"))
 
 
 def _mark(revision: str, version: str) -> str:
     """What the graph is made by: ``sql/projection``, the functions that say what is in it, revision, AGE's version."""
-    texts = [*_scripts(), *sorted((folder("sql") / "functions").glob("20[0-2]_*.sql"))]
+    texts = [*_scripts(), *sorted((folder("sql") / "functions").glob("20[0-4]_*.sql"))]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in texts)).hexdigest()[:32]
     return f"memsvc {digest} {revision} {version}"
 

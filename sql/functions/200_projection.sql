@@ -1,5 +1,5 @@
 -- What Cypher sees of a user's graph: one vertex for each node that stands for itself, one edge for each open version
--- of an edge between the vertices that its ends are. These functions say what there should be, from tables of ours
+-- of an edge between the vertices that its ends are. (203 adds messages.) These functions say what there should be, from tables of ours
 -- alone; 201 brings Apache AGE's tables to it, where there is AGE. Nothing here depends on the present moment: what is
 -- true at which time stands in the properties, and a row changes only when somebody changes the graph.
 
@@ -20,6 +20,9 @@ BEGIN ATOMIC
   SELECT 'edge', t.name FROM memsvc.edge_types AS t WHERE t.user_id = memsvc.core_user_id()
   UNION ALL
   SELECT k.kind, memsvc.other_label(k.kind) FROM (VALUES ('node'), ('edge')) AS k (kind)
+  UNION ALL
+  SELECT p.kind, p.label
+  FROM (VALUES ('node', 'Passage'), ('node', 'Conversation'), ('edge', 'NEXT')) AS p (kind, label) -- 203
   ORDER BY 1, 2;
 END;
 COMMENT ON FUNCTION memsvc.graph_labels() IS 'Labels of the graph that Cypher sees.';
@@ -131,12 +134,11 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.vertices_wanted(uuid, uuid[]) IS 'Vertices that there should be of these nodes.';
 
--- Edges that there should be of these versions: of those that are open. number: the relation's gid and twelve random bits
--- of the version's id, the same whenever it is computed. Two of a relation's m open versions share it with a chance of
--- m * m / 8192; AGE then takes both for one edge.
+-- Edges that there should be of these versions: of those that are open. They have no numbers here: several open versions
+-- of a relation are several edges, and AGE gives each a number of its own when it is stored.
 CREATE OR REPLACE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[])
 RETURNS TABLE (
-  version_id uuid, number bigint, label text, start_label text, start_gid bigint, end_label text, end_gid bigint,
+  version_id uuid, label text, start_label text, start_gid bigint, end_label text, end_gid bigint,
   properties text
 )
 LANGUAGE plpgsql STABLE ROWS 100
@@ -147,15 +149,12 @@ AS $$
 BEGIN
   RETURN QUERY
   WITH edge AS MATERIALIZED (
-    SELECT v.*, e.gid
+    SELECT v.*
     FROM (SELECT DISTINCT u.version_id FROM unnest(p_versions) AS u (version_id)) AS w
     CROSS JOIN LATERAL (
       SELECT o.* FROM edge_versions AS o
       WHERE o.user_id = p_user_id AND o.version_id = w.version_id AND o.recorded_to = 'infinity' OFFSET 0
     ) AS v
-    CROSS JOIN LATERAL (
-      SELECT o.gid FROM edges AS o WHERE o.user_id = p_user_id AND o.edge_id = v.edge_id OFFSET 0
-    ) AS e
   ),
   vertex AS MATERIALIZED (
     SELECT n.node_id, n.gid, n.label
@@ -166,9 +165,7 @@ BEGIN
   labelled AS MATERIALIZED (
     SELECT t.type, t.label FROM memsvc.labels_of(p_user_id, 'edge') AS t
   )
-  SELECT e.version_id,
-    e.gid * 4096 + (get_byte(uuid_send(e.version_id), 14) & 15) * 256 + get_byte(uuid_send(e.version_id), 15),
-    coalesce(l.label, memsvc.other_label('edge')), s.label, s.gid, o.label, o.gid, (
+  SELECT e.version_id, coalesce(l.label, memsvc.other_label('edge')), s.label, s.gid, o.label, o.gid, (
       jsonb_strip_nulls(jsonb_build_object(
         'id', e.edge_id, 'version', e.version_id, 'type', e.type, 'fact', e.fact, 'weight', e.weight,
         'confidence', e.confidence, 'asserted_by', e.asserted_by, 'valid_from', memsvc.moment_shown(e.valid_from),

@@ -53,7 +53,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.store_vertices(uuid, uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
--- Stores the edges of these versions that are not there yet (an import has stored those of its latest changes).
+-- Stores the edges of these versions that are not there yet (an import has stored those of its latest changes). AGE
+-- numbers them, from the sequence of each label: Cypher tells edges apart by nothing else.
 CREATE OR REPLACE FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -62,8 +63,7 @@ DECLARE
   stored bigint;
   inserts CONSTANT text := (
     SELECT string_agg(format(
-      ', %1$I AS (INSERT INTO memory.%2$I (id, start_id, end_id, properties, user_id, version_id) '
-      'SELECT ag_catalog._graphid(ag_catalog._label_id(''memory'', %2$L), w.number), '
+      ', %1$I AS (INSERT INTO memory.%2$I (start_id, end_id, properties, user_id, version_id) SELECT '
       'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.start_label::name), w.start_gid), '
       'ag_catalog._graphid(ag_catalog._label_id(''memory'', w.end_label::name), w.end_gid), '
       'ag_catalog.agtype_in(textout(w.properties)), $1, w.version_id FROM wanted AS w WHERE w.label = %2$L '

@@ -1,4 +1,4 @@
--- The whole projection of a user at once: made anew, and compared with what it should be.
+-- The whole graph of a user at once in the projection: made anew, and compared with what it should be. (204: messages.)
 
 -- Stores the vertices of some nodes that have none yet, in the order of gid behind p_after (null: from the first). The
 -- last gid; null: there are no more, or there is no AGE.
@@ -64,8 +64,13 @@ BEGIN
     RETURN;
   END IF;
   PERFORM memsvc.lock_projection(p_user_id);
-  DELETE FROM memory._ag_label_edge AS d WHERE d.user_id = p_user_id;
-  DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = p_user_id;
+  DELETE FROM memory._ag_label_edge AS d
+  WHERE d.user_id = p_user_id
+    AND ag_catalog._extract_label_id(d.start_id) <> ag_catalog._label_id('memory', 'Passage');
+  DELETE FROM memory._ag_label_vertex AS d
+  WHERE d.user_id = p_user_id AND ag_catalog._extract_label_id(d.id) NOT IN (
+    ag_catalog._label_id('memory', 'Passage'), ag_catalog._label_id('memory', 'Conversation')
+  );
   LOOP
     node := memsvc.project_more_nodes(p_user_id, node, p_batch);
     EXIT WHEN node IS NULL;
@@ -97,7 +102,7 @@ BEGIN
     )) AS w
     UNION ALL
     SELECT 'edge', w.version_id, concat_ws(
-        ' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.number),
+        ' ', w.label, ag_catalog._label_id('memory', w.label::name),
         ag_catalog._graphid(ag_catalog._label_id('memory', w.start_label::name), w.start_gid),
         ag_catalog._graphid(ag_catalog._label_id('memory', w.end_label::name), w.end_gid)
       ), ag_catalog.agtype_in(textout(w.properties))
@@ -108,11 +113,15 @@ BEGIN
   found AS (
     SELECT 'node' AS kind, v.node_id AS subject, concat_ws(' ', c.relname, v.id) AS place, v.properties
     FROM memory._ag_label_vertex AS v INNER JOIN pg_class AS c ON c.oid = v.tableoid
-    WHERE v.user_id = p_user_id
+    WHERE v.user_id = p_user_id AND c.relname NOT IN ('Passage', 'Conversation')
     UNION ALL
-    SELECT 'edge', e.version_id, concat_ws(' ', c.relname, e.id, e.start_id, e.end_id), e.properties
+    SELECT 'edge', e.version_id, concat_ws(
+        ' ', c.relname, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id,
+        CASE WHEN count(*) OVER (PARTITION BY e.id::text) > 1 THEN 'another edge has its number' END
+      ), e.properties
     FROM memory._ag_label_edge AS e INNER JOIN pg_class AS c ON c.oid = e.tableoid
     WHERE e.user_id = p_user_id
+      AND ag_catalog._extract_label_id(e.start_id) <> ag_catalog._label_id('memory', 'Passage')
   )
   SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
     count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),

@@ -116,18 +116,29 @@ memsvc.any_merges(uuid, timestamptz), memsvc.resolve_nodes(uuid, uuid[], timesta
 memsvc.same_nodes(uuid, uuid[], timestamptz), memsvc.core_user_id()
 TO memsvc_eraser;
 
--- Who writes the graph writes its projection; erasing takes it back (200 to 202).
+-- Who writes the graph or messages writes their projection; erasing takes it back (200 to 204).
 GRANT EXECUTE ON FUNCTION
 memsvc.other_label(text), memsvc.labels_of(uuid, text), memsvc.moment_shown(timestamptz), memsvc.data_shown(jsonb),
 memsvc.vertices_of(uuid, uuid[]),
 memsvc.vertices_wanted(uuid, uuid[]), memsvc.edges_wanted(uuid, uuid[]), memsvc.has_projection(),
 memsvc.lock_projection(uuid), memsvc.store_vertices(uuid, uuid[]), memsvc.store_edges(uuid, uuid[]),
-memsvc.project(uuid, uuid[], uuid[], uuid[], timestamptz)
+memsvc.project(uuid, uuid[], uuid[], uuid[], timestamptz), memsvc.lock_passages(uuid, boolean),
+memsvc.passage_shown(uuid, text, text, text, text, timestamptz), memsvc.store_passages(uuid, uuid[]),
+memsvc.link_passages(uuid, uuid[])
 TO memsvc_app, memsvc_eraser;
 GRANT EXECUTE ON FUNCTION
 memsvc.project_more_nodes(uuid, bigint, integer), memsvc.project_more_edges(uuid, uuid, integer),
-memsvc.rebuild_projection(uuid, integer), memsvc.compare_projection(uuid)
+memsvc.rebuild_projection(uuid, integer), memsvc.compare_projection(uuid), memsvc.rebuild_passages(uuid, integer),
+memsvc.compare_passages(uuid)
 TO memsvc_app;
+DO $numbers$
+BEGIN -- together with the functions that need it: of a graph that an older version made, until it is made anew
+  IF memsvc.has_projection() THEN
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA memory TO memsvc_app, memsvc_eraser;
+    REVOKE ALL ON SEQUENCE memory._label_id_seq FROM memsvc_app, memsvc_eraser;
+  END IF;
+END
+$numbers$;
 GRANT EXECUTE ON FUNCTION memsvc.has_projection() TO memsvc_reader, memsvc_cypher;
 
 -- The read-only logins get what reading needs; nothing that writes, folds or keeps accounts.

@@ -51,7 +51,9 @@ DECLARE
     'age_replace', 'age_split', 'age_substring', 'age_timestamp', 'age_avg', 'age_collect', 'age_max', 'age_min',
     'age_sum', 'age_stdev', 'age_stdevp', 'age_percentilecont', 'age_percentiledisc'
   ];
-  written CONSTANT text[] := ARRAY['_graphid', '_label_id', 'agtype_in', 'graphid_out', 'agtype_ne', 'agtype_eq'];
+  written CONSTANT text[] := ARRAY[
+    '_graphid', '_label_id', '_extract_label_id', 'agtype_in', 'graphid_out', 'graphid_eq', 'agtype_ne', 'agtype_eq'
+  ];
   made CONSTANT text[] := ARRAY[
     'create_graph', 'drop_graph', 'create_vlabel', 'create_elabel', '_graphid', '_label_id', 'agtype_build_map',
     'age_invalidate_graph_cache'

@@ -94,8 +94,11 @@ END
 $graph$;
 REVOKE ALL ON SCHEMA memory FROM PUBLIC, memsvc_reader;
 GRANT USAGE ON SCHEMA memory TO memsvc_app, memsvc_cypher, memsvc_eraser;
-COMMENT ON COLUMN memory._ag_label_vertex.node_id IS 'The node that it shows.';
-COMMENT ON COLUMN memory._ag_label_edge.version_id IS 'The version of an edge that it shows.';
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA memory TO memsvc_app, memsvc_eraser; -- they number what is stored
+REVOKE ALL ON SEQUENCE memory._label_id_seq FROM memsvc_app, memsvc_eraser; -- it numbers labels
+COMMENT ON COLUMN memory._ag_label_vertex.node_id IS 'The node, passage or conversation that it shows.';
+COMMENT ON COLUMN memory._ag_label_edge.version_id IS
+  'The version of an edge that it shows; of NEXT and PART_OF between passages, the (later) passage.';
 
 -- Deferred: at the end of a transaction every change in it is complete, and is projected once.
 DROP TRIGGER IF EXISTS project ON memsvc.changes;

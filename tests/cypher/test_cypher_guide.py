@@ -16,6 +16,7 @@ from memsvc.db.reader import ask
 from memsvc.graph.history import assert_facts
 from memsvc.graph.operations import Edge, Node
 from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, append
 from tests.cypher.conftest import Asker
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "cypher.md").read_text(encoding="utf-8")
@@ -29,15 +30,16 @@ ANSWERS: list[list[list[Any]]] = [
     [["KNOWS", "Jo knows Kim."], ["LIKES", "Jo likes tea."], ["LIVES_IN", "Jo lived in Braga."],
      ["LIVES_IN", "Jo lives in Porto."]],
     [["tea", 2]],
-    [["Person", 3], ["Place", 2], ["Object", 1]],
+    [["Person", 3], ["Place", 2], ["Passage", 2], ["Object", 1], ["Conversation", 1]],
     [["Jo", 4], ["Kim", 2], ["Ines", 1]],
+    [["Kim", "With a view of the river?"]],
     [["Kim", "tea", "Kim likes tea.", 0.5]],
 ]  # fmt: skip
 MOVED = datetime(2020, 5, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-async def ines(asker: Callable[[str], Awaitable[Asker]], cypher_db: Database) -> Asker:
+async def ines(asker: Callable[[str], Awaitable[Asker]], cypher_db: Database, cypher_settings: Settings) -> Asker:
     """The graph that the guide's questions are asked of."""
     ines = await asker("Ines")
     facts: list[Node | Edge] = [
@@ -56,11 +58,14 @@ async def ines(asker: Callable[[str], Awaitable[Asker]], cypher_db: Database) ->
     assert jo is not None
     knows = Edge(from_node=UUID(self), type="KNOWS", to_node=jo, fact="Ines knows Jo.")
     await assert_facts(cypher_db, ines.owner, [knows], asserted_by="tests")
+    said = [("Jo", "I moved to Porto."), ("Kim", "With a view of the river?")]
+    messages = [MessageIn(conversation="talk", speaker=speaker, text=text) for speaker, text in said]
+    await append(cypher_db, ines.owner, messages, cypher_settings)
     return ines
 
 
-async def test_the_ten_questions_have_their_answers(ines: Asker) -> None:
-    assert len(QUESTIONS) == len(ANSWERS) == 10
+async def test_the_questions_have_their_answers(ines: Asker) -> None:
+    assert len(QUESTIONS) == len(ANSWERS) == 11
     for (question, query), expected in zip(QUESTIONS, ANSWERS, strict=True):
         found = await ines.rows(query)
         assert sorted(found, key=str) == sorted(expected, key=str), question

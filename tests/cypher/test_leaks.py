@@ -353,7 +353,9 @@ def test_what_of_age_each_login_may_call(cypher_admin: psycopg.Connection) -> No
     assert "memsvc_reader" not in callable_by
     assert not callable_by["memsvc_cypher"] & raw
     assert callable_by["memsvc_app"] == callable_by["memsvc_eraser"]
-    assert callable_by["memsvc_app"] <= {"_graphid", "_label_id", "agtype_in", "graphid_out", "agtype_ne", "agtype_eq"}
+    assert callable_by["memsvc_app"] <= {
+        "_graphid", "_label_id", "_extract_label_id", "agtype_in", "graphid_out", "graphid_eq", "agtype_ne", "agtype_eq"
+    }  # fmt: skip
     assert "memsvc_recall" not in callable_by
     assert not cypher_admin.execute(
         "SELECT p.proname FROM pg_proc AS p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def players(
 def differences(admin: psycopg.Connection, settings: Settings, user_id: UUID) -> list[projection.Difference]:
     """What is wrong, and that there is something to be wrong."""
     found = list(projection.compare(admin, settings, user_id))
-    assert [line.kind for line in found] == ["node", "edge"]
+    assert [line.kind for line in found] == ["node", "edge", "passage", "order"]
     return [line for line in found if line.wrong]
 
 
@@ -123,6 +124,33 @@ async def test_a_type_change_takes_the_edges_along(
     ).fetchone()
     assert row == (3,)
     assert differences(cypher_admin, cypher_settings, ines.user_id) == []
+
+
+async def test_many_versions_of_a_relation_are_as_many_edges(
+    cypher_db: Database, cypher_admin: psycopg.Connection, cypher_settings: Settings, ines: Owner
+) -> None:
+    facts: list[Node | Edge] = [
+        Node(type="Person", label="A"),
+        Node(type="Place", label="B"),
+        *(
+            Edge(
+                from_node=0, type="LIVES_IN", to_node=1, fact=f"A lives in B in {year}.",
+                valid_from=datetime(year, 1, 1, tzinfo=UTC), valid_to=datetime(year, 7, 1, tzinfo=UTC),
+            )
+            for year in range(1500, 1800)
+        ),
+    ]  # fmt: skip
+    await assert_facts(cypher_db, ines, facts, asserted_by="tests")
+    numbers = 'SELECT count(*), count(DISTINCT id::text) FROM memory."LIVES_IN" WHERE user_id = %s'
+    assert cypher_admin.execute(numbers, [ines.user_id]).fetchone() == (300, 300)
+    cypher_admin.execute(
+        'UPDATE memory."LIVES_IN" SET id = (SELECT min(id::text)::ag_catalog.graphid FROM memory."LIVES_IN" '
+        "WHERE user_id = %(user)s AND properties::text LIKE '%%in 1500.%%') "
+        "WHERE user_id = %(user)s AND properties::text LIKE '%%in 170_.%%'",
+        {"user": ines.user_id},
+    )
+    found = differences(cypher_admin, cypher_settings, ines.user_id)
+    assert [(line.kind, line.different) for line in found] == [("edge", 11)]
 
 
 async def test_own_types_are_no_labels(

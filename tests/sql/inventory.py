@@ -195,6 +195,8 @@ INNER = {
     "forget_edges",
     "forget_vertices",
     "project_remains",
+    "project_passages",
+    "forget_passages",
     "audit",
     "reschedule",
     "make_model_index",
@@ -332,10 +334,14 @@ WRITING = {
 }
 PROJECTED = {
     "other_label", "labels_of", "moment_shown", "data_shown", "vertices_of", "vertices_wanted", "edges_wanted",
-    "has_projection", "lock_projection", "store_vertices", "store_edges", "project",
+    "has_projection", "lock_projection", "store_vertices", "store_edges", "project", "lock_passages", "passage_shown",
+    "store_passages", "link_passages",
 }  # fmt: skip
 """Who writes the graph, and who erases, keeps what Cypher sees."""
-PROJECTING = PROJECTED | {"project_more_nodes", "project_more_edges", "rebuild_projection", "compare_projection"}
+PROJECTING = PROJECTED | {
+    "project_more_nodes", "project_more_edges", "rebuild_projection", "compare_projection", "rebuild_passages",
+    "compare_passages",
+}  # fmt: skip
 EXECUTE = {
     APP: READING | WRITING | PROJECTING | (set(DEFINERS) - INNER - ANALYSTS),
     READER: READING

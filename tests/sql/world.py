@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
@@ -64,7 +64,7 @@ class Logins:
     @contextmanager
     def enter(self, role: str, token: str = "") -> Iterator[psycopg.Connection]:
         url = login_url(self.admin_url, role, self.settings) if role in PASSWORDS else self.admin_url
-        with psycopg.connect(url) as connection:
+        with closing(psycopg.connect(url)) as connection:  # no ROLLBACK: see memsvc/db/liveness.py
             # The read-only setting of a login is a courtesy that anybody may take off: privileges must do.
             connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE")
             if role not in PASSWORDS:
@@ -72,7 +72,6 @@ class Logins:
             connection.commit()
             connection.execute("SELECT set_config('memsvc.identity', %s, true)", [token])
             yield connection
-            connection.rollback()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,213 @@
+"""Part of ``bench.graph``: two hops by our SQL, AGE and kuzu over the same graphs, and what AGE costs writers.
+
+Each user's graph is written twice, batch by batch in turn: into a database without Cypher and into one with it.
+``projection.write_ratio`` is the time of the batches of facts with it, by the time without. Then all three are asked
+for the nodes at most two hops away along facts that hold now, in their direction, of any type: at most 200, at which
+they may stop. Without that limit all must find the same number. kuzu works in a process of its own, with as many
+threads as the machine has processors, and is asked in two ways: for walks of one or two hops, as AGE is
+(``kuzu.hop2``), and for shortest paths, which visit no node twice (``kuzu.shortest2``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from bench.environments import environment
+from bench.graph_drawn import BATCH, TYPES, Drawn, draw, facts, said, summary
+from bench.harness import REPOSITORY, Bench, Outcome, beside, progress
+from bench.store import new_user
+from memsvc.db.engine import Database
+from memsvc.graph.cypher import ask, cypher_database
+from memsvc.graph.history import write
+from memsvc.graph.operations import Node, Operation, Retract, Thread
+
+KUZU = "kuzu==0.11.3"
+LIMIT, UNLIMITED, WARM_UP, STARTS = 200, 10_000, 20, 60
+BARS = {
+    "memsvc.out2.p95_ms": "<= kuzu.hop2.p95_ms",
+    "projection.write_ratio": "<= 2.5",
+    "age.hop2.mismatches": "= 0",
+    "kuzu.hop2.mismatches": "= 0",
+}
+OURS = text(
+    "SELECT node_id FROM memsvc.neighbourhood(:user_id, CAST(:nodes AS uuid[]), 2, NULL, 'from', NULL, :most, :as_of)"
+)
+HOLDS = "coalesce({0}.valid_to, '9999') > $now"
+CYPHER = (
+    f"MATCH (a:Concept {{id: $id}})-[e]->(b:Concept) WHERE b.id <> $id AND {HOLDS.format('e')} RETURN b.id AS id "
+    "UNION MATCH (a:Concept {id: $id})-[e]->(m:Concept)-[f]->(b:Concept) "
+    f"WHERE b.id <> $id AND {HOLDS.format('e')} AND {HOLDS.format('f')} RETURN b.id AS id"
+)
+KUZU_ASKED = {
+    name: f"MATCH (a:Concept {{id: $id}})-[e:{'|'.join(TYPES)}*{way} 1..2 (r, n | WHERE r.valid_to > $now)]->"
+    f"(b:Concept) WHERE b.id <> $id RETURN {'DISTINCT ' if not way else ''}b.id LIMIT $limit"
+    for name, way in (("hop2", ""), ("shortest2", " SHORTEST"))
+}
+
+
+@dataclass(slots=True)
+class Side:
+    """A database that is written to, and the seconds that its batches of facts took."""
+
+    bench: Bench
+    db: Database
+    graphs: list[Drawn]
+    seconds: float = 0.0
+
+    async def write(self, drawn: Drawn, batch: list[Operation], *, timed: bool = False) -> None:
+        """Write a batch."""
+        start = time.perf_counter()
+        change = await write(self.db, drawn.owner, batch, asserted_by="bench")
+        self.seconds += time.perf_counter() - start if timed else 0
+        drawn.nodes += [result.node_id for result in change.results if result.node_id and not result.edge_id]
+        drawn.edges += [result.edge_id for result in change.results if result.edge_id]
+
+
+async def build(sides: Sequence[Side], users: int, nodes: int, edges: int) -> None:
+    """Write the same graphs into both, batch by batch in turn."""
+    with progress("writing twice", users * edges) as done:
+        for number in range(users):
+            pair = []
+            for side in sides:
+                drawn = draw(await new_user(side.db, f"peer {number}"), 100 + number, nodes, edges)
+                side.graphs.append(drawn)
+                passages = await said(side.db, drawn.owner, side.bench.settings)
+                for begin in range(0, nodes, BATCH):
+                    made = range(begin, min(begin + BATCH, nodes))
+                    await side.write(drawn, [Node(type="Concept", label=f"Node {n}") for n in made])
+                pair.append((side, drawn, passages, random.Random(number)))
+            for place, begin in enumerate(range(0, edges, BATCH)):
+                if number == 0 and begin == 2 * BATCH:
+                    analyse(sides)
+                for side, drawn, passages, lot in pair if place % 2 else reversed(pair):
+                    await side.write(drawn, facts(drawn, passages, begin, lot), timed=True)
+                done(BATCH)
+            for side, drawn, *_ in pair:
+                gone = [drawn.edges[place] for place in sorted(drawn.taken_back)]
+                for begin in range(0, len(gone), BATCH):
+                    await side.write(drawn, [Retract(thread=Thread(edge=edge)) for edge in gone[begin : begin + BATCH]])
+    analyse(sides)
+
+
+def analyse(sides: Sequence[Side]) -> None:
+    """Statistics and the visibility map, as autovacuum keeps them."""
+    for side in sides:
+        with side.bench.admin() as admin:
+            admin.execute("VACUUM (ANALYZE)")
+
+
+async def ours(side: Side, starts: Sequence[tuple[int, int]], most: int) -> tuple[list[int], list[float]]:
+    """How many nodes our SQL finds from each start, and in how many milliseconds."""
+    counts, times = [], []
+    for user, place in starts:
+        drawn = side.graphs[user]
+        asked = {
+            "user_id": drawn.owner.user_id,
+            "nodes": [drawn.nodes[place]],
+            "most": most,
+            "as_of": datetime.now(UTC),
+        }
+        async with side.db.transaction(drawn.owner.user_id) as connection:
+            begin = time.perf_counter()
+            rows = (await connection.execute(OURS, asked)).all()
+            times.append((time.perf_counter() - begin) * 1_000)
+        counts.append(len(rows) - 1)  # but for the start
+    return counts, times
+
+
+async def by_age(side: Side, starts: Sequence[tuple[int, int]], most: int) -> tuple[list[int], list[float]]:
+    """The same of Cypher, through the Python API: transaction, identity and reading of the values too."""
+    counts, times = [], []
+    seconds = 60.0
+    cypher = cypher_database(side.bench.admin_url, side.bench.settings.model_copy(update={"cypher_timeout_ms": 60_000}))
+    try:
+        for user, place in starts:
+            drawn = side.graphs[user]
+            asked = {"id": str(drawn.nodes[place]), "now": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")}
+            begin = time.perf_counter()
+            answer = await ask(cypher, drawn.owner, CYPHER, asked, limit=most, seconds=seconds)
+            times.append((time.perf_counter() - begin) * 1_000)
+            counts.append(len(answer.rows))
+    finally:
+        await cypher.close()
+    return counts, times
+
+
+def by_kuzu(graphs: Sequence[Drawn], starts: Sequence[tuple[int, int]], query: str) -> dict[str, Any]:
+    """The same of kuzu."""
+    size = graphs[0].size
+    edges = [
+        (
+            user * size + start,
+            TYPES[place % len(TYPES)],
+            user * size + end,
+            "2024-01-01" if drawn.ended[place] else None,
+        )
+        for user, drawn in enumerate(graphs)
+        for place, (start, end) in enumerate(drawn.pairs)
+        if place not in drawn.taken_back
+    ]
+    with tempfile.TemporaryDirectory(prefix="memsvc-bench-", dir="/var/tmp") as folder:
+        asked = {
+            "nodes": size * len(graphs), "types": TYPES, "edges": edges, "query": query, "limit": LIMIT,
+            "starts": [user * size + place for user, place in starts], "folder": folder,
+            "now": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), "threads": len(os.sched_getaffinity(0)),
+        }  # fmt: skip
+        questions, answers = Path(folder, "asked.json"), Path(folder, "answers.json")
+        questions.write_text(json.dumps(asked), encoding="utf-8")
+        python = environment("kuzu", [KUZU])
+        command = [str(python), "-W", "ignore", "-P", "-m", "bench.kuzu_side", str(questions), str(answers)]
+        subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(REPOSITORY)})
+        found: dict[str, Any] = json.loads(answers.read_text(encoding="utf-8"))
+        return found
+
+
+async def measure(bench: Bench, outcome: Outcome, users: int, nodes: int, edges: int) -> None:
+    """All figures; needs a server with AGE."""
+    with beside(bench, cypher="on") as projected:
+        sides = [Side(one, one.connect(), []) for one in (bench, projected)]
+        try:
+            await build(sides, users, nodes, edges)
+            without, with_it = sides
+            outcome.figures["projection.write_ratio"] = with_it.seconds / without.seconds
+            lot = random.Random(7)
+            starts = [(user, lot.randrange(nodes)) for user in range(users) for _ in range(STARTS // 2)]
+            starts += [
+                (user, lot.choice(drawn.pairs)[0])
+                for user, drawn in enumerate(without.graphs) for _ in range(STARTS // 2)
+            ]  # fmt: skip
+            lot.shuffle(starts)
+            asked = [*starts[:WARM_UP], *starts]
+            every, _ = await ours(without, starts, UNLIMITED + 1)
+            figures = {
+                "memsvc.out2": await ours(without, asked, LIMIT + 1),
+                "age.hop2": await by_age(with_it, asked, LIMIT),
+            }
+            found = {"age.hop2": (await by_age(with_it, starts, UNLIMITED))[0]}
+            for name, query in KUZU_ASKED.items():
+                answers = by_kuzu(without.graphs, asked, query)
+                figures[f"kuzu.{name}"] = (answers["counts"], answers["ms"])
+                found[f"kuzu.{name}"] = answers["all"][WARM_UP:]
+                outcome.configuration["kuzu"] = answers["version"]
+            for name, (counts, times) in figures.items():
+                summary(outcome, name, times[WARM_UP:])
+                limited = [min(LIMIT, count) for count in every]
+                outcome.figures[f"{name}.mismatches"] = sum(
+                    one != other
+                    for one, other in zip([*counts[WARM_UP:], *found.get(name, every)], [*limited, *every], strict=True)
+                )
+        finally:
+            for side in sides:
+                await side.db.close()
