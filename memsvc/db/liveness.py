@@ -29,20 +29,21 @@ def watch(engine: AsyncEngine) -> None:
 
 
 def close_failed(engine: AsyncEngine) -> None:
-    """Where the server has loaded Apache AGE, end sessions whose transaction has failed instead of rolling them back.
+    """Where the database has Apache AGE, end sessions whose transaction has failed instead of rolling them back.
 
-    AGE 1.8 looks for itself in a catalog in front of every statement, ROLLBACK too, when PostgreSQL has emptied the
-    session's caches (much was created or dropped meanwhile). In a failed transaction that must not be: ROLLBACK fails,
-    the session is of no use any more, and leaves a lock behind, of which sessions die that begin in its place. A
-    session that simply ends needs no ROLLBACK.
+    A session that has loaded AGE 1.8 looks for it in a catalog in front of every statement, ROLLBACK too, once
+    PostgreSQL has emptied the session's caches (much was created or dropped meanwhile). In a failed transaction that
+    must not be: ROLLBACK fails, and the session is of no use any more. New sessions of that server were seen to die
+    afterwards, by a lock that was left behind, it seems. A session that simply ends needs no ROLLBACK. Triggers load AGE
+    at any time, so it counts whether the database has it.
     """
     loaded = False
 
-    @event.listens_for(engine.sync_engine, "first_connect")
+    @event.listens_for(engine.sync_engine, "connect")
     def ask(connection: Any, _record: Any) -> None:
         nonlocal loaded
         cursor = connection.cursor()
-        cursor.execute("SELECT current_setting('age.enable_containment', true) IS NOT NULL")
+        cursor.execute("SELECT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'age')")
         (loaded,) = cursor.fetchone()
         cursor.close()
         connection.rollback()

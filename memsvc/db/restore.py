@@ -42,7 +42,7 @@ LEFT_OUT = re.compile(
       ;\ \d+\ \d+\ (?:COMMENT\ -\ )?SCHEMA\ (?:-\ )?memsvc\b
     | \ TABLE\ DATA\ memsvc\ identity_keys\b
     | \ (?:INDEX\ memsvc|COMMENT\ memsvc\ INDEX)\ locations_(?:geography|cube)\b
-    | \ TRIGGER\ memsvc\ \w+\ (?:project|forget_projected)\b
+    | \ TRIGGER\ memsvc\ \w+\ (?:project|project_passages|forget_projected)\b
     """,
     re.VERBOSE,
 )

@@ -36,7 +36,7 @@ MOMENT = timedelta(microseconds=1)
 MOST_NODES = 500
 """So many locations of an area tell what recall may speak of."""
 BOX_SIDES = 4
-NOTHING_TO_SEARCH_BY = "MS003"
+NOTHING_TO_SEARCH_BY = "MS005"
 """SQLSTATE of ``memsvc.match_locations`` where neither extension is there."""
 FULL_TURN, EDGE = 360.0, 180.0
 

@@ -103,7 +103,7 @@ BEGIN
     ])
     LIMIT p_limit;
   ELSE
-    RAISE EXCEPTION 'neither PostGIS nor cube is here' USING ERRCODE = 'MS003';
+    RAISE EXCEPTION 'neither PostGIS nor cube is here' USING ERRCODE = 'MS005';
   END CASE;
 END
 $$;

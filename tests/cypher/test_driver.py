@@ -23,7 +23,7 @@ from memsvc.graph.history import assert_facts
 from memsvc.graph.operations import Edge, Node
 from memsvc.settings import Settings
 from tests.cypher.conftest import Asker
-from tests.sql.world import READER, login_url
+from tests.sql.world import CYPHER, login_url
 
 DRIVER = "apache-age-python==0.0.7"
 NEEDS = ("antlr4-python3-runtime==4.11.1", "psycopg2-binary==2.9.12")
@@ -72,7 +72,7 @@ async def test_the_published_driver_reads_a_users_graph(
     answers, python = {}, await asyncio.to_thread(environment)
     for who in (ines, bob):
         asked = {
-            "dsn": login_url(cypher_url, READER, cypher_settings),
+            "dsn": login_url(cypher_url, CYPHER, cypher_settings),
             "token": Signer(cypher_settings.secret("identity_secret").encode(), 600).token(who.owner.user_id),
             "statement": f"SELECT * FROM cypher('memory', $$ {query} $$) AS (a agtype, e agtype, p agtype)",
         }

@@ -325,7 +325,7 @@ MISTAKES = _group((APP,), {
 
 # The graph of Cypher, on the full server.
 PROPERTIES = 'properties OPERATOR(ag_catalog.@>) \'{{"name": "{word} a"}}\'::ag_catalog.agtype'
-GRAPH = _group((READER, CYPHER), {
+GRAPH = _group((CYPHER,), {
     "a label's table": 'SELECT * FROM memory."Person"',
     "all labels": "SELECT tableoid::regclass, properties::text FROM memory._ag_label_vertex",
     "all relations": "SELECT tableoid::regclass, properties::text FROM memory._ag_label_edge",
