@@ -34,8 +34,8 @@ def close_failed(engine: AsyncEngine) -> None:
     A session that has loaded AGE 1.8 looks for it in a catalog in front of every statement, ROLLBACK too, once
     PostgreSQL has emptied the session's caches (much was created or dropped meanwhile). In a failed transaction that
     must not be: ROLLBACK fails, and the session is of no use any more. New sessions of that server were seen to die
-    afterwards, by a lock that was left behind, it seems. A session that simply ends needs no ROLLBACK. Triggers load AGE
-    at any time, so it counts whether the database has it.
+    afterwards, by a lock that was left behind, it seems. A session that simply ends needs no ROLLBACK. Triggers load
+    AGE at any time, so it counts whether the database has it.
     """
     loaded = False
 

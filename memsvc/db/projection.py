@@ -146,6 +146,7 @@ def bring_up(connection: psycopg.Connection, settings: Settings, revision: str, 
             remove(connection, drop=not found.lacks)
         return
     scripts = [path.read_text(encoding="utf-8") for path in _scripts()]
+    connection.execute("LOAD 'age'")  # a transaction in which it is loaded cannot be rolled back: liveness.close_failed
     with connection.transaction():  # every time: an update of AGE grants to everybody, and a dump has no roles
         connection.execute(scripts[0].encode(), prepare=False)
     mark = _mark(revision, found.version)

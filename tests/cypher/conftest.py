@@ -87,6 +87,7 @@ async def cypher_db(cypher_url: str, cypher_settings: Settings) -> AsyncIterator
 def cypher_admin(cypher_url: str, cypher_settings: Settings) -> Iterator[psycopg.Connection]:
     """The administrator in that database, in autocommit: sees everything."""
     with psycopg.connect(cypher_url, autocommit=True) as connection:
+        connection.execute("LOAD 'age'")  # else ROLLBACK of a transaction that loads it fails: memsvc/db/liveness.py
         yield connection
 
 

@@ -243,7 +243,6 @@ def test_each_policy_is_needed(table: str, cypher_admin: psycopg.Connection, sce
     names = [table] if not table.startswith("KNOWS") else [table, "Person", "_ag_label_vertex"]
     if table == "_ag_label_edge":
         names.append("_ag_label_vertex")
-    cypher_admin.execute("LOAD 'age'")
     with cypher_admin.transaction(force_rollback=True):
         for name in names:
             cypher_admin.execute(

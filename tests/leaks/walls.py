@@ -98,7 +98,11 @@ CREATE INDEX ON memory."Person" USING gin (properties);
 """
 if SERVER == "full":
     WALLS |= {
-        "vertices are asked for their owner first": Wall(_ONLY_EQUAL.format('"Person"'), WAYS["a plan by node"]),
-        "relations are asked for their owner first": Wall(_ONLY_EQUAL.format('"KNOWS"'), WAYS["a plan by version"]),
-        "the owner is in the index of properties": Wall(_ONE_INDEX, WAYS["a plan by properties by an index"]),
+        "vertices are asked for their owner first": Wall(
+            _ONLY_EQUAL.format('"Person"'), WAYS["a plan by node"], CYPHER
+        ),
+        "relations are asked for their owner first": Wall(
+            _ONLY_EQUAL.format('"KNOWS"'), WAYS["a plan by version"], CYPHER
+        ),
+        "the owner is in the index of properties": Wall(_ONE_INDEX, WAYS["a plan by properties by an index"], CYPHER),
     }
