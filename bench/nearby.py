@@ -6,8 +6,8 @@ eleven has, each through ``memsvc.graph.places.nearby``, as REST and the command
 are of all of them together, end to end on one connection pool.
 
 Both are measured on the full server (``ops/postgres``: Debian, root), or on that of ``MEMSVC_BENCH_DATABASE_URL``;
-``--embedded`` takes the embedded one. What the server lacks is left out. ``earthdistance`` is the way without PostGIS;
-it takes ``cube`` alone (docs/adr/0028-places.md).
+``--embedded`` takes the embedded one. What the server lacks is left out. ``cube`` is the way without PostGIS
+(docs/adr/0028-places.md).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from memsvc.graph.places import area, nearby
 from ops.postgres.server import running as full_server
 
 PLACES, OTHERS, OTHERS_PLACES, CITIES, SEED = 100_000, 20, 5_000, 40, 11
-KEYS: dict[By, str] = {"postgis": "postgis", "cube": "earthdistance"}
-BARS = {f"{key}.p95_ms": "<= 10" for key in KEYS.values()}
+KEYS: tuple[By, ...] = ("postgis", "cube")
+BARS = {f"{by}.p95_ms": "<= 10" for key in KEYS}
 RARE, COMMON = "Event", "Place"
 Point = tuple[float, float]
 FILL = """
@@ -117,7 +117,7 @@ async def measure(bench: Bench, outcome: Outcome, by: By, owners: list[Owner], s
     """Figures of one extension, for the large user and for small ones."""
     seconds = await asyncio.to_thread(index, bench, by)
     if seconds is None:
-        print(f"{KEYS[by]}: the server has no {by}")
+        print(f"{by}: the server has no {by}")
         return
     db = bench.connect()
     try:
@@ -126,13 +126,12 @@ async def measure(bench: Bench, outcome: Outcome, by: By, owners: list[Owner], s
         small = await ask(db, owners[1], starts)
     finally:
         await db.close()
-    key = KEYS[by]
     cuts, small_cuts = statistics.quantiles(took, n=20), statistics.quantiles(small, n=20)
     outcome.figures |= {
-        f"{key}.p50_ms": cuts[9],
-        f"{key}.p95_ms": cuts[18],
-        f"{key}.small.p95_ms": small_cuts[18],
-        f"{key}.index_s": seconds,
+        f"{by}.p50_ms": cuts[9],
+        f"{by}.p95_ms": cuts[18],
+        f"{by}.small.p95_ms": small_cuts[18],
+        f"{by}.index_s": seconds,
     }
 
 
@@ -167,7 +166,7 @@ def main() -> None:
             os.environ[URL_VARIABLE] = stack.enter_context(full_server(Path(folder) / "server")).url()
         bench = stack.enter_context(database())
         asyncio.run(work(bench, outcome, given.places, given.questions))
-        figures_table("What is near", outcome, tuple(KEYS.values()))
+        figures_table("What is near", outcome, KEYS)
         report(outcome, bench)
 
 

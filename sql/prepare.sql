@@ -36,8 +36,8 @@ ALTER ROLE memsvc_app SET search_path = memsvc, public;
 
 -- People at psql and Cypher: read-only by setting and, what counts, by privilege. Operators on AGE's values are found by
 -- search_path; behind everything else, so that they replace nothing. Roles belong to the whole server, so what they are
--- set to is said here alone and the same for databases with Cypher and without: nobody who connects while another
--- database is upgraded may find half of it.
+-- set to is said here (but for AGE's library, in sql/projection/010_access.sql), the same for databases with Cypher and
+-- without: nobody who connects while another database is upgraded may find half of it.
 ALTER ROLE memsvc_reader SET default_transaction_read_only = on;
 ALTER ROLE memsvc_reader SET statement_timeout = '30s';
 ALTER ROLE memsvc_reader SET idle_in_transaction_session_timeout = '60s';
@@ -115,6 +115,6 @@ BEGIN
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO memsvc_owner, memsvc_app, memsvc_eraser', locking);
   END LOOP;
 EXCEPTION WHEN insufficient_privilege THEN
-  RAISE WARNING 'memsvc: cannot hide pg_stat_activity from logins that share a role (needs a superuser)';
+  RAISE WARNING 'memsvc: cannot hide statements and locks from logins that share a role (needs a superuser)';
 END
 $monitoring$;

@@ -1,6 +1,6 @@
 """What fails holds up less: outages use up no try of a job, and a turn that cannot be read stops no other.
 
-Revision: 0034, after 0031.
+Revision: 0033, after 0032.
 """
 
 from __future__ import annotations

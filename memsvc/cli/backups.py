@@ -65,7 +65,7 @@ def restore(
     again: list[ErasedAgain] = []
 
     def repeat(believed: Settings) -> None:
-        if log:
+        if erasures is not None:
             note("what was erased since")
             again.append(_erase_again(admin_url, believed, log))
 
@@ -79,7 +79,7 @@ def restore(
           f"{rows['passages']:,}, nodes {rows['nodes']:,}; revision {done.to_revision}.")  # fmt: skip
     if again:
         print(f"Erased again: {again[0].erased:,}; {again[0].absent:,} were not in it.")
-    else:
+    elif erasures is None:
         print("What was erased since the backup is back: 'memsvc db erase-again' erases it again.")
 
 
@@ -123,13 +123,13 @@ def erase_again(log: Path = Log, as_json: bool = AsJson) -> None:
 
 def _read(log: Path) -> list[Erased]:
     """All of a log, so that a bad line is known before anything is done."""
-    from memsvc.access.erase_again import read_log
+    from memsvc.access.erase_again import HINT, read_log
     from memsvc.errors import BadFileError
 
     try:
         content = sys.stdin.buffer.read() if str(log) == "-" else log.read_bytes()
     except OSError as error:
-        raise BadFileError(f"{log} cannot be read: {error.strerror}.") from error
+        raise BadFileError(f"{log} cannot be read: {error.strerror}.", hint=HINT) from error
     return list(read_log(content.splitlines()))
 
 

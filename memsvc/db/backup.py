@@ -135,7 +135,10 @@ def _reading(admin_url: str) -> Iterator[psycopg.Connection]:
             raise BackupLoginError
         connection.execute("SELECT set_config('statement_timeout', '0', false), "
                            "set_config('idle_in_transaction_session_timeout', '0', false)")  # fmt: skip
-        connection.execute("SELECT pg_advisory_lock_shared(%s)", [ONE_AT_A_TIME])
+        try:
+            connection.execute("SELECT pg_advisory_lock_shared(%s)", [ONE_AT_A_TIME])
+        except psycopg.errors.InsufficientPrivilege as error:  # BYPASSRLS, and no member of memsvc_owner
+            raise BackupLoginError from error
         row = connection.execute(f"SELECT to_regclass('memsvc.schema_version'), {UNFINISHED}").fetchone()
         if row is None or row[0] is None:
             raise DatabaseTooOldError("There is no memsvc in this database.", hint="See MEMSVC_DATABASE_URL.")
@@ -252,7 +255,7 @@ def run_program(command: Sequence[str | Path], admin_url: str, said: Report = la
     if process.returncode:
         told = "\n".join([f"{Path(command[0]).name} failed:", *lines])
         full = any("No space left on device" in line or "Disk quota exceeded" in line for line in lines)
-        raise StorageFullError(told) if full else BackupFailedError(told)
+        raise StorageFullError(told, hint="Free disk space and say it again.") if full else BackupFailedError(told)
 
 
 def read_manifest(folder: Path) -> Manifest:

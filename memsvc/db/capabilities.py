@@ -148,15 +148,20 @@ def _check_durability(connection: psycopg.Connection) -> Iterator[Check]:
 
 
 def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
-    row = connection.execute("SELECT has_table_privilege('public', 'pg_catalog.pg_stat_activity', 'SELECT')").fetchone()
-    if row and row[0]:
-        yield Check(
-            "statements of others",
-            "warning",
-            "people who share memsvc_reader see each other's running statements; a superuser's 'db upgrade' ends it",
-        )
-    else:
-        yield Check("statements of others", "ok", "hidden")
+    row = connection.execute(
+        "SELECT has_table_privilege('public', 'pg_catalog.pg_stat_activity', 'SELECT'), "
+        "has_table_privilege('public', 'pg_catalog.pg_locks', 'SELECT') "
+        "OR has_function_privilege('public', 'pg_catalog.pg_advisory_lock(bigint)', 'EXECUTE')"
+    ).fetchone()
+    statements, locks = row or (False, False)
+    for name, shown, cost in (
+        ("statements of others", statements, "see each other's running statements"),
+        ("locks of others", locks, "see when others' memories are written, and may hold that up"),
+    ):
+        if shown:
+            yield Check(name, "warning", f"people who share memsvc_reader {cost}; a superuser's 'db upgrade' ends it")
+        else:
+            yield Check(name, "ok", "hidden")
 
 
 def _check_zones(connection: psycopg.Connection) -> Check:

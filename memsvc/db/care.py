@@ -139,7 +139,7 @@ def _oldest(connection: psycopg.Connection) -> Check:
     if _value(connection, SEES_SESSIONS):
         session = _value(connection, OLDEST_SESSION)
     elif prepared < LONG_TRANSACTION_S:
-        return Check("oldest transaction", "ok", "not shown to this login: it needs pg_read_all_stats")
+        return Check("oldest transaction", "ok", "not shown to this login: it must be a member of pg_monitor")
     else:
         session = 0.0
     seconds, what = max((session, "a session's"), (prepared, "a prepared one"))

@@ -1,8 +1,8 @@
 """Connections and transactions, each bound to one user or to none.
 
-``Database.transaction(user_id)`` is the only way to the data: it begins, sets the signed identity for this transaction
-alone and checks that the database believed it. Without a user, row security shows no memories at all. Driver errors
-become errors of ``memsvc.errors`` here, and nowhere else.
+``Database.transaction(user_id)`` is the way to the data, and ``memsvc.db.together`` in one round trip: it begins, sets
+the signed identity for this transaction alone, and the database says whether it believes it. Without a user, row
+security shows no memories at all. Driver errors become errors of ``memsvc.errors`` here, and nowhere else.
 """
 
 from __future__ import annotations

@@ -20,7 +20,13 @@ import psycopg
 from psycopg import sql
 
 from memsvc.db.upgrade import ONE_AT_A_TIME
-from memsvc.errors import ContendedError, DatabaseUnavailableError, NotFoundError, StorageFullError
+from memsvc.errors import (
+    ContendedError,
+    DatabaseUnavailableError,
+    InvalidRequestError,
+    NotFoundError,
+    StorageFullError,
+)
 
 PATIENCE = "10min"
 """How long an index waits for transactions that are older than its rebuilding."""
@@ -193,7 +199,12 @@ def _session(admin_url: str, memory: str | None) -> Iterator[psycopg.Connection]
         connection.execute("SELECT pg_advisory_lock(%s)", [ONE_AT_A_TIME])
         connection.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])
         if memory is not None:
-            connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
+            try:
+                connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
+            except psycopg.errors.InvalidParameterValue as error:
+                raise InvalidRequestError(
+                    f"{memory!r} is no size.", field="memory", hint="As PostgreSQL writes it: 512MB or 1GB."
+                ) from error
         connection.execute("SET ROLE memsvc_owner")
         yield connection
 

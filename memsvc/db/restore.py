@@ -253,7 +253,10 @@ def _check_rows(connection: psycopg.Connection, manifest: Manifest) -> None:
     wanted = {**manifest.rows, "identity_keys": 0}
     if wrong := sorted(name for name in wanted if found.get(name) != wanted[name]):
         told = ", ".join(f"{name} {found.get(name)} instead of {wanted[name]}" for name in wrong)
-        raise BackupFailedError(f"Rows differ from the manifest: {told}.")
+        raise BackupFailedError(
+            f"Rows differ from the manifest: {told}.",
+            hint="Nobody was let in. Say 'memsvc restore' again: it begins anew.",
+        )
 
 
 def _keys(program: Path, archive: Path) -> list[dict[str, str | None]]:

