@@ -36,7 +36,7 @@ from ops.postgres.server import running as full_server
 
 PLACES, OTHERS, OTHERS_PLACES, CITIES, SEED = 100_000, 20, 5_000, 40, 11
 KEYS: tuple[By, ...] = ("postgis", "cube")
-BARS = {f"{by}.p95_ms": "<= 10" for key in KEYS}
+BARS = {f"{key}.p95_ms": "<= 10" for key in KEYS}
 RARE, COMMON = "Event", "Place"
 Point = tuple[float, float]
 FILL = """

@@ -2,13 +2,14 @@
 
 A backup, and an archived write-ahead log replayed to a moment, know nothing of what was erased since. The log written
 here is kept elsewhere: one line for each erasure, each erased user and each revoked key, with ids and no text. What the
-older database has of it goes again by the same functions as the first time; what it does not have needs nothing.
+older database has of it goes again by the same functions as the first time. What it does not have,
+because it was written and erased since, leaves no tombstone there: who sends it again has it stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -36,7 +37,10 @@ RECEIPTS = text(
     "WHERE user_id = :user_id AND (state = 'pending' OR greatest(created_at, finished_at) >= :since) "
     "ORDER BY erasure_id"
 )
+IS_HERE = text("SELECT memsvc.user_is_here(:user_id)")
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+BEFORE = timedelta(minutes=15)
+"""A log begins so much earlier than asked: what was erased is told by a time before it was committed."""
 
 
 class Erased(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,8 +72,9 @@ async def log_of_erasures(admin_url: str, db: Database, since: datetime = BEGINN
     Args:
         admin_url: of the database; the login may act as memsvc_owner.
         db: the same database, as the application: each user's receipts are read as that user.
-        since: what was done with before is left out.
+        since: what was done with more than a quarter of an hour before is left out.
     """
+    since -= BEFORE if since > BEGINNING else timedelta()
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("SET LOCAL ROLE memsvc_owner")
         accounts = await (await connection.execute(ACCOUNTS, [since])).fetchall()
@@ -107,7 +112,7 @@ async def erase_again(db: Database, log: Iterable[Erased]) -> ErasedAgain:
         MemsvcError: something could not be erased; what comes behind it in the log was not tried.
     """
     erased = absent = 0
-    for entry in log:
+    for entry in sorted(log, key=lambda entry: entry.kind != "key"):  # keys first: whoever stole one may be waiting
         try:
             await _again(db, entry)
             erased += 1
@@ -123,8 +128,20 @@ async def _again(db: Database, entry: Erased) -> None:
     if whose is None:
         raise BadFileError(f"A line of the log does not say whose {entry.kind} it was.", hint=HINT)
     if entry.kind == "user":
+        await _check_is_here(db, entry.subject)
         await erase_user(db, whose, entry.subject, requested_by="restore")
     elif entry.kind == "key":
         await revoke_key(db, whose, entry.subject)
     else:  # whose it is, is all that erasing asks for
         await erase(db, Owner(whose, "", "UTC", "english"), entry.kind, UUID(entry.subject), requested_by="restore")
+
+
+async def _check_is_here(db: Database, user_id: str) -> None:
+    """Erasing takes an external id, too, and an app may have given the id of one who is gone to somebody else.
+
+    Raises:
+        UserUnknownError: there is no user of this id, or the erasing goes on by itself.
+    """
+    async with db.statement() as connection:
+        if not (await connection.execute(IS_HERE, {"user_id": UUID(user_id)})).scalar_one():
+            raise UserUnknownError

@@ -26,7 +26,8 @@ from sqlalchemy import make_url
 
 import memsvc
 from memsvc.db.programs import find_program, major_version
-from memsvc.db.upgrade import ONE_AT_A_TIME, UNFINISHED, head_revision
+from memsvc.db.turns import take_turn
+from memsvc.db.upgrade import UNFINISHED, head_revision
 from memsvc.errors import (
     AlreadyExistsError,
     BackupFailedError,
@@ -44,6 +45,8 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 ARCHIVE = "memsvc.dump"
 SHOWN_LINES = 15
+QUOTING = re.compile(r"^\s*(?:CONTEXT|DETAIL):")
+"""Lines of an error that show texts of users."""
 """Of what a program of PostgreSQL said before it failed."""
 DUMPED = re.compile(r'dumping contents of table "memsvc\.(\w+)"')
 SEES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
@@ -136,7 +139,7 @@ def _reading(admin_url: str) -> Iterator[psycopg.Connection]:
         connection.execute("SELECT set_config('statement_timeout', '0', false), "
                            "set_config('idle_in_transaction_session_timeout', '0', false)")  # fmt: skip
         try:
-            connection.execute("SELECT pg_advisory_lock_shared(%s)", [ONE_AT_A_TIME])
+            take_turn(connection, shared=True)
         except psycopg.errors.InsufficientPrivilege as error:  # BYPASSRLS, and no member of memsvc_owner
             raise BackupLoginError from error
         row = connection.execute(f"SELECT to_regclass('memsvc.schema_version'), {UNFINISHED}").fetchone()
@@ -159,7 +162,7 @@ def _write(
     connection: psycopg.Connection, admin_url: str, program: Path, draft: Path, report: Report
 ) -> Manifest:  # fmt: skip
     """Fill the folder; all of it is on the disk when this returns."""
-    begun = datetime.now(UTC)
+    begun: datetime = connection.execute("SELECT now()").fetchall()[0][0]  # by the clock that receipts go by
     snapshot = _one(connection, "SELECT pg_export_snapshot()")
     rows = count_rows(connection)
     keys = connection.execute("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL ORDER BY key_id")
@@ -183,7 +186,7 @@ def _write(
         memsvc=memsvc.__version__,
         revision=_one(connection, "SELECT version_num FROM memsvc.schema_version"),
         postgresql=major_version(program),
-        created_at=begun,
+        created_at=begun.astimezone(UTC),
         identity_keys=identity_keys,
         rows=rows,
         bytes=archive.stat().st_size,
@@ -238,8 +241,10 @@ def run_program(command: Sequence[str | Path], admin_url: str, said: Report = la
         BackupFailedError: it failed otherwise; the message has its last lines.
     """
     where = make_url(admin_url)
-    environment: Mapping[str, str] = {**os.environ, "PGPASSWORD": str(where.password or ""), "LC_ALL": "C"}
-    named = where.set(drivername="postgresql")._replace(password=None).render_as_string()
+    password = where.password or where.query.get("password", "")
+    environment: Mapping[str, str] = {**os.environ, "PGPASSWORD": str(password), "LC_ALL": "C"}
+    shown = where.set(drivername="postgresql")._replace(password=None)
+    named = shown.difference_update_query(["password"]).render_as_string()
     lines: list[str] = []
     with subprocess.Popen(  # noqa: S603 - arguments as a list
         [*command, f"--dbname={named}"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -247,7 +252,8 @@ def run_program(command: Sequence[str | Path], admin_url: str, said: Report = la
     ) as process:  # fmt: skip
         try:
             for line in process.stderr or ():
-                lines = [*lines, line.rstrip()[:500]][-SHOWN_LINES:]
+                if not QUOTING.search(line):
+                    lines = [*lines, line.rstrip()[:500]][-SHOWN_LINES:]
                 said(line)
         except BaseException:
             process.kill()

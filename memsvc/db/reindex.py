@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 from psycopg import sql
 
-from memsvc.db.upgrade import ONE_AT_A_TIME
+from memsvc.db.turns import take_turn
 from memsvc.errors import (
     ContendedError,
     DatabaseUnavailableError,
@@ -196,7 +196,7 @@ def _session(admin_url: str, memory: str | None) -> Iterator[psycopg.Connection]
         raise DatabaseUnavailableError(f"The database cannot be reached: {error}".strip()) from error
     with connection:
         connection.execute("SELECT set_config('statement_timeout', '0', false)")
-        connection.execute("SELECT pg_advisory_lock(%s)", [ONE_AT_A_TIME])
+        take_turn(connection)
         connection.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])
         if memory is not None:
             try:

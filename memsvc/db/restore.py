@@ -25,7 +25,8 @@ from memsvc.db import projection
 from memsvc.db.backup import ARCHIVE, Manifest, Report, count_rows, read_manifest, run_program, sees_all, tables
 from memsvc.db.identity import Signer
 from memsvc.db.programs import find_program
-from memsvc.db.upgrade import MINIMUM_VERSION, ONE_AT_A_TIME, UNFINISHED, Upgrade, upgrade
+from memsvc.db.turns import ONE_AT_A_TIME
+from memsvc.db.upgrade import MINIMUM_VERSION, UNFINISHED, Upgrade, upgrade
 from memsvc.errors import (
     BackupFailedError,
     BackupUnusableError,
@@ -290,7 +291,8 @@ def _let_in(connection: psycopg.Connection, keys: list[dict[str, str | None]]) -
         connection.execute("DELETE FROM memsvc.identity_keys")
         for key in keys:
             columns = sql.SQL(", ").join(map(sql.Identifier, key))
-            values = sql.SQL(", ").join(map(sql.Literal, key.values()))
-            connection.execute(sql.SQL("INSERT INTO memsvc.identity_keys ({}) VALUES ({})").format(columns, values))
+            values = sql.SQL(", ").join(sql.Placeholder() * len(key))  # bound: a statement's text can end in a log
+            insert = sql.SQL("INSERT INTO memsvc.identity_keys ({}) VALUES ({})").format(columns, values)
+            connection.execute(insert, list(key.values()))
         connection.execute("SELECT memsvc.audit('database.restore', NULL, NULL, '')")
         connection.execute("DROP TABLE memsvc.unfinished_restore")

@@ -69,10 +69,22 @@ class Together:
             raw = await connection.get_raw_connection()
             driver: psycopg.AsyncConnection[Any] = raw.driver_connection  # type: ignore[assignment]
             cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
-            async with driver.pipeline():
-                bind, token = self._bound
-                await driver.execute(_for_driver(bind).encode(), token)
-                for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
-                    await cursor.execute(_for_driver(statement).encode(), values)
+            try:
+                async with driver.pipeline():
+                    await self._send_all(driver, cursors)
+            except BaseException:
+                # psycopg takes statements that were skipped behind the failed one for prepared, and would use them.
+                await connection.invalidate()
+                raise
             for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):
                 rows.extend(await cursor.fetchall())
+
+    async def _send_all(self, driver: psycopg.AsyncConnection[Any], cursors: list[Any]) -> None:
+        bind, token = self._bound
+        try:
+            await driver.execute(_for_driver(bind).encode(), token)
+            for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
+                await cursor.execute(_for_driver(statement).encode(), values)
+        except BaseException:
+            await driver.close()  # leaving the pipeline would commit what was sent so far
+            raise

@@ -25,12 +25,12 @@ from memsvc.db.files import folder
 from memsvc.db.identity import Signer
 from memsvc.db.objects import apply_objects, object_files, run_script
 from memsvc.db.places import index_places
+from memsvc.db.turns import take_turn
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError, RestoreUnfinishedError
 from memsvc.settings import Settings
 
 T = TypeVar("T")
 
-ONE_AT_A_TIME = 0x6D656D73766300  # "memsvc"
 MINIMUM_VERSION = 180_000
 PATIENCE_S = 180.0
 """How long a step of an upgrade asks for its locks, from when it did not get them first."""
@@ -79,8 +79,7 @@ def upgrade(
     engine = create_engine(make_url(admin_url).set(drivername="postgresql+psycopg"), pool_size=2, max_overflow=0)
     try:
         with engine.connect() as guard:
-            guard.execute(text("SELECT pg_advisory_lock(:key)"), {"key": ONE_AT_A_TIME})
-            guard.commit()
+            take_turn(_driver(guard))
             with engine.connect() as connection:
                 return _upgrade(connection, settings, revision, fill, report)
     except psycopg.OperationalError as error:
@@ -170,12 +169,17 @@ def _as_role(connection: Connection, role: str) -> Iterator[None]:
         connection.commit()
 
 
-def _prepare(connection: Connection, settings: Settings) -> None:
-    run_script(connection, (folder("sql") / "prepare.sql").read_text(encoding="utf-8"))
+def _driver(connection: Connection) -> psycopg.Connection:
     driver = connection.connection.driver_connection
     if not isinstance(driver, psycopg.Connection):
         message = "not a psycopg connection"
         raise TypeError(message)
+    return driver
+
+
+def _prepare(connection: Connection, settings: Settings) -> None:
+    run_script(connection, (folder("sql") / "prepare.sql").read_text(encoding="utf-8"))
+    driver = _driver(connection)
     for role, name in (
         ("memsvc_app", "app_password"),
         ("memsvc_reader", "reader_password"),
@@ -194,10 +198,7 @@ def _prepare(connection: Connection, settings: Settings) -> None:
 def _project(connection: Connection, settings: Settings, report: Callable[[str], None]) -> None:
     """Make, renew or remove Cypher's graph."""
     connection.rollback()
-    driver = connection.connection.driver_connection
-    if not isinstance(driver, psycopg.Connection):
-        message = "not a psycopg connection"
-        raise TypeError(message)
+    driver = _driver(connection)
     driver.autocommit = True
     try:
         _patiently(connection, lambda: projection.bring_up(driver, settings, head_revision(), report))

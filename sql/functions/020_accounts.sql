@@ -154,6 +154,7 @@ BEGIN ATOMIC
     AND k.secret_hash = p_secret_hash
     AND k.revoked_at IS NULL
     AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+    AND to_regclass('memsvc.unfinished_restore') IS NULL -- keys of a backup may have been revoked since
   ORDER BY (u.user_id::text = p_user_ref) DESC
   LIMIT 1;
 END;

@@ -23,7 +23,7 @@ from memsvc.api.bodies import JsonRequest, decode
 from memsvc.api.controllers import recall as recall_controller
 from memsvc.api.problems import MEDIA_TYPE, answer_error
 from memsvc.db.engine import Database
-from memsvc.errors import ConfigurationError, MemsvcError, OverloadedError, StorageFullError
+from memsvc.errors import CapabilityMissingError, ConfigurationError, MemsvcError, OverloadedError, StorageFullError
 from memsvc.settings import Settings
 from memsvc.settings import settings as process_settings
 from tests.api.conftest import client_of, running
@@ -91,7 +91,7 @@ def test_every_error_class_becomes_a_problem_of_its_code_and_status(
     assert answer.content["title"].endswith(".")
     assert ("Retry-After" in answer.headers) == (error.status in {429, 503})
     assert ("WWW-Authenticate" in answer.headers) == (error.status == 401)
-    assert ("row" in answer.content) == (error.status < 500)
+    assert ("row" in answer.content) == (error.status < 500 or error is CapabilityMissingError)
 
 
 def test_details_cannot_replace_what_a_problem_says(any_request: JsonRequest) -> None:

@@ -308,11 +308,11 @@ async def test_events_are_read_page_by_page_and_waited_for(
 ) -> None:
     stored = await connect_http.post("/v1/messages", json={"conversation": "a", "text": "I like oak."})
     change = await person(db, owner, "Ines")
-    first = (await connect_http.get("/v1/events", params={"limit": 1})).json()
+    first = (await connect_http.get("/v1/events", params={"limit": 1, "wait": 10})).json()
     assert [(event["kind"], event["subject_id"]) for event in first["items"]] == [
         ("passages.added", stored.json()["messages"][0]["conversation_id"])
     ]
-    rest = (await connect_http.get("/v1/events", params={"cursor": first["next_cursor"]})).json()
+    rest = (await connect_http.get("/v1/events", params={"cursor": first["next_cursor"], "wait": 10})).json()
     assert [(event["kind"], event["subject_id"]) for event in rest["items"]] == [
         ("graph.changed", str(change.change_id))
     ]

@@ -97,3 +97,26 @@ async def test_a_connection_that_breaks_or_is_given_up_costs_the_next_one_nothin
         await trip.send()
         assert rows[0].who == owner.user_id
     assert time.monotonic() - started < 20
+
+
+async def test_what_was_skipped_behind_a_failure_is_prepared_anew(db: Database, owner: Owner) -> None:
+    """psycopg prepares what it has seen some times, and must not believe that of what the server never read."""
+    for failing in (True, False):
+        for _ in range(8):
+            trip = Together(db, uuid4() if failing else owner.user_id)
+            who = trip.ask(text("SELECT memsvc.current_user_id() AS who, 'skipped' AS name"), NOTHING)
+            if failing:
+                with pytest.raises(UserUnknownError):
+                    await trip.send()
+            else:
+                await trip.send()
+                assert who[0].who == owner.user_id
+
+
+async def test_what_cannot_be_sent_takes_back_what_was(db: Database, owner: Owner, admin: psycopg.Connection) -> None:
+    trip = Together(db, owner.user_id)
+    trip.ask(APPEND, recording(owner))
+    trip.ask(text("SELECT :value AS value"), {"value": object()})
+    with pytest.raises(psycopg.ProgrammingError):
+        await trip.send()
+    assert value(admin, RECORDED, [owner.user_id]) == 0

@@ -154,7 +154,7 @@ async def test_a_job_that_breaks_its_worker_in_a_new_way_ends(
     """What a step raises is its job's failure; this is what nobody foresaw around it."""
     tries = 0
 
-    async def broken(*_: object) -> str:
+    async def broken(*_: object, **__: object) -> str:
         nonlocal tries
         tries += 1
         raise ZeroDivisionError

@@ -1,0 +1,28 @@
+"""Who waits for a turn has no snapshot meanwhile, for which REINDEX CONCURRENTLY would wait."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import psycopg
+
+from memsvc.db.turns import take_turn
+from tests.conftest import Cluster
+
+SEEN = "SELECT state, backend_xmin FROM pg_stat_activity WHERE pid = %s"
+
+
+def test_who_waits_for_a_turn_holds_nobody_up(cluster: Cluster, database_name: str, admin: psycopg.Connection) -> None:
+    url = cluster.admin_url(database_name)
+    with psycopg.connect(url, autocommit=True) as first, psycopg.connect(url) as second:
+        take_turn(first, shared=True)
+        waiter = threading.Thread(target=take_turn, args=[second])
+        waiter.start()
+        for _ in range(5):
+            time.sleep(0.1)
+            assert admin.execute(SEEN, [second.info.backend_pid]).fetchone() == ("idle", None)
+        assert waiter.is_alive()
+        first.close()
+        waiter.join(10)
+        assert not waiter.is_alive()
