@@ -101,16 +101,15 @@ async def test_a_connection_that_breaks_or_is_given_up_costs_the_next_one_nothin
 
 async def test_what_was_skipped_behind_a_failure_is_prepared_anew(db: Database, owner: Owner) -> None:
     """psycopg prepares what it has seen some times, and must not believe that of what the server never read."""
-    for failing in (True, False):
-        for _ in range(8):
-            trip = Together(db, uuid4() if failing else owner.user_id)
-            who = trip.ask(text("SELECT memsvc.current_user_id() AS who, 'skipped' AS name"), NOTHING)
-            if failing:
-                with pytest.raises(UserUnknownError):
-                    await trip.send()
-            else:
+    for user_id in (*[owner.user_id] * 5, uuid4(), *[owner.user_id] * 2):  # prepared when it comes for the sixth time
+        trip = Together(db, user_id)
+        who = trip.ask(text("SELECT memsvc.current_user_id() AS who, 'skipped' AS name"), NOTHING)
+        if user_id == owner.user_id:
+            await trip.send()
+            assert who[0].who == owner.user_id
+        else:
+            with pytest.raises(UserUnknownError):
                 await trip.send()
-                assert who[0].who == owner.user_id
 
 
 async def test_what_cannot_be_sent_takes_back_what_was(db: Database, owner: Owner, admin: psycopg.Connection) -> None:
