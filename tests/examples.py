@@ -1,6 +1,6 @@
 """How many examples property tests try.
 
-CI runs the suite on two servers, and each run draws other examples: half of them in each are all of them in both.
+Each run draws other examples: a half of them in ``make test``, and CI a fifth more on the full server.
 ``MEMSVC_TEST_EXAMPLES=1 make test`` tries all in one run, and 10 ten times as many.
 """
 
