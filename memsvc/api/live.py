@@ -155,6 +155,9 @@ class Hub:
             place: where the client is.
             end: where events ended a moment ago, as ``end_of`` says; the room begins there if nobody is in it.
 
+        A block that ends by ``SlowReaderError`` counts as a client that was dropped, whoever found it slow: ``offer``,
+        since too much waits, or the block itself, since one message was not taken in time.
+
         Raises:
             TooManyConnectionsError: there is no place left.
         """
@@ -172,10 +175,11 @@ class Hub:
             self._task = asyncio.create_task(self._serve(), context=Context())
         try:
             yield subscription
+        except SlowReaderError:
+            observe.LIVE_DROPPED.inc()
+            raise
         finally:
             observe.LIVE_CONNECTIONS.dec()
-            if isinstance(subscription.error, SlowReaderError):
-                observe.LIVE_DROPPED.inc()
             room.subscriptions.discard(subscription)
             if not room.subscriptions and self._rooms.get(user_id) is room:
                 del self._rooms[user_id]
