@@ -87,9 +87,7 @@ BEGIN
     UNION ALL
     SELECT CASE WHEN e.of_messages THEN 'order' ELSE 'edge' END,
       concat_ws(' ', CASE WHEN e.of_messages THEN e.label END, e.version_id),
-      concat_ws(' ', e.label, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id,
-        CASE WHEN count(*) OVER (PARTITION BY e.id::text) > 1 THEN 'another edge has its number' END
-      ), e.properties
+      concat_ws(' ', e.label, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id), e.properties
     FROM edge AS e
   )
   SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
