@@ -1064,6 +1064,22 @@ ALTER FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subj
 
 COMMENT ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) IS 'Records who did what; called by the functions below.';
 
+CREATE FUNCTION memsvc.require_restored() RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  IF to_regclass('memsvc.unfinished_restore') IS NOT NULL THEN
+    RAISE EXCEPTION 'a backup was restored into this database, but not to the end' USING ERRCODE = 'MS006';
+  END IF;
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.require_restored() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.require_restored() IS 'True; an error while a restore into this database is unfinished.';
+
 CREATE TABLE memsvc.api_keys (
     key_id text NOT NULL,
     app_id uuid NOT NULL,
@@ -1182,7 +1198,7 @@ CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_us
      k.messages_per_day
     FROM (memsvc.api_keys k
       LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND (u.erasing_since IS NULL) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
-   WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())) AND (to_regclass('memsvc.unfinished_restore'::text) IS NULL))
+   WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())) AND memsvc.require_restored())
    ORDER BY ((u.user_id)::text = authenticate_key.p_user_ref) DESC
   LIMIT 1;
 END;
@@ -1625,6 +1641,9 @@ CREATE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) 
 DECLARE
   mine users%ROWTYPE;
 BEGIN
+  IF p_by <> 'restore' THEN
+    PERFORM memsvc.require_restored();
+  END IF;
   SELECT * INTO mine FROM users AS u
   WHERE u.app_id = p_app_id AND (u.external_id = p_ref OR u.user_id::text = p_ref)
   ORDER BY (u.user_id::text = p_ref) DESC
@@ -3002,6 +3021,7 @@ DECLARE
   today CONSTANT date := moment::date;
   taken boolean;
 BEGIN
+  PERFORM memsvc.require_restored();
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE memsvc.api_keys AS k
   SET day = today,
@@ -3052,6 +3072,7 @@ DECLARE
   this_minute CONSTANT timestamptz := date_trunc('minute', moment);
   too_many boolean;
 BEGIN
+  PERFORM memsvc.require_restored();
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE memsvc.api_keys AS k
   SET minute = this_minute,
@@ -3071,6 +3092,7 @@ CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash by
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 BEGIN
+  PERFORM memsvc.require_restored();
   INSERT INTO memsvc.api_keys (app_id, key_id, secret_hash, user_id, scopes, label, expires_at)
   VALUES (p_app_id, p_key_id, p_secret_hash, p_user_id, p_scopes, p_label, p_expires_at);
   PERFORM memsvc.audit('key.create', p_app_id, p_user_id, p_key_id);
@@ -3088,6 +3110,7 @@ CREATE FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name tex
 DECLARE
   made uuid;
 BEGIN
+  PERFORM memsvc.require_restored();
   INSERT INTO memsvc.users (app_id, external_id, name, time_zone, language)
   VALUES (p_app_id, p_external_id, p_name, p_time_zone, p_language)
   ON CONFLICT (app_id, external_id) DO NOTHING
@@ -3971,6 +3994,7 @@ CREATE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
 DECLARE
   found uuid;
 BEGIN
+  PERFORM memsvc.require_restored();
   SELECT a.app_id INTO found FROM memsvc.apps AS a WHERE a.name = p_name;
   IF found IS NULL THEN
     INSERT INTO memsvc.apps (name) VALUES (p_name) ON CONFLICT (name) DO NOTHING RETURNING app_id INTO found;
@@ -4812,7 +4836,7 @@ COMMENT ON COLUMN memsvc.apps.created_at IS 'When it was created.';
 CREATE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
-    RETURN (SELECT a.app_id FROM memsvc.apps a WHERE (a.name = find_app.p_name));
+    RETURN (SELECT a.app_id FROM memsvc.apps a WHERE ((a.name = find_app.p_name) AND memsvc.require_restored()));
 
 ALTER FUNCTION memsvc.find_app(p_name text) OWNER TO memsvc_owner;
 
@@ -6948,7 +6972,7 @@ CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, use
              ELSE NULL::integer
          END AS "case"
     FROM memsvc.api_keys k
-   WHERE (k.app_id = keys_of_app.p_app_id)
+   WHERE ((k.app_id = keys_of_app.p_app_id) AND memsvc.require_restored())
    ORDER BY k.created_at, k.key_id;
 END;
 
@@ -7146,6 +7170,7 @@ CREATE FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_mi
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 BEGIN
+  PERFORM memsvc.require_restored();
   UPDATE memsvc.api_keys AS k
   SET requests_per_minute = p_requests_per_minute, messages_per_day = p_messages_per_day
   WHERE k.app_id = p_app_id AND k.key_id = p_key_id AND k.revoked_at IS NULL;
@@ -13133,7 +13158,7 @@ CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_l
      u.language,
      u.created_at
     FROM memsvc.users u
-   WHERE ((u.app_id = users_of_app.p_app_id) AND (u.erasing_since IS NULL) AND ((users_of_app.p_ref IS NULL) OR (u.external_id = users_of_app.p_ref) OR ((u.user_id)::text = users_of_app.p_ref)) AND ((users_of_app.p_after IS NULL) OR (u.user_id > users_of_app.p_after)))
+   WHERE ((u.app_id = users_of_app.p_app_id) AND (u.erasing_since IS NULL) AND memsvc.require_restored() AND ((users_of_app.p_ref IS NULL) OR (u.external_id = users_of_app.p_ref) OR ((u.user_id)::text = users_of_app.p_ref)) AND ((users_of_app.p_after IS NULL) OR (u.user_id > users_of_app.p_after)))
    ORDER BY u.user_id
   LIMIT users_of_app.p_limit;
 END;
@@ -16083,6 +16108,8 @@ GRANT ALL ON FUNCTION memsvc.ask_job(p_user_id uuid, p_kind text, p_subject_id u
 REVOKE ALL ON FUNCTION memsvc.ask_vectors(p_model_id smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.require_restored() FROM PUBLIC;
 
 GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
 

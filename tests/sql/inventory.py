@@ -190,6 +190,7 @@ DEFINERS = {
 }
 # Called by definer functions alone.
 INNER = {
+    "require_restored",
     "graph_labels",
     "project_change",
     "forget_edges",
