@@ -1064,6 +1064,22 @@ ALTER FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subj
 
 COMMENT ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) IS 'Records who did what; called by the functions below.';
 
+CREATE FUNCTION memsvc.require_restored() RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  IF to_regclass('memsvc.unfinished_restore') IS NOT NULL THEN
+    RAISE EXCEPTION 'a backup was restored into this database, but not to the end' USING ERRCODE = 'MS006';
+  END IF;
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.require_restored() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.require_restored() IS 'True; an error while a restore into this database is unfinished.';
+
 CREATE TABLE memsvc.api_keys (
     key_id text NOT NULL,
     app_id uuid NOT NULL,
@@ -1182,7 +1198,7 @@ CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_us
      k.messages_per_day
     FROM (memsvc.api_keys k
       LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND (u.erasing_since IS NULL) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
-   WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())) AND (to_regclass('memsvc.unfinished_restore'::text) IS NULL))
+   WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())) AND memsvc.require_restored())
    ORDER BY ((u.user_id)::text = authenticate_key.p_user_ref) DESC
   LIMIT 1;
 END;
@@ -1625,6 +1641,9 @@ CREATE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) 
 DECLARE
   mine users%ROWTYPE;
 BEGIN
+  IF p_by <> 'restore' THEN
+    PERFORM memsvc.require_restored();
+  END IF;
   SELECT * INTO mine FROM users AS u
   WHERE u.app_id = p_app_id AND (u.external_id = p_ref OR u.user_id::text = p_ref)
   ORDER BY (u.user_id::text = p_ref) DESC
@@ -2659,74 +2678,6 @@ ALTER FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time 
 
 COMMENT ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) IS 'The first moment at which a zone''s clock has reached a time; null: its date never comes.';
 
-CREATE FUNCTION memsvc.compare_passages(p_user_id uuid) RETURNS TABLE(kind text, stored bigint, missing bigint, surplus bigint, different bigint)
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'memsvc', 'pg_temp'
-    AS $$
-BEGIN
-  RETURN QUERY
-  WITH vertex AS MATERIALIZED (
-    SELECT 'Passage' AS label, v.node_id, v.id::text AS number, v.properties FROM memory."Passage" AS v
-    WHERE v.user_id = p_user_id
-    UNION ALL
-    SELECT 'Conversation', v.node_id, v.id::text, v.properties FROM memory."Conversation" AS v
-    WHERE v.user_id = p_user_id
-  ),
-  said AS MATERIALIZED (
-    SELECT p.passage_id, p.source_id,
-      lag(p.passage_id) OVER (PARTITION BY p.source_id, p.session ORDER BY p.ordinal, p.part) AS before,
-      memsvc.passage_shown(p.passage_id, p.role, p.speaker, p.text, p.caption, p.said_at) AS properties
-    FROM passages AS p WHERE p.user_id = p_user_id AND p.kind = 'message'
-  ),
-  wanted AS (
-    SELECT 'passage' AS kind, 'Passage' AS label, s.passage_id AS subject, '' AS place,
-      ag_catalog.agtype_in(textout(s.properties)) AS properties
-    FROM said AS s
-    UNION ALL
-    SELECT DISTINCT ON (s.source_id) 'passage', 'Conversation', s.source_id, '',
-      ag_catalog.agtype_in(textout(jsonb_build_object('id', s.source_id)::text))
-    FROM said AS s
-    UNION ALL
-    SELECT 'order', e.label, s.passage_id, concat_ws(' ', a.number, b.number), ag_catalog.agtype_in('{}')
-    FROM said AS s
-    CROSS JOIN LATERAL (
-      VALUES ('PART_OF', 'Passage', s.passage_id, 'Conversation', s.source_id),
-        ('NEXT', 'Passage', s.before, 'Passage', s.passage_id)
-    ) AS e (label, from_label, from_id, to_label, to_id)
-    LEFT JOIN vertex AS a ON a.label = e.from_label AND a.node_id = e.from_id
-    LEFT JOIN vertex AS b ON b.label = e.to_label AND b.node_id = e.to_id
-    WHERE e.from_id IS NOT NULL
-  ),
-  found AS (
-    SELECT 'passage' AS kind, v.label, v.node_id AS subject, '' AS place, v.properties FROM vertex AS v
-    UNION ALL
-    SELECT 'order', e.label, e.version_id, concat_ws(' ', e.start_id, e.end_id), e.properties
-    FROM (
-      SELECT 'NEXT' AS label, o.* FROM memory."NEXT" AS o WHERE o.user_id = p_user_id
-      UNION ALL
-      SELECT 'PART_OF', o.* FROM memory."PART_OF" AS o
-      WHERE o.user_id = p_user_id
-        AND ag_catalog._extract_label_id(o.start_id) = ag_catalog._label_id('memory', 'Passage')
-    ) AS e
-  )
-  SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
-    count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),
-    count(*) FILTER (
-      WHERE w.place <> f.place OR w.properties OPERATOR(ag_catalog.<>) f.properties
-    )
-  FROM (VALUES ('passage'), ('order')) AS k (kind)
-  LEFT JOIN (
-    wanted AS w FULL JOIN found AS f ON f.kind = w.kind AND f.label = w.label AND f.subject = w.subject
-  ) ON coalesce(w.kind, f.kind) = k.kind
-  GROUP BY k.kind
-  ORDER BY k.kind DESC;
-END
-$$;
-
-ALTER FUNCTION memsvc.compare_passages(p_user_id uuid) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.compare_passages(p_user_id uuid) IS 'What is wrong with the passages of a user in the projection.';
-
 CREATE FUNCTION memsvc.compare_projection(p_user_id uuid) RETURNS TABLE(kind text, stored bigint, missing bigint, surplus bigint, different bigint)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -2734,45 +2685,40 @@ CREATE FUNCTION memsvc.compare_projection(p_user_id uuid) RETURNS TABLE(kind tex
 BEGIN
   RETURN QUERY
   WITH wanted AS (
-    SELECT 'node' AS kind, w.node_id AS subject,
-      concat_ws(' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.gid)) AS place,
-      ag_catalog.agtype_in(textout(w.properties)) AS properties
-    FROM memsvc.vertices_wanted(p_user_id, ARRAY(
-      SELECT n.node_id FROM nodes AS n WHERE n.user_id = p_user_id
-    )) AS w
-    UNION ALL
-    SELECT 'edge', w.version_id, concat_ws(
-        ' ', w.label, ag_catalog._label_id('memory', w.label::name),
-        ag_catalog._graphid(ag_catalog._label_id('memory', w.start_label::name), w.start_gid),
-        ag_catalog._graphid(ag_catalog._label_id('memory', w.end_label::name), w.end_gid)
-      ), ag_catalog.agtype_in(textout(w.properties))
-    FROM memsvc.edges_wanted(p_user_id, ARRAY(
-      SELECT v.version_id FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity'
-    )) AS w
+    SELECT w.kind, w.subject, w.place, ag_catalog.agtype_in(textout(w.properties)) AS properties
+    FROM memsvc.projection_wanted(p_user_id) AS w
   ),
-  found AS (
-    SELECT 'node' AS kind, v.node_id AS subject, concat_ws(' ', c.relname, v.id) AS place, v.properties
+  vertex AS (
+    SELECT v.*, c.relname AS label, c.relname IN ('Passage', 'Conversation') AS of_messages
     FROM memory._ag_label_vertex AS v INNER JOIN pg_class AS c ON c.oid = v.tableoid
-    WHERE v.user_id = p_user_id AND c.relname NOT IN ('Passage', 'Conversation')
-    UNION ALL
-    SELECT 'edge', e.version_id, concat_ws(
-        ' ', c.relname, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id,
-        CASE WHEN count(*) OVER (PARTITION BY e.id::text) > 1 THEN 'another edge has its number' END
-      ), e.properties
+    WHERE v.user_id = p_user_id
+  ),
+  edge AS (
+    SELECT e.*, c.relname AS label,
+      ag_catalog._extract_label_id(e.start_id) = ag_catalog._label_id('memory', 'Passage') AS of_messages
     FROM memory._ag_label_edge AS e INNER JOIN pg_class AS c ON c.oid = e.tableoid
     WHERE e.user_id = p_user_id
-      AND ag_catalog._extract_label_id(e.start_id) <> ag_catalog._label_id('memory', 'Passage')
+  ),
+  found AS (
+    SELECT CASE WHEN v.of_messages THEN 'passage' ELSE 'node' END AS kind, v.node_id::text AS subject,
+      concat_ws(' ', v.label, CASE WHEN NOT v.of_messages THEN v.id END) AS place, v.properties
+    FROM vertex AS v
+    UNION ALL
+    SELECT CASE WHEN e.of_messages THEN 'order' ELSE 'edge' END,
+      concat_ws(' ', CASE WHEN e.of_messages THEN e.label END, e.version_id),
+      concat_ws(' ', e.label, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id), e.properties
+    FROM edge AS e
   )
   SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
     count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),
     count(*) FILTER (
       WHERE w.place <> f.place OR w.properties OPERATOR(ag_catalog.<>) f.properties
     )
-  FROM (VALUES ('node'), ('edge')) AS k (kind)
+  FROM (VALUES (1, 'node'), (2, 'edge'), (3, 'passage'), (4, 'order')) AS k (place, kind)
   LEFT JOIN (wanted AS w FULL JOIN found AS f ON f.kind = w.kind AND f.subject = w.subject)
     ON coalesce(w.kind, f.kind) = k.kind
-  GROUP BY k.kind
-  ORDER BY k.kind DESC;
+  GROUP BY k.place, k.kind
+  ORDER BY k.place;
 END
 $$;
 
@@ -3075,6 +3021,7 @@ DECLARE
   today CONSTANT date := moment::date;
   taken boolean;
 BEGIN
+  PERFORM memsvc.require_restored();
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE memsvc.api_keys AS k
   SET day = today,
@@ -3125,6 +3072,7 @@ DECLARE
   this_minute CONSTANT timestamptz := date_trunc('minute', moment);
   too_many boolean;
 BEGIN
+  PERFORM memsvc.require_restored();
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE memsvc.api_keys AS k
   SET minute = this_minute,
@@ -3144,6 +3092,7 @@ CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash by
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 BEGIN
+  PERFORM memsvc.require_restored();
   INSERT INTO memsvc.api_keys (app_id, key_id, secret_hash, user_id, scopes, label, expires_at)
   VALUES (p_app_id, p_key_id, p_secret_hash, p_user_id, p_scopes, p_label, p_expires_at);
   PERFORM memsvc.audit('key.create', p_app_id, p_user_id, p_key_id);
@@ -3161,6 +3110,7 @@ CREATE FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name tex
 DECLARE
   made uuid;
 BEGIN
+  PERFORM memsvc.require_restored();
   INSERT INTO memsvc.users (app_id, external_id, name, time_zone, language)
   VALUES (p_app_id, p_external_id, p_name, p_time_zone, p_language)
   ON CONFLICT (app_id, external_id) DO NOTHING
@@ -3971,6 +3921,28 @@ ALTER FUNCTION memsvc.embedding_totals() OWNER TO memsvc_recall;
 
 COMMENT ON FUNCTION memsvc.embedding_totals() IS 'How many vectors each model gave, over all users, and in a row without model how many messages there are.';
 
+CREATE FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  passage CONSTANT integer := ag_catalog._label_id('memory', 'Passage');
+  conversation CONSTANT integer := ag_catalog._label_id('memory', 'Conversation');
+BEGIN
+  DELETE FROM memory._ag_label_edge AS d
+  WHERE d.user_id = p_user_id AND (ag_catalog._extract_label_id(d.start_id) = passage) = (p_part = 'messages');
+  DELETE FROM memory._ag_label_vertex AS d
+  WHERE d.user_id = p_user_id
+    AND (ag_catalog._extract_label_id(d.id) IN (passage, conversation)) = (p_part = 'messages');
+END
+$$;
+
+ALTER FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) IS 'Deletes a part of the projection of a user.';
+
 CREATE FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4022,6 +3994,7 @@ CREATE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
 DECLARE
   found uuid;
 BEGIN
+  PERFORM memsvc.require_restored();
   SELECT a.app_id INTO found FROM memsvc.apps AS a WHERE a.name = p_name;
   IF found IS NULL THEN
     INSERT INTO memsvc.apps (name) VALUES (p_name) ON CONFLICT (name) DO NOTHING RETURNING app_id INTO found;
@@ -4584,7 +4557,6 @@ COMMENT ON FUNCTION memsvc.fact_is_from(p_user_id uuid, p_version_id uuid, p_sou
 CREATE TABLE memsvc.edges (
     user_id uuid NOT NULL,
     edge_id uuid DEFAULT uuidv7() NOT NULL,
-    gid bigint NOT NULL,
     from_node uuid NOT NULL,
     type text NOT NULL,
     to_node uuid NOT NULL,
@@ -4604,8 +4576,6 @@ COMMENT ON TABLE memsvc.edges IS 'Identity of a relation between two nodes as th
 COMMENT ON COLUMN memsvc.edges.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.edges.edge_id IS 'Stable for ever.';
-
-COMMENT ON COLUMN memsvc.edges.gid IS 'A small number for graph projections.';
 
 COMMENT ON COLUMN memsvc.edges.from_node IS 'Where it starts.';
 
@@ -4866,7 +4836,7 @@ COMMENT ON COLUMN memsvc.apps.created_at IS 'When it was created.';
 CREATE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
-    RETURN (SELECT a.app_id FROM memsvc.apps a WHERE (a.name = find_app.p_name));
+    RETURN (SELECT a.app_id FROM memsvc.apps a WHERE ((a.name = find_app.p_name) AND memsvc.require_restored()));
 
 ALTER FUNCTION memsvc.find_app(p_name text) OWNER TO memsvc_owner;
 
@@ -5050,7 +5020,7 @@ BEGIN
   IF forgotten IS NULL THEN
     RETURN NULL;
   END IF;
-  PERFORM memsvc.lock_passages(mine, p_alone => false);
+  PERFORM memsvc.lock_projection(mine, 'messages', p_alone => false);
   SELECT array_agg(n.version_id) INTO followers
   FROM memory."Passage" AS v
   CROSS JOIN LATERAL (
@@ -7002,7 +6972,7 @@ CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, use
              ELSE NULL::integer
          END AS "case"
     FROM memsvc.api_keys k
-   WHERE (k.app_id = keys_of_app.p_app_id)
+   WHERE ((k.app_id = keys_of_app.p_app_id) AND memsvc.require_restored())
    ORDER BY k.created_at, k.key_id;
 END;
 
@@ -7200,6 +7170,7 @@ CREATE FUNCTION memsvc.limit_key(p_app_id uuid, p_key_id text, p_requests_per_mi
     SET search_path TO 'memsvc', 'pg_temp'
     AS $$
 BEGIN
+  PERFORM memsvc.require_restored();
   UPDATE memsvc.api_keys AS k
   SET requests_per_minute = p_requests_per_minute, messages_per_day = p_messages_per_day
   WHERE k.app_id = p_app_id AND k.key_id = p_key_id AND k.revoked_at IS NULL;
@@ -7403,35 +7374,26 @@ ALTER FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uu
 
 COMMENT ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) IS 'Locks what an erasure may meet.';
 
-CREATE FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) RETURNS void
+CREATE FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+DECLARE
+  key CONSTANT bigint := hashtextextended(
+    'memsvc projection of ' || CASE p_part WHEN 'messages' THEN 'passages of ' ELSE '' END || p_user_id, 0
+  );
 BEGIN
   IF p_alone THEN
-    PERFORM pg_advisory_xact_lock(hashtextextended('memsvc projection of passages of ' || p_user_id, 0));
+    PERFORM pg_advisory_xact_lock(key);
   ELSE
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc projection of passages of ' || p_user_id, 0));
+    PERFORM pg_advisory_xact_lock_shared(key);
   END IF;
 END
 $$;
 
-ALTER FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) IS 'Lets those who write passages and who makes all anew take turns.';
-
-CREATE FUNCTION memsvc.lock_projection(p_user_id uuid) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc projection of ' || p_user_id, 0));
-END
-$$;
-
-ALTER FUNCTION memsvc.lock_projection(p_user_id uuid) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.lock_projection(p_user_id uuid) IS 'Lets writers of a user project one after the other.';
+COMMENT ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) IS 'Lets those who write a part of a user''s projection, and who makes it anew, take turns.';
 
 CREATE FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) RETURNS void
     LANGUAGE plpgsql
@@ -11056,7 +11018,7 @@ BEGIN
   IF moment < now() - interval '1 minute' THEN
     RETURN NULL;
   END IF;
-  PERFORM memsvc.lock_projection(mine);
+  PERFORM memsvc.lock_projection(mine, 'graph', p_alone => true);
   PERFORM memsvc.project(
     mine,
     ARRAY(
@@ -11089,57 +11051,50 @@ ALTER FUNCTION memsvc.project_change() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.project_change() IS 'Trigger: what a change did to the graph, in the projection.';
 
-CREATE FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) RETURNS uuid
+CREATE FUNCTION memsvc.project_more(p_user_id uuid, p_kind text, p_after uuid, p_limit integer) RETURNS uuid
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
+  after CONSTANT uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
   batch uuid[];
 BEGIN
-  IF memsvc.has_projection() THEN
+  IF NOT memsvc.has_projection() THEN
+    RETURN NULL;
+  END IF;
+  IF p_kind = 'node' THEN
+    batch := ARRAY(
+      SELECT n.node_id FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id > after
+      ORDER BY n.node_id LIMIT p_limit
+    );
+    PERFORM memsvc.store_vertices(p_user_id, batch);
+  ELSIF p_kind = 'edge' THEN
     batch := ARRAY(
       SELECT v.version_id FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.version_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
-        AND v.recorded_to = 'infinity'
+      WHERE v.user_id = p_user_id AND v.version_id > after AND v.recorded_to = 'infinity'
       ORDER BY v.version_id LIMIT p_limit
     );
     PERFORM memsvc.store_edges(p_user_id, batch);
+  ELSE
+    batch := ARRAY(
+      SELECT p.passage_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id > after
+      ORDER BY p.passage_id LIMIT p_limit
+    );
+    IF p_kind = 'passage' THEN
+      PERFORM memsvc.store_passages(p_user_id, batch); -- PART_OF comes with them
+    ELSE
+      PERFORM memsvc.link_passages(p_user_id, batch);
+    END IF;
   END IF;
   RETURN batch[cardinality(batch)];
 END
 $$;
 
-ALTER FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.project_more(p_user_id uuid, p_kind text, p_after uuid, p_limit integer) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) IS 'Stores edges of some versions; the last one.';
-
-CREATE FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) RETURNS bigint
-    LANGUAGE plpgsql
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    AS $$
-DECLARE
-  batch uuid[];
-  last bigint;
-BEGIN
-  IF memsvc.has_projection() THEN
-    SELECT array_agg(b.node_id), max(b.gid) INTO batch, last
-    FROM (
-      SELECT n.node_id, n.gid FROM nodes AS n WHERE n.user_id = p_user_id AND n.gid > coalesce(p_after, -1)
-      ORDER BY n.gid LIMIT p_limit
-    ) AS b;
-    PERFORM memsvc.store_vertices(p_user_id, batch);
-  END IF;
-  RETURN last;
-END
-$$;
-
-ALTER FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) IS 'Stores vertices of some nodes; the last gid.';
+COMMENT ON FUNCTION memsvc.project_more(p_user_id uuid, p_kind text, p_after uuid, p_limit integer) IS 'Stores some rows of a projection; the last id.';
 
 CREATE FUNCTION memsvc.project_passages() RETURNS trigger
     LANGUAGE plpgsql
@@ -11156,7 +11111,7 @@ BEGIN
   IF fresh IS NULL THEN
     RETURN NULL;
   END IF;
-  PERFORM memsvc.lock_passages(mine, p_alone => false);
+  PERFORM memsvc.lock_projection(mine, 'messages', p_alone => false);
   PERFORM memsvc.store_passages(mine, fresh);
   -- Mostly there are none: who places a message by its ordinal may place it before others.
   SELECT array_agg(DISTINCT f.passage_id) INTO followers
@@ -11195,7 +11150,7 @@ BEGIN
     SELECT min(g.user_id::text)::uuid, array_agg(DISTINCT g.node_id) INTO mine, nodes FROM gone AS g;
   END IF;
   IF EXISTS (SELECT FROM users AS u WHERE u.user_id = mine AND u.erasing_since IS NULL) THEN
-    PERFORM memsvc.lock_projection(mine);
+    PERFORM memsvc.lock_projection(mine, 'graph', p_alone => true);
     PERFORM memsvc.project(mine, nodes, '{}', '{}', NULL);
   ELSE
     DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = mine AND d.node_id = ANY (nodes);
@@ -11207,6 +11162,60 @@ $$;
 ALTER FUNCTION memsvc.project_remains() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.project_remains() IS 'Trigger: what is left of nodes whose versions or merges were deleted.';
+
+CREATE FUNCTION memsvc.projection_wanted(p_user_id uuid) RETURNS TABLE(kind text, subject text, place text, properties text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT 'node', w.node_id::text,
+    concat_ws(' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.gid)), w.properties
+  FROM memsvc.vertices_wanted(p_user_id, ARRAY(SELECT n.node_id FROM nodes AS n WHERE n.user_id = p_user_id)) AS w
+  UNION ALL
+  SELECT 'edge', w.version_id::text, concat_ws(
+      ' ', w.label, ag_catalog._label_id('memory', w.label::name),
+      ag_catalog._graphid(ag_catalog._label_id('memory', w.start_label::name), w.start_gid),
+      ag_catalog._graphid(ag_catalog._label_id('memory', w.end_label::name), w.end_gid)
+    ), w.properties
+  FROM memsvc.edges_wanted(p_user_id, ARRAY(
+    SELECT v.version_id FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity'
+  )) AS w;
+
+  -- AGE numbers vertices of messages itself: their edges must lead to whatever numbers those have.
+  RETURN QUERY
+  WITH said AS MATERIALIZED (
+    SELECT p.*, lag(p.passage_id) OVER (PARTITION BY p.source_id, p.session ORDER BY p.ordinal, p.part) AS before
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.kind = 'message'
+  ),
+  vertex AS MATERIALIZED (
+    SELECT v.node_id, v.id::text AS number FROM memory."Passage" AS v WHERE v.user_id = p_user_id
+    UNION ALL
+    SELECT v.node_id, v.id::text FROM memory."Conversation" AS v WHERE v.user_id = p_user_id
+  )
+  SELECT 'passage', s.passage_id::text, 'Passage',
+    memsvc.passage_shown(s.passage_id, s.role, s.speaker, s.text, s.caption, s.said_at)
+  FROM said AS s
+  UNION ALL
+  SELECT DISTINCT 'passage', s.source_id::text, 'Conversation', jsonb_build_object('id', s.source_id)::text
+  FROM said AS s
+  UNION ALL
+  SELECT 'order', concat_ws(' ', e.label, s.passage_id), concat_ws(
+      ' ', e.label, ag_catalog._label_id('memory', e.label::name), a.number, b.number
+    ), '{}'
+  FROM said AS s
+  CROSS JOIN LATERAL (
+    VALUES ('PART_OF', s.passage_id, s.source_id), ('NEXT', s.before, s.passage_id)
+  ) AS e (label, from_id, to_id)
+  LEFT JOIN vertex AS a ON a.node_id = e.from_id
+  LEFT JOIN vertex AS b ON b.node_id = e.to_id
+  WHERE e.from_id IS NOT NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.projection_wanted(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.projection_wanted(p_user_id uuid) IS 'Rows that there should be in the projection of a user.';
 
 CREATE FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) RETURNS void
     LANGUAGE plpgsql
@@ -11357,86 +11366,33 @@ ALTER FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of times
 
 COMMENT ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'A message by chance, the same for the same seed and data.';
 
-CREATE FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer DEFAULT 5000) RETURNS void
+CREATE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer DEFAULT 5000) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
     AS $$
 DECLARE
+  one text;
   last uuid;
-  batch uuid[];
 BEGIN
   IF NOT memsvc.has_projection() THEN
     RETURN;
   END IF;
-  PERFORM memsvc.lock_passages(p_user_id, p_alone => true);
-  DELETE FROM memory."NEXT" AS d WHERE d.user_id = p_user_id;
-  DELETE FROM memory."PART_OF" AS d
-  WHERE d.user_id = p_user_id
-    AND ag_catalog._extract_label_id(d.start_id) = ag_catalog._label_id('memory', 'Passage');
-  DELETE FROM memory."Passage" AS d WHERE d.user_id = p_user_id;
-  DELETE FROM memory."Conversation" AS d WHERE d.user_id = p_user_id;
-  FOR pass IN 1..2 LOOP -- all are there before one is linked with another
-    last := '00000000-0000-0000-0000-000000000000';
+  PERFORM memsvc.lock_projection(p_user_id, p_part, p_alone => true);
+  PERFORM memsvc.empty_projection(p_user_id, p_part);
+  FOREACH one IN ARRAY CASE p_part WHEN 'graph' THEN ARRAY['node', 'edge'] ELSE ARRAY['passage', 'order'] END LOOP
+    last := NULL;
     LOOP
-      batch := ARRAY(
-        SELECT p.passage_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id > last
-        ORDER BY p.passage_id LIMIT p_batch
-      );
-      EXIT WHEN batch = '{}';
-      IF pass = 1 THEN
-        PERFORM memsvc.store_passages(p_user_id, batch);
-      ELSE
-        PERFORM memsvc.link_passages(p_user_id, batch);
-      END IF;
-      last := batch[cardinality(batch)];
+      last := memsvc.project_more(p_user_id, one, last, p_batch);
+      EXIT WHEN last IS NULL;
     END LOOP;
   END LOOP;
   PERFORM memsvc.require_identity(p_user_id);
 END
 $$;
 
-ALTER FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) IS 'Makes the passages of a user in the projection anew.';
-
-CREATE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer DEFAULT 5000) RETURNS void
-    LANGUAGE plpgsql
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    AS $$
-DECLARE
-  node bigint;
-  version uuid;
-BEGIN
-  IF NOT memsvc.has_projection() THEN
-    RETURN;
-  END IF;
-  PERFORM memsvc.lock_projection(p_user_id);
-  DELETE FROM memory._ag_label_edge AS d
-  WHERE d.user_id = p_user_id
-    AND ag_catalog._extract_label_id(d.start_id) <> ag_catalog._label_id('memory', 'Passage');
-  DELETE FROM memory._ag_label_vertex AS d
-  WHERE d.user_id = p_user_id AND ag_catalog._extract_label_id(d.id) NOT IN (
-    ag_catalog._label_id('memory', 'Passage'), ag_catalog._label_id('memory', 'Conversation')
-  );
-  LOOP
-    node := memsvc.project_more_nodes(p_user_id, node, p_batch);
-    EXIT WHEN node IS NULL;
-  END LOOP;
-  LOOP
-    version := memsvc.project_more_edges(p_user_id, version, p_batch);
-    EXIT WHEN version IS NULL;
-  END LOOP;
-  PERFORM memsvc.require_identity(p_user_id);
-END
-$$;
-
-ALTER FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) IS 'Makes the projection of a user anew.';
+COMMENT ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer) IS 'Makes a part of the projection of a user anew.';
 
 CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) RETURNS TABLE(passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamp with time zone, words double precision, words_rank bigint, matched_terms text[], matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision, other_rank bigint, node_id uuid, reach double precision, distance integer)
     LANGUAGE sql STABLE ROWS 150
@@ -13202,7 +13158,7 @@ CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_l
      u.language,
      u.created_at
     FROM memsvc.users u
-   WHERE ((u.app_id = users_of_app.p_app_id) AND (u.erasing_since IS NULL) AND ((users_of_app.p_ref IS NULL) OR (u.external_id = users_of_app.p_ref) OR ((u.user_id)::text = users_of_app.p_ref)) AND ((users_of_app.p_after IS NULL) OR (u.user_id > users_of_app.p_after)))
+   WHERE ((u.app_id = users_of_app.p_app_id) AND (u.erasing_since IS NULL) AND memsvc.require_restored() AND ((users_of_app.p_ref IS NULL) OR (u.external_id = users_of_app.p_ref) OR ((u.user_id)::text = users_of_app.p_ref)) AND ((users_of_app.p_after IS NULL) OR (u.user_id > users_of_app.p_after)))
    ORDER BY u.user_id
   LIMIT users_of_app.p_limit;
 END;
@@ -13845,15 +13801,6 @@ COMMENT ON COLUMN memsvc.daily_activity.facts_closed IS 'Facts of which a versio
 
 ALTER TABLE memsvc.dramatiq_queue ALTER COLUMN "position" ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME memsvc.dramatiq_queue_position_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
-ALTER TABLE memsvc.edges ALTER COLUMN gid ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME memsvc.edges_gid_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -15011,9 +14958,6 @@ ALTER TABLE ONLY memsvc.edges
 ALTER TABLE ONLY memsvc.edges
     ADD CONSTRAINT edges_user_id_from_node_type_to_node_key_key UNIQUE (user_id, from_node, type, to_node, key);
 
-ALTER TABLE ONLY memsvc.edges
-    ADD CONSTRAINT edges_user_id_gid_key UNIQUE (user_id, gid);
-
 ALTER TABLE ONLY memsvc.embedding_models
     ADD CONSTRAINT embedding_models_name_key UNIQUE (name);
 
@@ -16165,6 +16109,8 @@ REVOKE ALL ON FUNCTION memsvc.ask_vectors(p_model_id smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.require_restored() FROM PUBLIC;
+
 GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
 
 GRANT SELECT ON TABLE memsvc.users TO memsvc_app;
@@ -16346,9 +16292,6 @@ GRANT ALL ON FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_af
 
 REVOKE ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp without time zone) TO memsvc_app;
-
-REVOKE ALL ON FUNCTION memsvc.compare_passages(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.compare_passages(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) TO memsvc_app;
@@ -16546,6 +16489,9 @@ GRANT ALL ON FUNCTION memsvc.embedding_progress(p_user_id uuid) TO memsvc_recall
 
 REVOKE ALL ON FUNCTION memsvc.embedding_totals() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.embedding_totals() TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) TO memsvc_app;
@@ -16869,13 +16815,9 @@ GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box 
 
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) TO memsvc_eraser;
-
-REVOKE ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid) TO memsvc_eraser;
+REVOKE ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
 
@@ -17220,15 +17162,15 @@ GRANT ALL ON FUNCTION memsvc.project(p_user_id uuid, p_nodes uuid[], p_closed uu
 
 REVOKE ALL ON FUNCTION memsvc.project_change() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.project_more_edges(p_user_id uuid, p_after uuid, p_limit integer) TO memsvc_app;
-
-REVOKE ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.project_more_nodes(p_user_id uuid, p_after bigint, p_limit integer) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.project_more(p_user_id uuid, p_kind text, p_after uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.project_more(p_user_id uuid, p_kind text, p_after uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.project_passages() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.project_remains() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.projection_wanted(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.projection_wanted(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.propose_type(p_user_id uuid, p_kind text, p_type jsonb, p_actor text) TO memsvc_app;
@@ -17238,11 +17180,8 @@ GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_o
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.rebuild_passages(p_user_id uuid, p_batch integer) TO memsvc_app;
-
-REVOKE ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_batch integer) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_app;

@@ -57,7 +57,7 @@ LEFT_OUT = {
     "dramatiq_queue": "messages on their way to a worker",
 }
 LEFT_OUT_COLUMNS = {
-    **dict.fromkeys([("nodes", "gid"), ("edges", "gid")], "a small number of one database"),
+    ("nodes", "gid"): "a small number of one database",
     ("nodes", "lockable"): "always true",
     ("node_versions", "label_form"): "computed from the label",
     **dict.fromkeys([("node_types", "own_user_id"), ("edge_types", "own_user_id")], "the owner again"),

@@ -177,11 +177,11 @@ class _Loading:
                 self._refuse(kind, key, found, why)
         await self.connection.execute(text("SELECT memsvc.fold_statistics(:user_id)"), {"user_id": self.user_id})
         await self._execute("load_jobs")
-        for kind in ("project_nodes", "project_edges"):
+        for kind in ("node", "edge"):
             after = None
             while True:
                 await self._bind()
-                after = (await self._execute(kind, after=after, limit=PROJECTED_ROWS)).scalar_one()
+                after = (await self._execute("project_more", kind=kind, after=after, limit=PROJECTED_ROWS)).scalar_one()
                 if after is None:
                     break
         return counts

@@ -185,7 +185,8 @@ async def add_user(
         if made is not None:
             await db.bind(connection, made)
             await connection.execute(query("seed_self"), {"user_id": made, "name": valid, "aliases": names})
-            await connection.execute(query("project_nodes"), {"user_id": made, "after": None, "limit": 1})
+            shown = {"user_id": made, "kind": "node", "after": None, "limit": 1}
+            await connection.execute(query("project_more"), shown)
             if once is not None:
                 await once.keep(connection, made, msgspec.json.encode({"user_id": made}).decode())
     if made is not None:

@@ -33,6 +33,7 @@ from memsvc.errors import (
     DatabaseUnavailableError,
     MemsvcError,
     OverloadedError,
+    RestoreUnfinishedError,
     StorageFullError,
     UserUnknownError,
 )
@@ -102,8 +103,9 @@ MEANINGS: tuple[tuple[tuple[type[Exception], ...], Callable[[], MemsvcError]], .
 STATES: Mapping[str | None, Callable[[], MemsvcError]] = {
     "MS003": lambda: UserUnknownError("This user does not exist any more."),
     "MS004": unbelieved,
+    "MS006": RestoreUnfinishedError,
 }
-"""What ``memsvc.act_for`` refuses."""
+"""What ``memsvc.act_for`` refuses, and ``memsvc.require_restored``."""
 
 
 def plain_error(error: Exception) -> MemsvcError | None:

@@ -213,9 +213,9 @@ def rebuild(
     """
     users = [user_id] if user_id else _users(connection)
     for place, user in enumerate(users, 1):
-        for function in ("rebuild_projection", "rebuild_passages"):
+        for part in ("graph", "messages"):
             with _as_user(connection, settings, user):
-                connection.execute(sql.SQL("SELECT memsvc.{}(%s)").format(sql.Identifier(function)), [user])
+                connection.execute("SELECT memsvc.rebuild_projection(%s, %s)", [user, part])
         if place % 100 == 0:
             report(f"Cypher's graph: {place} of {len(users)} users")
 
@@ -224,11 +224,8 @@ def compare(connection: psycopg.Connection, settings: Settings, user_id: UUID | 
     """Four rows for each user, one of each kind: how what is stored differs from what it should be."""
     for user in [user_id] if user_id else _users(connection):
         with _as_user(connection, settings, user):
-            rows = connection.execute(
-                "SELECT kind, stored, missing, surplus, different FROM memsvc.compare_projection(%(user)s) "
-                "UNION ALL SELECT kind, stored, missing, surplus, different FROM memsvc.compare_passages(%(user)s)",
-                {"user": user},
-            ).fetchall()
+            query = "SELECT kind, stored, missing, surplus, different FROM memsvc.compare_projection(%s)"
+            rows = connection.execute(query, [user]).fetchall()
         yield from (Difference(user, *row) for row in rows)
 
 

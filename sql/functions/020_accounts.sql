@@ -10,6 +10,23 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.audit(text, uuid, uuid, text) IS 'Records who did what; called by the functions below.';
 
+-- True, but an error while what is in the database was not restored to the end (memsvc/db/restore.py): what would be
+-- made is dropped where the restore begins anew, and what would be told may have been erased or revoked since. The
+-- functions by which the restore itself erases and revokes again do not ask: revoke_key, and those of erasing, but
+-- begin_user_erasure when anybody else calls it.
+CREATE OR REPLACE FUNCTION memsvc.require_restored() RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF to_regclass('memsvc.unfinished_restore') IS NOT NULL THEN
+    RAISE EXCEPTION 'a backup was restored into this database, but not to the end' USING ERRCODE = 'MS006';
+  END IF;
+  RETURN true;
+END
+$$;
+COMMENT ON FUNCTION memsvc.require_restored() IS 'True; an error while a restore into this database is unfinished.';
+
 -- The app with this name, made on first use.
 CREATE OR REPLACE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
 LANGUAGE plpgsql SECURITY DEFINER
@@ -18,6 +35,7 @@ AS $$
 DECLARE
   found uuid;
 BEGIN
+  PERFORM memsvc.require_restored();
   SELECT a.app_id INTO found FROM memsvc.apps AS a WHERE a.name = p_name;
   IF found IS NULL THEN
     INSERT INTO memsvc.apps (name) VALUES (p_name) ON CONFLICT (name) DO NOTHING RETURNING app_id INTO found;
@@ -35,7 +53,7 @@ COMMENT ON FUNCTION memsvc.ensure_app(text) IS 'The id of the app with this name
 CREATE OR REPLACE FUNCTION memsvc.find_app(p_name text) RETURNS uuid
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
-RETURN (SELECT a.app_id FROM memsvc.apps AS a WHERE a.name = p_name);
+RETURN (SELECT a.app_id FROM memsvc.apps AS a WHERE a.name = p_name AND memsvc.require_restored());
 COMMENT ON FUNCTION memsvc.find_app(text) IS 'The id of the app with this name, or null.';
 
 -- A new user, with the schedules that everybody has; null where the app has one with this external id already.
@@ -48,6 +66,7 @@ AS $$
 DECLARE
   made uuid;
 BEGIN
+  PERFORM memsvc.require_restored();
   INSERT INTO memsvc.users (app_id, external_id, name, time_zone, language)
   VALUES (p_app_id, p_external_id, p_name, p_time_zone, p_language)
   ON CONFLICT (app_id, external_id) DO NOTHING
@@ -70,7 +89,7 @@ SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   SELECT u.user_id, u.external_id, u.name, u.time_zone, u.language, u.created_at
   FROM memsvc.users AS u
-  WHERE u.app_id = p_app_id AND u.erasing_since IS NULL
+  WHERE u.app_id = p_app_id AND u.erasing_since IS NULL AND memsvc.require_restored()
     AND (p_ref IS NULL OR u.external_id = p_ref OR u.user_id::text = p_ref)
     AND (p_after IS NULL OR u.user_id > p_after)
   ORDER BY u.user_id
@@ -87,6 +106,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 AS $$
 BEGIN
+  PERFORM memsvc.require_restored();
   INSERT INTO memsvc.api_keys (app_id, key_id, secret_hash, user_id, scopes, label, expires_at)
   VALUES (p_app_id, p_key_id, p_secret_hash, p_user_id, p_scopes, p_label, p_expires_at);
   PERFORM memsvc.audit('key.create', p_app_id, p_user_id, p_key_id);
@@ -109,7 +129,7 @@ BEGIN ATOMIC
         THEN CASE WHEN k.day = (clock_timestamp() AT TIME ZONE 'UTC')::date THEN k.messages ELSE 0 END
     END
   FROM memsvc.api_keys AS k
-  WHERE k.app_id = p_app_id
+  WHERE k.app_id = p_app_id AND memsvc.require_restored()
   ORDER BY k.created_at, k.key_id;
 END;
 COMMENT ON FUNCTION memsvc.keys_of_app(uuid) IS 'Keys of one app, without their hashes.';
@@ -154,7 +174,7 @@ BEGIN ATOMIC
     AND k.secret_hash = p_secret_hash
     AND k.revoked_at IS NULL
     AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
-    AND to_regclass('memsvc.unfinished_restore') IS NULL -- keys of a backup may have been revoked since
+    AND memsvc.require_restored() -- keys of a backup may have been revoked since
   ORDER BY (u.user_id::text = p_user_ref) DESC
   LIMIT 1;
 END;

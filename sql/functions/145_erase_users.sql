@@ -98,6 +98,9 @@ AS $$
 DECLARE
   mine users%ROWTYPE;
 BEGIN
+  IF p_by <> 'restore' THEN
+    PERFORM memsvc.require_restored();
+  END IF;
   SELECT * INTO mine FROM users AS u
   WHERE u.app_id = p_app_id AND (u.external_id = p_ref OR u.user_id::text = p_ref)
   ORDER BY (u.user_id::text = p_ref) DESC

@@ -9,6 +9,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 AS $$
 BEGIN
+  PERFORM memsvc.require_restored();
   UPDATE memsvc.api_keys AS k
   SET requests_per_minute = p_requests_per_minute, messages_per_day = p_messages_per_day
   WHERE k.app_id = p_app_id AND k.key_id = p_key_id AND k.revoked_at IS NULL;
@@ -31,6 +32,7 @@ DECLARE
   this_minute CONSTANT timestamptz := date_trunc('minute', moment);
   too_many boolean;
 BEGIN
+  PERFORM memsvc.require_restored();
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE memsvc.api_keys AS k
   SET minute = this_minute,
@@ -53,6 +55,7 @@ DECLARE
   today CONSTANT date := moment::date;
   taken boolean;
 BEGIN
+  PERFORM memsvc.require_restored();
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE memsvc.api_keys AS k
   SET day = today,

@@ -1,7 +1,8 @@
 -- What Cypher sees of a user's graph: one vertex for each node that stands for itself, one edge for each open version
--- of an edge between the vertices that its ends are. (203 adds messages.) These functions say what there should be, from tables of ours
--- alone; 201 brings Apache AGE's tables to it, where there is AGE. Nothing here depends on the present moment: what is
--- true at which time stands in the properties, and a row changes only when somebody changes the graph.
+-- of an edge between the vertices that its ends are. (202 adds messages.) These functions say what there should be,
+-- from tables of ours alone; 201 brings Apache AGE's tables to it, where there is AGE. Nothing here depends on the
+-- present moment: what is true at which time stands in the properties, and a row changes only when somebody changes the
+-- graph.
 
 -- The graph has one label for each type of the core, and one for what is of no such type. A user's own types are no
 -- labels: their names would be seen by everybody. They show as the type that they refine, or as this.
@@ -22,7 +23,7 @@ BEGIN ATOMIC
   SELECT k.kind, memsvc.other_label(k.kind) FROM (VALUES ('node'), ('edge')) AS k (kind)
   UNION ALL
   SELECT p.kind, p.label
-  FROM (VALUES ('node', 'Passage'), ('node', 'Conversation'), ('edge', 'NEXT')) AS p (kind, label) -- 203
+  FROM (VALUES ('node', 'Passage'), ('node', 'Conversation'), ('edge', 'NEXT')) AS p (kind, label) -- 202
   ORDER BY 1, 2;
 END;
 COMMENT ON FUNCTION memsvc.graph_labels() IS 'Labels of the graph that Cypher sees.';

@@ -14,15 +14,26 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.has_projection() IS 'Whether this database has a graph for Cypher.';
 
-CREATE OR REPLACE FUNCTION memsvc.lock_projection(p_user_id uuid) RETURNS void
+-- A user's projection has two parts, each with a lock of its own: graph (what shows nodes and edges) and messages
+-- (202). With one for both, who appends messages and then writes facts would wait for who waits for them.
+CREATE OR REPLACE FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  key CONSTANT bigint := hashtextextended(
+    'memsvc projection of ' || CASE p_part WHEN 'messages' THEN 'passages of ' ELSE '' END || p_user_id, 0
+  );
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc projection of ' || p_user_id, 0));
+  IF p_alone THEN
+    PERFORM pg_advisory_xact_lock(key);
+  ELSE
+    PERFORM pg_advisory_xact_lock_shared(key);
+  END IF;
 END
 $$;
-COMMENT ON FUNCTION memsvc.lock_projection(uuid) IS 'Lets writers of a user project one after the other.';
+COMMENT ON FUNCTION memsvc.lock_projection(uuid, text, boolean) IS
+  'Lets those who write a part of a user''s projection, and who makes it anew, take turns.';
 
 -- Stores the vertices of these nodes that are not there yet. AGE makes a vertex's id of its label's number and ours,
 -- so nothing has to be looked up.
@@ -160,7 +171,7 @@ BEGIN
   IF moment < now() - interval '1 minute' THEN
     RETURN NULL;
   END IF;
-  PERFORM memsvc.lock_projection(mine);
+  PERFORM memsvc.lock_projection(mine, 'graph', p_alone => true);
   PERFORM memsvc.project(
     mine,
     ARRAY(
@@ -236,7 +247,7 @@ BEGIN
     SELECT min(g.user_id::text)::uuid, array_agg(DISTINCT g.node_id) INTO mine, nodes FROM gone AS g;
   END IF;
   IF EXISTS (SELECT FROM users AS u WHERE u.user_id = mine AND u.erasing_since IS NULL) THEN
-    PERFORM memsvc.lock_projection(mine);
+    PERFORM memsvc.lock_projection(mine, 'graph', p_alone => true);
     PERFORM memsvc.project(mine, nodes, '{}', '{}', NULL);
   ELSE
     DELETE FROM memory._ag_label_vertex AS d WHERE d.user_id = mine AND d.node_id = ANY (nodes);

@@ -121,15 +121,14 @@ GRANT EXECUTE ON FUNCTION
 memsvc.other_label(text), memsvc.labels_of(uuid, text), memsvc.moment_shown(timestamptz), memsvc.data_shown(jsonb),
 memsvc.vertices_of(uuid, uuid[]),
 memsvc.vertices_wanted(uuid, uuid[]), memsvc.edges_wanted(uuid, uuid[]), memsvc.has_projection(),
-memsvc.lock_projection(uuid), memsvc.store_vertices(uuid, uuid[]), memsvc.store_edges(uuid, uuid[]),
-memsvc.project(uuid, uuid[], uuid[], uuid[], timestamptz), memsvc.lock_passages(uuid, boolean),
+memsvc.lock_projection(uuid, text, boolean), memsvc.store_vertices(uuid, uuid[]), memsvc.store_edges(uuid, uuid[]),
+memsvc.project(uuid, uuid[], uuid[], uuid[], timestamptz),
 memsvc.passage_shown(uuid, text, text, text, text, timestamptz), memsvc.store_passages(uuid, uuid[]),
 memsvc.link_passages(uuid, uuid[])
 TO memsvc_app, memsvc_eraser;
 GRANT EXECUTE ON FUNCTION
-memsvc.project_more_nodes(uuid, bigint, integer), memsvc.project_more_edges(uuid, uuid, integer),
-memsvc.rebuild_projection(uuid, integer), memsvc.compare_projection(uuid), memsvc.rebuild_passages(uuid, integer),
-memsvc.compare_passages(uuid)
+memsvc.project_more(uuid, text, uuid, integer), memsvc.empty_projection(uuid, text),
+memsvc.rebuild_projection(uuid, text, integer), memsvc.projection_wanted(uuid), memsvc.compare_projection(uuid)
 TO memsvc_app;
 DO $numbers$
 BEGIN -- together with the functions that need it: of a graph that an older version made, until it is made anew

@@ -15,13 +15,9 @@ FROM self AS s CROSS JOIN unnest(CAST(:aliases AS text [])) WITH ORDINALITY AS a
 WHERE memsvc.normal_form(a.alias) <> ''
 ORDER BY memsvc.normal_form(a.alias), a.place;
 
--- name: project_nodes
--- Shows nodes that no change made to Cypher, where there is Cypher; the last one's gid, null behind all.
-SELECT memsvc.project_more_nodes(:user_id, CAST(:after AS bigint), :limit);
-
--- name: project_edges
--- The same of edges; the last one's version.
-SELECT memsvc.project_more_edges(:user_id, CAST(:after AS uuid), :limit);
+-- name: project_more
+-- Shows nodes or edges that no change made to Cypher, where there is Cypher; the last one's id, null behind all.
+SELECT memsvc.project_more(:user_id, :kind, CAST(:after AS uuid), :limit);
 
 -- name: own_node
 -- The user's own node and what it is called now.

@@ -144,7 +144,7 @@ STATEMENTS = {
     "a label": "SELECT ag_catalog.create_vlabel('memory', 'Mine')",
     "a prepared Cypher": "SELECT ag_catalog.age_prepare_cypher('memory', 'MATCH (n) RETURN n')",
     "projecting functions": "SELECT * FROM memsvc.vertices_of('{bob}', ARRAY['{node}']::uuid[])",
-    "rebuilding": "SELECT memsvc.rebuild_projection('{bob}', 10)",
+    "rebuilding": "SELECT memsvc.rebuild_projection('{bob}', 'graph')",
     "comparing": "SELECT * FROM memsvc.compare_projection('{bob}')",
     "statistics of columns": "SELECT most_common_vals::text FROM pg_catalog.pg_stats WHERE schemaname = 'memory'",
     "statistics raw": "SELECT stavalues1::text FROM pg_catalog.pg_statistic",

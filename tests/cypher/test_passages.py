@@ -115,6 +115,12 @@ async def test_verify_finds_what_lacks_and_rebuild_mends_it(
     )
     found = wrong(cypher_admin, cypher_settings, ines)
     assert [(line.kind, line.missing, line.different) for line in found] == [("passage", 0, 3), ("order", 2, 0)]
+    cypher_admin.execute('UPDATE memory."PART_OF" SET end_id = start_id WHERE user_id = %s', [ines.owner.user_id])
+    cypher_admin.execute('UPDATE memory."Conversation" SET node_id = uuidv7() WHERE user_id = %s', [ines.owner.user_id])
+    found = wrong(cypher_admin, cypher_settings, ines)
+    assert [(line.kind, line.missing, line.surplus, line.different) for line in found] == [
+        ("passage", 1, 1, 3), ("order", 2, 0, 3),
+    ]  # fmt: skip
     projection.rebuild(cypher_admin, cypher_settings, ines.owner.user_id)
     assert wrong(cypher_admin, cypher_settings, ines) == []
     assert await ines.rows(FOLLOWS) == [["a", "b"], ["b", "c"]]

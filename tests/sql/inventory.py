@@ -190,6 +190,7 @@ DEFINERS = {
 }
 # Called by definer functions alone.
 INNER = {
+    "require_restored",
     "graph_labels",
     "project_change",
     "forget_edges",
@@ -334,13 +335,12 @@ WRITING = {
 }
 PROJECTED = {
     "other_label", "labels_of", "moment_shown", "data_shown", "vertices_of", "vertices_wanted", "edges_wanted",
-    "has_projection", "lock_projection", "store_vertices", "store_edges", "project", "lock_passages", "passage_shown",
-    "store_passages", "link_passages",
+    "has_projection", "lock_projection", "store_vertices", "store_edges", "project", "passage_shown", "store_passages",
+    "link_passages",
 }  # fmt: skip
 """Who writes the graph, and who erases, keeps what Cypher sees."""
 PROJECTING = PROJECTED | {
-    "project_more_nodes", "project_more_edges", "rebuild_projection", "compare_projection", "rebuild_passages",
-    "compare_passages",
+    "project_more", "empty_projection", "rebuild_projection", "projection_wanted", "compare_projection",
 }  # fmt: skip
 EXECUTE = {
     APP: READING | WRITING | PROJECTING | (set(DEFINERS) - INNER - ANALYSTS),

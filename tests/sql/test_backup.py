@@ -19,13 +19,14 @@ import psycopg
 import pytest
 from psycopg import sql
 from pydantic import SecretStr
-from sqlalchemy import make_url
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import DBAPIError
 
 from memsvc.access.erase import erase, erasure, erasures
 from memsvc.access.erase_again import Erased, ErasedAgain, erase_again, log_of_erasures, read_log
 from memsvc.access.erase_users import erase_user
-from memsvc.access.keys import authenticate, create_key, revoke_key
-from memsvc.access.users import Owner, add_user, app_id, find_user
+from memsvc.access.keys import Limits, authenticate, create_key, limit_key, list_keys, revoke_key
+from memsvc.access.users import Owner, add_user, app_id, find_app, find_user, list_users
 from memsvc.db.backup import ARCHIVE, MANIFEST, Manifest, backup, count_rows
 from memsvc.db.engine import Database, role_url
 from memsvc.db.reindex import reindex
@@ -298,9 +299,35 @@ async def test_a_restore_that_was_cut_off_lets_nobody_in_and_begins_anew(
         app.execute("SELECT set_config('memsvc.identity', %s, false)", [drill.world.token(drill.world.ada)])
         assert one(app, sql.SQL("SELECT memsvc.current_user_id()")) is None
         assert one(app, sql.SQL("SELECT count(*) FROM memsvc.passages")) == 0
+    await _accounts_are_closed(drill, target, settings)
     await asyncio.to_thread(lambda: restore(target, settings, found))
     assert is_current(target)
     await _what_was_erased_since_is_back_and_can_be_erased_by_itself(drill, target, settings)
+
+
+async def _accounts_are_closed(drill: Drill, target: str, settings: Settings) -> None:
+    """Neither keys nor tokens of administrators, which need no identity, make anything or learn of anybody."""
+    with psycopg.connect(drill.url) as connection:
+        app = one(connection, sql.SQL("SELECT app_id FROM memsvc.apps WHERE name = 'drills'"))
+    async with database(target, settings) as db:
+        for attempt in (
+            authenticate(db, drill.secret_key, None),
+            app_id(db, "drills"),
+            find_app(db, "drills"),
+            add_user(db, app, name="Mallory", external_id="Mallory"),
+            find_user(db, app, "Ada"),
+            list_users(db, app, limit=9),
+            erase_user(db, app, "Ada", requested_by="api"),  # would come back with the restore that begins anew
+            create_key(db, app),
+            list_keys(db, app),
+            limit_key(db, app, drill.secret_key, Limits(requests_per_minute=1)),
+        ):
+            with pytest.raises(RestoreUnfinishedError):
+                await attempt
+        async with db.statement() as connection:
+            for count in ("count_request(:key)", "count_messages(:key, 1)"):
+                with pytest.raises(DBAPIError, match="not to the end"):
+                    await connection.execute(text(f"SELECT memsvc.{count}"), {"key": drill.secret_key})
 
 
 async def _what_was_erased_since_is_back_and_can_be_erased_by_itself(

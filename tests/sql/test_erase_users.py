@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,7 +16,6 @@ from memsvc.access.erase_users import erase_user, go_on_erasing, preview_user, u
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, User, add_user, app_id, find_user, list_users
 from memsvc.db.engine import Database, role_url
-from memsvc.db.schema_dump import pg_dump_program
 from memsvc.db.upgrade import upgrade
 from memsvc.errors import AlreadyExistsError, MemsvcError, NotFoundError, UserUnknownError
 from memsvc.graph.history import write
@@ -28,6 +26,7 @@ from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.migration.samples import OTHER, USER, Rows, all_rows, insert_samples
 from tests.sql.conftest import Scratch
+from tests.sql.traces import dump
 from tests.sql.world import APP, Logins, World, append_rows, message, value
 
 SETTINGS = Settings.model_validate({"data_dir": "/nowhere"})
@@ -178,10 +177,6 @@ async def test_no_byte_of_an_erased_user_is_found(place: tuple[Database, str]) -
     app = await app_id(db)
     marked, peaceful = await marked_user(db, app, MARK), await marked_user(db, app, PEACE)
 
-    def dump() -> str:
-        done = subprocess.run([pg_dump_program(), "--inserts", url], capture_output=True, text=True, check=True)
-        return done.stdout.lower()
-
     with psycopg.connect(url, autocommit=True) as admin:
         admin.execute(
             "INSERT INTO memsvc.dramatiq_queue (message_id, user_id, state, message) "
@@ -190,10 +185,10 @@ async def test_no_byte_of_an_erased_user_is_found(place: tuple[Database, str]) -
         )
         admin.execute("ANALYZE")
         before = rows_of(all_rows(admin), peaceful.user_id)
-        assert dump().count(MARK) > 200
+        assert dump(url).count(MARK) > 200
         receipt = await erase_user(db, app, marked.external_id, requested_by="test")
         assert receipt.verified
-        left = dump()
+        left = dump(url)
         assert MARK not in left
         assert left.count(PEACE) > 200
         assert str(marked.user_id) in left, "the audit log says that there was somebody"

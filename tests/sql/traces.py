@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import psycopg
 from psycopg import sql
 
-from memsvc.db.schema_dump import pg_dump_program
+from memsvc.db.programs import find_program
+from memsvc.settings import Settings
 
 MARKED = re.compile(r"quark\w+")
 TABLES = """
@@ -32,10 +33,16 @@ def words_in_tables(admin: psycopg.Connection) -> dict[str, set[str]]:
     return found
 
 
+def dump(admin_url: str, *options: str) -> str:
+    """What pg_dump writes of a database, in lower case."""
+    program = find_program("pg_dump", Settings.model_validate({"database_url": admin_url}), 18)
+    command = [str(program), *options, f"--dbname={admin_url}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.lower()
+
+
 def words_in_dump(admin_url: str) -> set[str]:
     """The same of everything that pg_dump writes."""
-    done = subprocess.run([pg_dump_program(), f"--dbname={admin_url}"], check=True, capture_output=True, text=True)
-    return set(MARKED.findall(done.stdout.lower()))
+    return set(MARKED.findall(dump(admin_url)))
 
 
 def traces(admin: psycopg.Connection, admin_url: str, words: Iterable[str]) -> dict[str, set[str]]:

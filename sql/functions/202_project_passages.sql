@@ -3,22 +3,8 @@
 -- leads past them. Both edges carry the passage's id as their version: that of NEXT, the later one's.
 --
 -- Statement by statement, by triggers that stand only where AGE does (sql/projection/030_passages.sql). Writers of one
--- conversation take turns at its source (040), so whoever looks for the neighbours of what was just written sees them;
--- making all anew keeps everybody away with a lock of its own.
-
-CREATE OR REPLACE FUNCTION memsvc.lock_passages(p_user_id uuid, p_alone boolean) RETURNS void
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  IF p_alone THEN
-    PERFORM pg_advisory_xact_lock(hashtextextended('memsvc projection of passages of ' || p_user_id, 0));
-  ELSE
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc projection of passages of ' || p_user_id, 0));
-  END IF;
-END
-$$;
-COMMENT ON FUNCTION memsvc.lock_passages(uuid, boolean) IS 'Lets those who write passages and who makes all anew take turns.';
+-- conversation take turns at its source (040), so whoever looks for the neighbours of what was just written sees them:
+-- they share the part's lock (201), which making all anew takes alone.
 
 -- Properties of a passage's vertex, a JSON object. Nothing in it ever changes; long texts are cut as long data are.
 CREATE OR REPLACE FUNCTION memsvc.passage_shown(
@@ -121,7 +107,7 @@ BEGIN
   IF fresh IS NULL THEN
     RETURN NULL;
   END IF;
-  PERFORM memsvc.lock_passages(mine, p_alone => false);
+  PERFORM memsvc.lock_projection(mine, 'messages', p_alone => false);
   PERFORM memsvc.store_passages(mine, fresh);
   -- Mostly there are none: who places a message by its ordinal may place it before others.
   SELECT array_agg(DISTINCT f.passage_id) INTO followers
@@ -159,7 +145,7 @@ BEGIN
   IF forgotten IS NULL THEN
     RETURN NULL;
   END IF;
-  PERFORM memsvc.lock_passages(mine, p_alone => false);
+  PERFORM memsvc.lock_projection(mine, 'messages', p_alone => false);
   SELECT array_agg(n.version_id) INTO followers
   FROM memory."Passage" AS v
   CROSS JOIN LATERAL (
