@@ -53,10 +53,10 @@ def _rungs(index: Setting, searches: Iterable[Setting]) -> Sequence[Rung]:
 
 EF_SEARCH = (40, 80, 120, 160, 240, 320, 480, 640, 800, 1000)
 """pgvector's default to its most."""
-EF = (15, 30, 60, 100, 150, 250, 400)
-"""From LanceDB's default for ten rows."""
 SCANS: Sequence[Setting] = [{"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": ef} for ef in EF_SEARCH]
 """Iterative, so that rows of other users in the same index leave nobody short."""
+REFINED = (2, 3, 5, 8, 12, 20, 30)
+"""So many times the rows that are asked for are compared by whole vectors; 1.5 times these are LanceDB's default ef."""
 
 LADDERS: Mapping[str, Sequence[Sequence[Rung]]] = {
     "langgraph": (
@@ -64,11 +64,12 @@ LADDERS: Mapping[str, Sequence[Sequence[Rung]]] = {
         _rungs({"kind": "hnsw", "vector_type": "halfvec", "m": 24, "ef_construction": 200}, SCANS),
     ),
     "lancedb": (
-        *(_rungs({}, [{"ef": ef, "refine_factor": factor} for ef in EF]) for factor in (2, 5, 10)),
-        _rungs({"index_type": "IVF_HNSW_FLAT"}, [{"ef": ef} for ef in EF]),
+        _rungs({}, [{"refine_factor": factor} for factor in REFINED]),
+        _rungs({}, [{"refine_factor": 3, "ef": ef} for ef in (45, 70, 100, 150, 250, 400)]),
+        _rungs({"index_type": "IVF_SQ"}, [{"refine_factor": 3, "nprobes": probes} for probes in (20, 40, 80, 160)]),
         [Rung({"bypass_vector_index": 1})],
     ),
-}  # fmt: skip
+}
 """For each program its ladders, each from the least work to the most; the last of LanceDB's compares all vectors."""
 
 
