@@ -34,7 +34,10 @@ class Store:
             arrow.field("text", arrow.string()),
             arrow.field("vector", arrow.list_(arrow.float32(), dimensions)),
         ]
-        self._table = lancedb.connect(folder).create_table("memories", schema=arrow.schema(fields))
+        self._database = lancedb.connect(folder)
+        self._table = self._database.create_table("memories", schema=arrow.schema(fields))
+        self._tables = {"{}": self._table}
+        self._tuned: tuple[Any, dict[str, Any]] = (self._table, {})
         self._reranker = importlib.import_module("lancedb.rerankers").RRFReranker()
 
     def load(self, rows: str, vectors: str) -> int:
@@ -52,19 +55,37 @@ class Store:
 
     def ready(self) -> None:
         """Build the indexes and merge what was added in parts."""
-        self._table.create_scalar_index("user", index_type="BITMAP")
-        self._table.create_fts_index("text", language="English", stem=True, remove_stop_words=True)
-        if self._table.count_rows() >= EXACT_BELOW:
-            self._table.create_index(metric="cosine", index_type="IVF_HNSW_SQ", vector_column_name="vector")
-        self._table.optimize()
+        self._build(self._table, {"index_type": "IVF_HNSW_SQ"} if self._table.count_rows() >= EXACT_BELOW else None)
 
-    def search(self, user: str, query: str, vector: list[float], limit: int, mode: str) -> list[str]:
+    def _build(self, table: Any, index: dict[str, Any] | None) -> None:
+        table.create_scalar_index("user", index_type="BITMAP")
+        table.create_fts_index("text", language="English", stem=True, remove_stop_words=True)
+        if index is not None:
+            table.create_index(metric="cosine", vector_column_name="vector", **index)
+        table.optimize()
+
+    def tune(self, search: dict[str, Any], index: dict[str, Any]) -> None:
+        """Later tuned searches go to a table with this index, and call these methods of LanceDB's queries."""
+        name = json.dumps(index, sort_keys=True)
+        if name not in self._tables:
+            self._tables[name] = table = self._database.create_table(
+                f"tuned_{len(self._tables)}", data=self._table.to_arrow()
+            )
+            self._build(table, index)
+        self._tuned = self._tables[name], search
+
+    def search(
+        self, user: str, query: str, vector: list[float], limit: int, mode: str, *, tuned: bool = False
+    ) -> list[str]:
         """Ids, best first; by both, or by vectors alone."""
+        table, settings = self._tuned if tuned else (self._table, {})
         mine = "user = '" + user.replace("'", "''") + "'"
         if mode == "hybrid":
-            search = self._table.search(query_type="hybrid").vector(vector).text(query).rerank(self._reranker)
+            search = table.search(query_type="hybrid").vector(vector).text(query).rerank(self._reranker)
         else:
-            search = self._table.search(vector, query_type="vector", vector_column_name="vector")
+            search = table.search(vector, query_type="vector", vector_column_name="vector")
+        for name, value in settings.items():
+            search = search.bypass_vector_index() if name == "bypass_vector_index" else getattr(search, name)(value)
         search = search.distance_type("cosine").where(mine, prefilter=True).limit(limit).select(["id"])
         return [row["id"] for row in search.to_list()]
 

@@ -3,7 +3,8 @@
 Not a part of memsvc: ``bench.peers`` runs this module with an environment that has langgraph-checkpoint-postgres. A
 user is a namespace. Texts go in by the store's own ``batch``; its embedding function looks up the vectors that are
 given, so nothing is embedded here. The vector index is built behind the load, as for a bulk load, with the definition
-that the store's ``setup`` gave it.
+that the store's ``setup`` gave it. Another index stands in a second store, which has a schema of its own and gets
+a copy of the rows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from bench.side_loop import serve
 
 BATCH = 500
 INDEX = "store_vectors_embedding_idx"
+USUAL = "public"
+"""The schema of the store with the default index."""
+MEMORY = "SET maintenance_work_mem = '1GB'"
 
 
 class Store:
@@ -25,19 +29,32 @@ class Store:
 
     def __init__(self, conninfo: str, dimensions: int) -> None:
         """Connect and let it make its tables."""
-        psycopg: Any = importlib.import_module("psycopg")
-        rows: Any = importlib.import_module("psycopg.rows")
-        postgres: Any = importlib.import_module("langgraph.store.postgres")
+        self._psycopg: Any = importlib.import_module("psycopg")
+        self._rows: Any = importlib.import_module("psycopg.rows")
+        self._postgres: Any = importlib.import_module("langgraph.store.postgres")
         base: Any = importlib.import_module("langgraph.store.base")
         self._put = base.PutOp
+        self._conninfo = conninfo
         self._dimensions = dimensions
         self._vectors: dict[str, list[float]] = {}
-        self._connection = psycopg.connect(conninfo, autocommit=True, prepare_threshold=0, row_factory=rows.dict_row)
-        self._store = postgres.PostgresStore(
-            self._connection, index={"dims": dimensions, "embed": self._embed, "fields": ["text"]}
-        )
+        self._connection = self._connect(USUAL, {})
+        self._store = self._on(self._connection, {})
         self._store.setup()
         self._index: str | None = None
+        self._schemas = {"{}": USUAL}
+        self._tuned: Any = None
+
+    def _connect(self, schema: str, settings: dict[str, Any]) -> Any:
+        """A connection as the store makes them itself, to a schema, with settings of the server."""
+        chosen = {"search_path": ",".join(dict.fromkeys((schema, USUAL)))} | settings
+        return self._psycopg.connect(
+            self._conninfo, autocommit=True, prepare_threshold=0, row_factory=self._rows.dict_row,
+            options=" ".join(f"-c {name}={value}" for name, value in chosen.items()),
+        )  # fmt: skip
+
+    def _on(self, connection: Any, index: dict[str, Any]) -> Any:
+        given = {"dims": self._dimensions, "embed": self._embed, "fields": ["text"]}
+        return self._postgres.PostgresStore(connection, index=given | ({"ann_index_config": index} if index else {}))
 
     def _embed(self, texts: list[str]) -> list[list[float]]:
         return [self._vectors[text] for text in texts]
@@ -45,9 +62,7 @@ class Store:
     def load(self, rows: str, vectors: str) -> int:
         """Store rows (lines of JSON) with their vectors (float32 after one another); how many."""
         if self._index is None:
-            found = self._connection.execute("SELECT pg_get_indexdef(to_regclass(%s)) AS made", [INDEX]).fetchone()
-            self._index = found["made"] or ""
-            self._connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
+            self._index = self._without_index(self._connection)
         read = [json.loads(line) for line in Path(rows).read_text(encoding="utf-8").splitlines()]
         values = array.array("f")
         values.frombytes(Path(vectors).read_bytes())
@@ -62,19 +77,56 @@ class Store:
         self._vectors = {}
         return len(read)
 
-    def ready(self) -> None:
-        """Build the index that was dropped, and let the planner know the tables."""
-        if self._index:
-            self._connection.execute("SET maintenance_work_mem = '1GB'")
-            self._connection.execute(self._index)
-        self._connection.execute("VACUUM (ANALYZE) store")
-        self._connection.execute("VACUUM (ANALYZE) store_vectors")
+    def _without_index(self, connection: Any) -> str:
+        """Drop the vector index of a schema; its definition."""
+        found = connection.execute("SELECT pg_get_indexdef(to_regclass(%s)) AS made", [INDEX]).fetchone()
+        connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
+        return str(found["made"] or "")
 
-    def search(self, user: str, query: str, vector: list[float], limit: int, mode: str) -> list[str]:
+    def _with_index(self, connection: Any, definition: str) -> None:
+        """Build the index that was dropped, and let the planner know the tables."""
+        if definition:
+            connection.execute(MEMORY)
+            connection.execute(definition)
+        connection.execute("VACUUM (ANALYZE) store")
+        connection.execute("VACUUM (ANALYZE) store_vectors")
+
+    def ready(self) -> None:
+        """Build the index."""
+        self._with_index(self._connection, self._index or "")
+
+    def tune(self, search: dict[str, Any], index: dict[str, Any]) -> None:
+        """Later tuned searches go to a store with this index, over a connection with these settings of pgvector."""
+        name = json.dumps(index, sort_keys=True)
+        if name not in self._schemas:
+            self._schemas[name] = self._copied(f"tuned_{len(self._schemas)}", index)
+        if self._tuned is not None:
+            self._tuned.conn.close()
+        self._tuned = self._on(self._connect(self._schemas[name], search), index)
+
+    def _copied(self, schema: str, index: dict[str, Any]) -> str:
+        """Make a store with another index in a new schema, with a copy of all rows; the schema."""
+        self._connection.execute(f"CREATE SCHEMA {schema}")
+        with self._connect(schema, {}) as connection:
+            self._on(connection, index).setup()
+            definition = self._without_index(connection)
+            for table in ("store", "store_vectors"):
+                columns = connection.execute(
+                    "SELECT string_agg(attname, ', ' ORDER BY attnum) AS names FROM pg_attribute "
+                    "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped", [table],
+                ).fetchone()["names"]  # fmt: skip
+                connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {USUAL}.{table}")
+            self._with_index(connection, definition)
+        return schema
+
+    def search(
+        self, user: str, query: str, vector: list[float], limit: int, mode: str, *, tuned: bool = False
+    ) -> list[str]:
         """Ids, best first; it knows no other way than by vectors."""
         del mode
         self._vectors = {query: vector}
-        return [item.key for item in self._store.search(("users", user), query=query, limit=limit)]
+        store = self._tuned if tuned else self._store
+        return [item.key for item in store.search(("users", user), query=query, limit=limit)]
 
 
 if __name__ == "__main__":

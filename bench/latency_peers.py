@@ -1,16 +1,27 @@
 """memsvc and other programs, asked in turn with the same questions: speed, rows that come, exactness of the nearest.
 
-One store each holds the passages of one big user and of twenty small ones, with the same vectors. Timed is the call of
-each program's own API on the client, the query's vector given: for memsvc ``memsvc.recall.search.recall``, transaction
-and identity too; for LanceDB its hybrid search; for LangGraph the search of its store. ``recall_at_10`` is the share of
-the exact ten nearest (by cosine) that a search by vectors alone finds; ``least_rows`` the fewest rows that came.
+One store each holds the passages of one big user and of twenty small ones, with the same vectors. ``recall_at_10`` is
+the share of the exact ten nearest (by cosine) that a search by vectors alone finds; ``least_rows`` the fewest rows that
+came. Each other program is there twice: by its defaults, and as ``<program>_matched``, set so that it finds as many of
+the nearest as memsvc (``bench.matched``).
+
+Timed is the call of each program's own API in the process where it is called, the query's vector given:
+
+- memsvc: ``memsvc.recall.search.recall``. That holds the transaction, the proof of who asks, times and names in the
+  question, and the answer with its reasons; no HTTP.
+- LanceDB: a hybrid search until its rows are there, in its own process.
+- LangGraph: ``search`` of its store on an open connection, outside a transaction; its embedding function looks the
+  vector up.
+
+What benches say to the peers' processes is not timed. In a turn each program has a question of its own, so that none
+finds warm what another one, or its own twin, has just read.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,12 +29,13 @@ import numpy as np
 
 from bench.corpus_vectors import question_tokens
 from bench.harness import Bench, Outcome, progress
+from bench.matched import LADDERS, Rung, Tried, choose, climb
 from bench.metrics import percentile
 from bench.peers import PEERS, Row, hand_over, passages, read_vector, running
-from bench.variants import VARIANTS
+from bench.variants import VARIANTS, Variant
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import QueryVector
-from memsvc.recall.options import DEFAULT, Weights
+from memsvc.recall.options import Filters
 from memsvc.recall.search import recall
 
 if TYPE_CHECKING:
@@ -32,8 +44,11 @@ if TYPE_CHECKING:
     from bench.corpus_users import Person
     from bench.environments import Side
 
-QUESTIONS, WARM_UP, SMALL_QUESTIONS, LIMIT, PART = 200, 40, 3, 10, 20_000
-NEAREST = VARIANTS["vector"].weights
+QUESTIONS, UNTIMED, WARM_UP, SMALL_QUESTIONS, LIMIT, PART = 200, 100, 40, 3, 10, 20_000
+"""Questions that are timed, that peers are set by, beforehand, of each small user; rows wanted, handed over at once."""
+DEFAULT, NEAREST = VARIANTS["default"], VARIANTS["vector"]
+OURS: Mapping[str, Variant] = {"memsvc": DEFAULT, "memsvc_words_vector": VARIANTS["fused"], "memsvc_vector": NEAREST}
+"""memsvc as it is; by no more than the peers have: words and vectors (LanceDB), vectors (LangGraph); messages alone."""
 Asked = tuple[str, str]
 """A question and its vector in pgvector's form."""
 
@@ -58,27 +73,30 @@ class Given:
         return self._found, None
 
 
-def memsvc_program(db: Database, bench: Bench, model: str, usual: Weights = DEFAULT) -> Program:
+def memsvc_program(db: Database, bench: Bench, model: str, usual: Variant) -> Program:
     """Memsvc as its callers have it: transaction, identity and everything behind the statement too."""
 
     async def ask(person: Person, asked: Asked, *, nearest: bool = False) -> tuple[list[str], float]:
         question, vector = asked
-        given, weights = Given(model, question, vector), NEAREST if nearest else usual
+        given, way = Given(model, question, vector), NEAREST if nearest else usual
         start = time.perf_counter()
-        found = await recall(db, person.owner, question, bench.settings, embedder=given, limit=LIMIT, weights=weights)
+        found = await recall(
+            db, person.owner, question, bench.settings, embedder=given, limit=LIMIT, weights=way.weights,
+            form=way.form, filters=Filters(facts=way.facts),
+        )  # fmt: skip
         return [str(one.passage_id) for one in found.memories], (time.perf_counter() - start) * 1_000
 
     return ask
 
 
-def peer_program(one: Side, mode: str) -> Program:
-    """A peer; the milliseconds are those of its own call in its own process."""
+def peer_program(one: Side, mode: str, *, tuned: bool = False) -> Program:
+    """A peer, by its defaults or as it was set last; the milliseconds are those of its own call in its own process."""
 
     async def ask(person: Person, asked: Asked, *, nearest: bool = False) -> tuple[list[str], float]:
         question, vector = asked
         found = one.ask(
             "search", user=str(person.owner.user_id), query=question, vector=read_vector(vector), limit=LIMIT,
-            mode="vector" if nearest else mode,
+            mode="vector" if nearest else mode, tuned=tuned,
         )  # fmt: skip
         return found["ids"], found["ms"]
 
@@ -131,47 +149,77 @@ class Found:
 
     times: list[float] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
-    kept: list[float] = field(default_factory=list)
 
     def figures(self) -> dict[str, float]:
         """Its figures."""
-        values: dict[str, float] = {
+        return {
             "p50_ms": percentile(self.times, 0.5),
             "p95_ms": percentile(self.times, 0.95),
             "least_rows": min(self.rows),
             "answers_short": sum(count < LIMIT for count in self.rows),
         }
-        return values | ({"recall_at_10": sum(self.kept) / len(self.kept)} if self.kept else {})
 
 
-async def in_turn(
-    programs: Mapping[str, Program],
-    questions: Sequence[tuple[Person, Asked]],
-    nearest: Callable[[Asked], set[str]] | None,
-) -> dict[str, Found]:
-    """Ask every program each question, one after another; the first questions once more beforehand, untimed.
+async def in_turn(programs: Mapping[str, Program], questions: Sequence[tuple[Person, Asked]]) -> dict[str, Found]:
+    """Ask every program each question, in each turn another one; the first turns once more beforehand, untimed.
 
     Args:
         programs: by name.
         questions: with whose they are.
-        nearest: gives the exact ten nearest; None: they are not counted.
     """
     found = {name: Found() for name in programs}
-    warm = min(WARM_UP, len(questions))
-    with progress("asking in turn", len(questions)) as done:
-        for number, (person, asked) in enumerate([*questions[:warm], *questions]):
-            for name, ask in programs.items():
-                ids, milliseconds = await ask(person, asked)
-                if number >= warm:
-                    found[name].times.append(milliseconds)
-                    found[name].rows.append(len(ids))
-            if nearest and number >= warm:
-                wanted = nearest(asked)
-                for name, ask in programs.items():
-                    ids, _ = await ask(person, asked, nearest=True)
-                    found[name].kept.append(len(wanted & set(ids)) / LIMIT)
+    warm, apart = min(WARM_UP, len(questions)), len(questions) // len(programs)
+    with progress("asking in turn", warm + len(questions)) as done:
+        for number in [*range(warm), *range(len(questions))]:
+            for place, (name, ask) in enumerate(programs.items()):
+                ids, milliseconds = await ask(*questions[(number + place * apart) % len(questions)])
+                found[name].times.append(milliseconds)
+                found[name].rows.append(len(ids))
             done(1)
+    for one in found.values():
+        del one.times[:warm], one.rows[:warm]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The exact ten nearest of a user's passages, and how many of them a program finds by vectors alone."""
+
+    person: Person
+    questions: Sequence[tuple[Asked, set[str]]]
+
+    async def kept(self, ask: Program) -> tuple[float, float]:
+        """The share of them that it finds, and the median of the milliseconds."""
+        shares, times = [], []
+        for asked, wanted in self.questions:
+            ids, milliseconds = await ask(self.person, asked, nearest=True)
+            shares.append(len(wanted & set(ids)) / LIMIT)
+            times.append(milliseconds)
+        return sum(shares) / len(shares), percentile(times, 0.5)
+
+
+async def match(sides: Mapping[str, Side], ours: Program, untimed: Nearest, outcome: Outcome, size: str) -> None:
+    """Set each peer so that it finds as many of the nearest as memsvc does, on questions that are not timed.
+
+    Adds ``peers.<program>.<size>.untimed_recall_at_10``; what was tried and chosen goes into the configuration.
+    """
+    wanted, _ = await untimed.kept(ours)
+    outcome.figures[f"peers.memsvc.{size}.untimed_recall_at_10"] = wanted
+    settings: dict[str, object] = {}
+    for name, one in sides.items():
+        tuned = peer_program(one, "vector", tuned=True)
+
+        async def attempt(rung: Rung, one: Side = one, tuned: Program = tuned) -> Tried:
+            one.ask("tune", search=dict(rung.search), index=dict(rung.index))
+            await untimed.kept(tuned)  # warm
+            return Tried(rung, *await untimed.kept(tuned))
+
+        tried = await climb(LADDERS[name], attempt, wanted)
+        best = choose(tried, wanted)
+        one.ask("tune", search=dict(best.rung.search), index=dict(best.rung.index))
+        outcome.figures[f"peers.{name}_matched.{size}.untimed_recall_at_10"] = best.recall
+        settings[name] = {"chosen": best.told(), "tried": [each.told() for each in tried]}
+    outcome.configuration["matched"] = settings
 
 
 async def measure(db: Database, bench: Bench, people: Mapping[str, Sequence[Person]], outcome: Outcome) -> None:
@@ -190,18 +238,24 @@ async def measure(db: Database, bench: Bench, people: Mapping[str, Sequence[Pers
         started = time.perf_counter()
         ids, vectors = load(bench, sides, [big, *small])
         outcome.figures["peers.load_s"] = time.perf_counter() - started
-        programs = {
-            "memsvc": memsvc_program(db, bench, model),
-            "memsvc_vector": memsvc_program(db, bench, model, NEAREST),
-        }
-        programs |= {name: peer_program(one, PEERS[name].mode) for name, one in sides.items()}
-        of_big = [(big, asked) for asked in big.questions(QUESTIONS)]
+        programs = {name: memsvc_program(db, bench, model, way) for name, way in OURS.items()}
+        started = time.perf_counter()
+        of_big = [(asked, exact(ids, vectors, asked)) for asked in big.questions(QUESTIONS + UNTIMED)]
+        timed = len(of_big) - UNTIMED
+        await match(sides, programs["memsvc"], Nearest(big, of_big[timed:]), outcome, size)
+        outcome.figures["peers.match_s"] = time.perf_counter() - started
+        for name, one in sides.items():
+            programs[name] = peer_program(one, PEERS[name].mode)
+            programs[f"{name}_matched"] = peer_program(one, PEERS[name].mode, tuned=True)
         of_small = [(person, asked) for person in small for asked in person.questions(SMALL_QUESTIONS)]
         random.Random(5).shuffle(of_small)
         answers = {
-            size: await in_turn(programs, of_big, lambda asked: exact(ids, vectors, asked)),
-            "small": await in_turn(programs, of_small, None),
+            size: await in_turn(programs, [(big, asked) for asked, _ in of_big[:timed]]),
+            "small": await in_turn(programs, of_small),
         }
+        for name, ask in programs.items():
+            kept, _ = await Nearest(big, of_big[:timed]).kept(ask)
+            outcome.figures[f"peers.{name}.{size}.recall_at_10"] = kept
     for part, by_program in answers.items():
         for name, found in by_program.items():
             outcome.figures |= {f"peers.{name}.{part}.{one}": value for one, value in found.figures().items()}
@@ -212,11 +266,18 @@ async def measure(db: Database, bench: Bench, people: Mapping[str, Sequence[Pers
 def compare(part: str, outcome: Outcome) -> None:
     """The p95 of memsvc over that of the fastest server-based peer, and of the fastest in its own process.
 
-    ``server_vector`` compares like with like where peers search by vectors only: memsvc by its vector arm alone.
+    ``ratio`` is beside the peers' defaults, ``ratio_matched`` beside what they take for memsvc's recall, or for the
+    best that they reach. ``server_vector`` and ``in_process_words_vector`` compare like with like: memsvc by the arms
+    that such a peer has. The bars are for memsvc as it is.
     """
     figures = outcome.figures
-    ways = (("server", "memsvc", True), ("server_vector", "memsvc_vector", True), ("in_process", "memsvc", False))
-    for kind, ours, server in ways:
-        theirs = min(figures[f"peers.{one}.{part}.p95_ms"] for one, peer in PEERS.items() if peer.server is server)
-        figures[f"peers.ratio.{kind}"] = figures[f"peers.{ours}.{part}.p95_ms"] / theirs
-    outcome.bars |= {"peers.ratio.server": "< 1", "peers.ratio.in_process": "<= 1.5"}
+    ways = (
+        ("server", "memsvc", True), ("server_vector", "memsvc_vector", True), ("in_process", "memsvc", False),
+        ("in_process_words_vector", "memsvc_words_vector", False),
+    )  # fmt: skip
+    for ratio, twin in (("ratio", ""), ("ratio_matched", "_matched")):
+        for kind, ours, server in ways:
+            theirs = [one for one, peer in PEERS.items() if peer.server is server]
+            fastest = min(figures[f"peers.{one}{twin}.{part}.p95_ms"] for one in theirs)
+            figures[f"peers.{ratio}.{kind}"] = figures[f"peers.{ours}.{part}.p95_ms"] / fastest
+        outcome.bars |= {f"peers.{ratio}.server": "< 1", f"peers.{ratio}.in_process": "<= 1.5"}

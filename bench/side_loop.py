@@ -23,8 +23,18 @@ class Store(Protocol):
     def ready(self) -> None:
         """Everything is loaded: build what searches need."""
 
-    def search(self, user: str, query: str, vector: list[float], limit: int, mode: str) -> list[str]:
-        """Ids of a user's rows, best first; ``mode`` is "hybrid" or "vector"."""
+    def tune(self, search: dict[str, Any], index: dict[str, Any]) -> None:
+        """Set what searches that ask for it are done with; everything is loaded and ready.
+
+        Args:
+            search: settings of each search, by the names that the program has for them.
+            index: of the vector index, which is built where there is none like it yet; empty: that of the defaults.
+        """
+
+    def search(
+        self, user: str, query: str, vector: list[float], limit: int, mode: str, *, tuned: bool = False
+    ) -> list[str]:
+        """Ids of a user's rows, best first; ``mode`` is "hybrid" or "vector"; ``tuned``: as ``tune`` has set it."""
 
 
 def serve(package: str, make: Callable[..., Store]) -> None:
@@ -51,6 +61,8 @@ def serve(package: str, make: Callable[..., Store]) -> None:
                     answer["rows"] = store.load(**asked)
                 elif operation == "ready":
                     store.ready()
+                elif operation == "tune":
+                    store.tune(**asked)
                 else:
                     start = time.perf_counter()
                     answer["ids"] = store.search(**asked)
