@@ -169,25 +169,25 @@ async def build_context(
         group_by=chosen.group_by,
     )
     asked = _Asked(db, owner, query, chosen, packer)
-    standing = asyncio.create_task(asked.standing())  # while the model works, and recall
-    try:
-        found = Recalled(memories=[], degraded=[])
-        if chosen.memories:
-            found = await recall(
-                db,
-                owner,
-                query,
-                settings,
-                embedder=embedder,
-                limit=chosen.limit,
-                form=chosen.form,
-                weights=chosen.weights,
-                filters=chosen.filters,
-            )
-        stands = await standing
-    finally:
-        standing.cancel()  # where recall failed; nothing where it is done
-        await asyncio.gather(standing, return_exceptions=True)
+    trip = Together(db, owner.user_id, keep_plans=True)
+    standing = asked.standing(trip)
+    found = Recalled(memories=[], degraded=[])
+    if chosen.memories:
+        found = await recall(
+            db,
+            owner,
+            query,
+            settings,
+            embedder=embedder,
+            limit=chosen.limit,
+            form=chosen.form,
+            weights=chosen.weights,
+            filters=chosen.filters,
+            trip=trip,
+        )
+    else:
+        await trip.send()
+    stands = standing()
     found = _without_present(found, chosen.present, stands.source_id)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     minded = await asked.unasked(salient, seed) if salient is not None else []
@@ -255,25 +255,31 @@ class _Asked:
         kinds = [*filters.kinds, *(["fact"] if filters.facts else [])]
         return names.isdisjoint(filters.not_conversations) and memory.kind in kinds and filters.in_time(memory.said_at)
 
-    async def standing(self) -> _Standing:
-        """What may go into the block whatever is recalled, read in one round trip."""
+    def standing(self, trip: Together) -> Callable[[], _Standing]:
+        """Ask for what may go into the block whatever is recalled; what it gives tells, once that is sent.
+
+        Raises, when it tells:
+            ConversationUnknownError: this user has no such conversation.
+        """
         options, owner, times = self.options, self.owner, self._times()
-        trip = Together(self.db, owner.user_id)
         wanted = options.core or options.instructions is None or bool(options.instructions)
         said = spoken(trip, owner, times) if options.elapsed or wanted else list[datetime]
         source = _conversation(trip, owner, options) if options.conversation is not None else _none
         guiding = instructions(
             trip, owner, options.instructions, core=options.core, asked=self.query, times=times, spoken=said
         ) if wanted else _neither  # fmt: skip
-        await trip.send()
-        core, others = guiding()
-        meeting = _meeting(said(), times["now"]) if options.elapsed else None
-        return _Standing(source_id=source(), meeting=meeting, core=core, instructions=others)
+
+        def told() -> _Standing:
+            core, others = guiding()
+            meeting = _meeting(said(), times["now"]) if options.elapsed else None
+            return _Standing(source_id=source(), meeting=meeting, core=core, instructions=others)
+
+        return told
 
     async def material(self, found: Recalled, minded: list[Item], stands: _Standing) -> Material:
         """Everything that may go into the block; what depends on the memories or the conversation is read now."""
         options, owner, times = self.options, self.owner, self._times()
-        trip = Together(self.db, owner.user_id)
+        trip = Together(self.db, owner.user_id, keep_plans=True)
         near: Callable[[], dict[UUID, list[Item]]] = dict
         recent: Callable[[], list[Item]] = list
         blocks: Callable[[], list[Item]] = list
