@@ -23,10 +23,10 @@ from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
-from memsvc.llm.tokens import tokenizer
+from memsvc.llm.tokens import ESTIMATE, tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters, Form, Weights
-from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packer
+from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
 from memsvc.recall.phrases import age, day, last_before, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
@@ -40,6 +40,9 @@ MAX_TURNS = 100
 MAX_SALIENT = 3
 MAX_SEED = 2**31 - 1
 EVERYTHING = Filters()
+MOST_AT_ONCE = 2_000
+"""Tokens of a budget that is packed in the loop's own thread: by the estimate a millisecond; to hand it over costs more
+than half of that."""
 SPARE_SALIENT = 10
 """Asked for beyond what is wanted, for some will be recalled anyway."""
 
@@ -192,7 +195,7 @@ async def build_context(
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     minded = await asked.unasked(salient, seed) if salient is not None else []
     material = await asked.material(found, minded, stands)
-    packed = await asyncio.to_thread(packer.pack, material)  # a large block takes tenths of a second to count
+    packed = await _packed(packer, material, slow=name != ESTIMATE or chosen.budget_tokens > MOST_AT_ONCE)
     return Context(
         text=packed.text,
         format=chosen.format,
@@ -210,6 +213,11 @@ async def build_context(
         recall_id=found.recall_id,
         confidence=found.confidence,
     )
+
+
+async def _packed(packer: Packer, material: Material, *, slow: bool) -> Packed:
+    """The block; in another thread where that is slow: a large one takes tenths of a second to count."""
+    return await asyncio.to_thread(packer.pack, material) if slow else packer.pack(material)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
