@@ -29,6 +29,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.once import KEPT, Once
 from memsvc.db.storable import check_storable
+from memsvc.db.together import Together
 from memsvc.errors import (
     ForbiddenError,
     IdempotencyConflictError,
@@ -315,12 +316,12 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
     key_id, _, secret = credential.partition(".")
     if "\0" in credential or (user_ref is not None and "\0" in user_ref):
         raise UnauthenticatedError
-    async with db.statement() as connection:
-        row = (
-            await connection.execute(AUTHENTICATE, {"key_id": key_id, "hash": _hash(secret), "ref": user_ref})
-        ).one_or_none()
-    if row is None:
+    trip = Together(db, None)
+    rows = trip.ask(AUTHENTICATE, {"key_id": key_id, "hash": _hash(secret), "ref": user_ref})
+    await trip.send()
+    if not rows:
         raise UnauthenticatedError
+    [row] = rows
     limits = Limits(row.requests_per_minute, row.messages_per_day)
     _refuse_if(row.wait_s, limits)
     owner = Owner(row.user_id, row.user_name, row.time_zone, row.language) if row.user_id is not None else None

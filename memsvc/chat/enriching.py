@@ -15,13 +15,14 @@ from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.reminding import remind
+from memsvc.chat.storing import store_noted
 from memsvc.db.engine import Database
 from memsvc.recall.context import ContextOptions, check_options
 from memsvc.recall.items import ChatMessage, Context, Format
 from memsvc.recall.search import QueryEmbedder
-from memsvc.recall.signals import record_recall
+from memsvc.recall.signals import note_of, record
 from memsvc.settings import Settings
-from memsvc.sources.messages import MessageIn, StoredMessage, append, prepare
+from memsvc.sources.messages import MessageIn, StoredMessage, prepare
 
 
 class Enrichment(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,13 +66,13 @@ async def enrich(
         settings: limits; ``chat_memory_ms`` for recall.
         options: what the block holds; its conversation is the message's.
         embedder: gives the query's vector.
-        afterwards: notes the recall behind the answer.
+        afterwards: holds what goes on behind the answer.
         store: False: nothing is written.
 
     Raises:
         MemsvcError: the message or an option cannot be; or the message cannot be stored now.
     """
-    prepare([message], owner, settings)
+    [prepared] = prepare([message], owner, settings)
     check_options(replace(options, conversation=message.conversation))
 
     asked = message.text or message.caption or ""
@@ -79,18 +80,21 @@ async def enrich(
         db, owner, asked, settings, embedder=embedder, options=options, conversation=message.conversation, door="hook"
     )
     recalled, code = await afterwards.within(settings.chat_memory_ms / 1000, reminded, abandon=True)
+    note = None
+    if recalled is not None and recalled.recall_id is not None and recalled.memories:
+        note = note_of(recalled, door="hook", mode="balanced")
     stored = None
     if store:
         with observe.INGEST_SECONDS.time():
-            [stored] = await append(db, owner, [message], settings)
+            stored = await store_noted(db, owner, prepared, note)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()
+    elif note is not None:
+        afterwards.start(record(db, owner, note))
     if recalled is None:
         recalled = Context(
             text="", format=options.format, messages=[], tokens=0, budget_tokens=options.budget_tokens, tokenizer="",
             sections=[], memories=[], left_out=0, relevant=False, ambiguous=[], seed=None, degraded=[],
         )  # fmt: skip
-    elif recalled.recall_id is not None and recalled.memories:
-        afterwards.start(record_recall(db, owner, recalled, door="hook", mode="balanced"))
     return Enrichment(
         text=recalled.text,
         format=recalled.format,

@@ -1,4 +1,4 @@
-"""Statements that go to the database together: a user's transaction in one round trip.
+"""Statements that go to the database together: a transaction in one round trip.
 
 A transaction of ``memsvc.db.engine`` waits for the database at its beginning, at each statement and at its end, and
 each time costs this process a switch and the machinery around it. Where what is asked does not depend on what was
@@ -11,6 +11,7 @@ not believed or is not here; then nothing behind it is done.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -27,18 +28,18 @@ DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 
 
 @cache
-def _for_driver(statement: TextClause) -> str:
+def _for_driver(statement: TextClause) -> bytes:
     """The statement as psycopg takes it, with values by name."""
-    return str(statement.compile(dialect=DIALECT))
+    return str(statement.compile(dialect=DIALECT)).encode()
 
 
 class Together:
-    """One transaction of one user: ask for all, send once, then look at the rows."""
+    """One transaction, of one user or of nobody: ask for all, send once, then look at the rows."""
 
-    def __init__(self, db: Database, user_id: UUID, *, keep_plans: bool = False) -> None:
+    def __init__(self, db: Database, user_id: UUID | None, *, keep_plans: bool = False) -> None:
         """Nothing is asked yet; arguments as ``Database.transaction``."""
         self._db = db
-        self._bound = db.binding(user_id, keep_plans=keep_plans)
+        self._bound = None if user_id is None else db.binding(user_id, keep_plans=keep_plans)
         self._asked: list[tuple[TextClause, Mapping[str, Any], list[Any]]] = []
 
     def ask(self, statement: TextClause, values: Mapping[str, Any]) -> list[Any]:
@@ -65,26 +66,22 @@ class Together:
             await self._sent()
 
     async def _sent(self) -> None:
-        async with self._db.statement() as connection:
-            raw = await connection.get_raw_connection()
-            driver: psycopg.AsyncConnection[Any] = raw.driver_connection  # type: ignore[assignment]
+        # Where it fails, the connection ends: psycopg takes statements that were skipped behind the failed one for
+        # prepared, and would use them.
+        async with self._db.driver() as driver:
             cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
-            try:
-                async with driver.pipeline():
-                    await self._send_all(driver, cursors)
-            except BaseException:
-                # psycopg takes statements that were skipped behind the failed one for prepared, and would use them.
-                await connection.invalidate()
-                raise
+            async with driver.pipeline() if self._bound or len(cursors) > 1 else nullcontext():
+                await self._send_all(driver, cursors)
             for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):
                 rows.extend(await cursor.fetchall())
 
     async def _send_all(self, driver: psycopg.AsyncConnection[Any], cursors: list[Any]) -> None:
-        bind, token = self._bound
         try:
-            await driver.execute(_for_driver(bind).encode(), token)
+            if self._bound is not None:
+                bind, token = self._bound
+                await driver.execute(_for_driver(bind), token)
             for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
-                await cursor.execute(_for_driver(statement).encode(), values)
+                await cursor.execute(_for_driver(statement), values)
         except BaseException:
             await driver.close()  # leaving the pipeline would commit what was sent so far
             raise

@@ -23,10 +23,10 @@ from memsvc.db.files import query as named
 from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
-from memsvc.llm.tokens import tokenizer
+from memsvc.llm.tokens import ESTIMATE, tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters, Form, Weights
-from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packer
+from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
 from memsvc.recall.phrases import age, day, last_before, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
@@ -40,6 +40,9 @@ MAX_TURNS = 100
 MAX_SALIENT = 3
 MAX_SEED = 2**31 - 1
 EVERYTHING = Filters()
+MOST_AT_ONCE = 2_000
+"""Tokens of a budget that is packed in the loop's own thread: by the estimate a millisecond; to hand it over costs more
+than half of that."""
 SPARE_SALIENT = 10
 """Asked for beyond what is wanted, for some will be recalled anyway."""
 
@@ -169,30 +172,30 @@ async def build_context(
         group_by=chosen.group_by,
     )
     asked = _Asked(db, owner, query, chosen, packer)
-    standing = asyncio.create_task(asked.standing())  # while the model works, and recall
-    try:
-        found = Recalled(memories=[], degraded=[])
-        if chosen.memories:
-            found = await recall(
-                db,
-                owner,
-                query,
-                settings,
-                embedder=embedder,
-                limit=chosen.limit,
-                form=chosen.form,
-                weights=chosen.weights,
-                filters=chosen.filters,
-            )
-        stands = await standing
-    finally:
-        standing.cancel()  # where recall failed; nothing where it is done
-        await asyncio.gather(standing, return_exceptions=True)
+    trip = Together(db, owner.user_id, keep_plans=True)
+    standing = asked.standing(trip)
+    found = Recalled(memories=[], degraded=[])
+    if chosen.memories:
+        found = await recall(
+            db,
+            owner,
+            query,
+            settings,
+            embedder=embedder,
+            limit=chosen.limit,
+            form=chosen.form,
+            weights=chosen.weights,
+            filters=chosen.filters,
+            trip=trip,
+        )
+    else:
+        await trip.send()
+    stands = standing()
     found = _without_present(found, chosen.present, stands.source_id)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     minded = await asked.unasked(salient, seed) if salient is not None else []
     material = await asked.material(found, minded, stands)
-    packed = await asyncio.to_thread(packer.pack, material)  # a large block takes tenths of a second to count
+    packed = await _packed(packer, material, slow=name != ESTIMATE or chosen.budget_tokens > MOST_AT_ONCE)
     return Context(
         text=packed.text,
         format=chosen.format,
@@ -210,6 +213,11 @@ async def build_context(
         recall_id=found.recall_id,
         confidence=found.confidence,
     )
+
+
+async def _packed(packer: Packer, material: Material, *, slow: bool) -> Packed:
+    """The block; in another thread where that is slow: a large one takes tenths of a second to count."""
+    return await asyncio.to_thread(packer.pack, material) if slow else packer.pack(material)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,25 +263,31 @@ class _Asked:
         kinds = [*filters.kinds, *(["fact"] if filters.facts else [])]
         return names.isdisjoint(filters.not_conversations) and memory.kind in kinds and filters.in_time(memory.said_at)
 
-    async def standing(self) -> _Standing:
-        """What may go into the block whatever is recalled, read in one round trip."""
+    def standing(self, trip: Together) -> Callable[[], _Standing]:
+        """Ask for what may go into the block whatever is recalled; what it gives tells, once that is sent.
+
+        Raises, when it tells:
+            ConversationUnknownError: this user has no such conversation.
+        """
         options, owner, times = self.options, self.owner, self._times()
-        trip = Together(self.db, owner.user_id)
         wanted = options.core or options.instructions is None or bool(options.instructions)
         said = spoken(trip, owner, times) if options.elapsed or wanted else list[datetime]
         source = _conversation(trip, owner, options) if options.conversation is not None else _none
         guiding = instructions(
             trip, owner, options.instructions, core=options.core, asked=self.query, times=times, spoken=said
         ) if wanted else _neither  # fmt: skip
-        await trip.send()
-        core, others = guiding()
-        meeting = _meeting(said(), times["now"]) if options.elapsed else None
-        return _Standing(source_id=source(), meeting=meeting, core=core, instructions=others)
+
+        def told() -> _Standing:
+            core, others = guiding()
+            meeting = _meeting(said(), times["now"]) if options.elapsed else None
+            return _Standing(source_id=source(), meeting=meeting, core=core, instructions=others)
+
+        return told
 
     async def material(self, found: Recalled, minded: list[Item], stands: _Standing) -> Material:
         """Everything that may go into the block; what depends on the memories or the conversation is read now."""
         options, owner, times = self.options, self.owner, self._times()
-        trip = Together(self.db, owner.user_id)
+        trip = Together(self.db, owner.user_id, keep_plans=True)
         near: Callable[[], dict[UUID, list[Item]]] = dict
         recent: Callable[[], list[Item]] = list
         blocks: Callable[[], list[Item]] = list

@@ -183,6 +183,7 @@ async def recall(
     cursor: str | None = None,
     reranker: ResidentReranker | None = None,
     diversity: float = 0.0,
+    trip: Together | None = None,
 ) -> Recalled:
     """Memories that matter for a query, best first.
 
@@ -201,6 +202,7 @@ async def recall(
         cursor: of the page before; for the mode deliberate alone.
         reranker: puts the best into another order.
         diversity: 0 (off) to 1: how much a memory loses by being like a better one.
+        trip: what else is asked of this user in the same round trip, which keeps plans; it is sent here.
 
     Returns:
         Up to ``limit`` memories; by words alone, none where no word of the query is known.
@@ -255,7 +257,7 @@ async def recall(
         **await _narrowed(db, owner, chosen, around, known_at),
     )
     async with _stage("database"):
-        trip = Together(db, owner.user_id, keep_plans=True)
+        trip = trip or Together(db, owner.user_id, keep_plans=True)
         rows = trip.ask(named("recall"), values)
         await trip.send()
     asked = Asked(

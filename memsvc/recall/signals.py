@@ -1,8 +1,9 @@
 """What became of an answer: that it was given, and what was used of it.
 
-A door calls ``record_recall`` after its answer went out; it stores ids, never the query or a text
-(``sql/functions/082_recalls.sql``). The nightly ``tidy`` adds the events to ``memory_signals``, from which recall takes
-strength and familiarity. ``feedback`` says which memories were used or irrelevant; it counts at once.
+A door calls ``record_recall`` after its answer went out, or keeps the note with a message that it stores for it. A note
+has ids, never the query or a text (``sql/functions/082_recalls.sql``). The nightly ``tidy`` adds the events to
+``memory_signals``, from which recall takes strength and familiarity. ``feedback`` says which memories were used or
+irrelevant; it counts at once.
 """
 
 from __future__ import annotations
@@ -53,6 +54,24 @@ class FeedbackReceipt(msgspec.Struct, frozen=True, kw_only=True):
     """Memories that were erased meanwhile: nothing is kept about them."""
 
 
+class Note(msgspec.Struct, frozen=True):
+    """What is noted of an answer."""
+
+    recall_id: UUID
+    door: str
+    """Which door gave it: a word of small letters, digits, - and _, 40 characters at most."""
+    mode: Mode
+    """How hard it looked."""
+    memories: list[UUID]
+    """In the answer's order."""
+
+
+def note_of(recalled: Answer, *, door: str, mode: Mode) -> Note:
+    """The note of an answer. Where it has no ``recall_id``, it gets one that nobody knows but the caller."""
+    memories = list(dict.fromkeys(memory.memory_id for memory in recalled.memories))
+    return Note(recalled.recall_id or new_recall_id(), door, mode, memories)
+
+
 def new_recall_id() -> UUID:
     """An id for an answer that is going to be recorded."""
     return new_id()
@@ -71,26 +90,34 @@ async def record_recall(db: Database, owner: Owner, recalled: Answer, *, door: s
     Returns:
         The id of the recall, recorded or not.
     """
-    recall_id = recalled.recall_id or new_recall_id()
-    values = {
-        "user_id": owner.user_id,
-        "recall_id": recall_id,
-        "door": door,
-        "mode": mode,
-        "memories": list(dict.fromkeys(memory.memory_id for memory in recalled.memories)),
-    }
+    note = note_of(recalled, door=door, mode=mode)
+    await record(db, owner, note)
+    return note.recall_id
+
+
+async def record(db: Database, owner: Owner, note: Note) -> None:
+    """Keep a note, as ``record_recall``."""
     try:
         trip = Together(db, owner.user_id)
-        trip.ask(query("append_recall"), values)
+        trip.ask(query("append_recall"), {"user_id": owner.user_id, **msgspec.structs.asdict(note)})
         await trip.send()
     except Exception as error:  # noqa: BLE001 - the answer is out; nothing that happens here may reach who asked
-        code = error.code if isinstance(error, MemsvcError) else "internal"
-        observe.RECALLS_RECORDED.labels(outcome="failed").inc()
-        observe.logger().warning("recall not recorded", code=code, door=door, error=type(error).__name__)
+        tell_failed(note, error)
     else:
-        db.notify(EVENTS)
-        observe.RECALLS_RECORDED.labels(outcome="stored").inc()
-    return recall_id
+        tell_recorded(db)
+
+
+def tell_recorded(db: Database) -> None:
+    """Count a recall that was noted, and tell who listens."""
+    db.notify(EVENTS)
+    observe.RECALLS_RECORDED.labels(outcome="stored").inc()
+
+
+def tell_failed(note: Note, error: Exception) -> None:
+    """Count and log one that was not."""
+    code = error.code if isinstance(error, MemsvcError) else "internal"
+    observe.RECALLS_RECORDED.labels(outcome="failed").inc()
+    observe.logger().warning("recall not recorded", code=code, door=note.door, error=type(error).__name__)
 
 
 async def feedback(

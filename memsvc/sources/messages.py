@@ -7,14 +7,14 @@ people repeat themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
-from sqlalchemy import Row, text
+from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
@@ -43,6 +43,7 @@ MAX_CAPTION_CHARS = 4_000
 MAX_METADATA_BYTES = 65_536
 MAX_ORDINAL = 2_000_000_000
 APPEND = text("SELECT * FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb))")
+NOTHING: Mapping[str, Any] = {}
 
 
 class MessageIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -246,10 +247,34 @@ async def append(
     """
     prepared = prepare(messages, owner, settings, idempotency_key)
     if len(prepared) == 1:
-        stored = await db.again(lambda: _append_one(db, owner, prepared))
-    else:
-        stored = await db.attempt(owner.user_id, lambda connection: append_prepared(connection, owner, prepared))
+        return [await append_one(db, owner, prepared[0])]
+    stored = await db.attempt(owner.user_id, lambda connection: append_prepared(connection, owner, prepared))
     if any(message.job_id for message in stored):
+        announce_jobs(db)
+    return stored
+
+
+async def append_one(
+    db: Database, owner: Owner, prepared: Prepared, statement: TextClause = APPEND, values: Mapping[str, Any] = NOTHING
+) -> StoredMessage:
+    """Store a checked message in one round trip; see ``append``. One in conflict with another leaves nothing behind.
+
+    Args:
+        db: the database.
+        owner: whose memory it is.
+        prepared: the message.
+        statement: gives the rows of ``append_messages``, and may do more in the same transaction.
+        values: what it needs for that.
+    """
+
+    async def once() -> StoredMessage:
+        trip = Together(db, owner.user_id, keep_plans=True)
+        rows = trip.ask(statement, {**_values(owner, [prepared]), **values})
+        await trip.send()
+        return _receipts(owner, [prepared], rows)[0]
+
+    stored = await db.again(once)
+    if stored.job_id is not None:
         announce_jobs(db)
     return stored
 
@@ -259,14 +284,6 @@ async def append_prepared(
 ) -> list[StoredMessage]:
     """Store checked messages in the caller's transaction; see ``append``."""
     return _receipts(owner, prepared, (await connection.execute(APPEND, _values(owner, prepared))).all())
-
-
-async def _append_one(db: Database, owner: Owner, prepared: Sequence[Prepared]) -> list[StoredMessage]:
-    """Store a message in one round trip; one that is in conflict with another writes nothing to be rolled back."""
-    trip = Together(db, owner.user_id)
-    rows = trip.ask(APPEND, _values(owner, prepared))
-    await trip.send()
-    return _receipts(owner, prepared, rows)
 
 
 def _firsts(prepared: Sequence[Prepared]) -> dict[tuple[str, ...] | int, int]:

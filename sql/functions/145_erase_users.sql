@@ -64,8 +64,8 @@ $$;
 COMMENT ON FUNCTION memsvc.user_is_here(uuid) IS 'Whether there is this user, and is not being erased.';
 
 -- Acts for a user until the end of the transaction. Where that cannot be, an error ends it, so that nothing is done of
--- what was sent along. p_keep_plans: what the connection has prepared is not planned again. p_erasing: also for one who
--- is being erased, or was.
+-- what was sent along. p_keep_plans: what the connection has prepared is not planned again; a plan that was made while a
+-- table was small must go by an index all the same. p_erasing: also for one who is being erased, or was.
 CREATE OR REPLACE FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean)
 RETURNS void
 LANGUAGE plpgsql
@@ -80,7 +80,7 @@ BEGIN
     RAISE EXCEPTION 'this user does not exist any more' USING ERRCODE = 'MS003';
   END IF;
   IF p_keep_plans THEN
-    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
   END IF;
 END
 $$;

@@ -18,6 +18,16 @@ SELECT s.source_id
 FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
 
+-- name: append_noted
+-- Stores a message and notes what was recalled for it, unless the message is refused: then nobody got that.
+SELECT
+  s.*,
+  CASE
+    WHEN s.outcome <> 'conflict'
+      THEN memsvc.append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []))
+  END AS noted
+FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb)) AS s;
+
 -- name: mark_to_forget
 -- What is marked already keeps the time that was said last.
 UPDATE memsvc.sources AS s SET forget_after = make_interval(hours => :hours)
