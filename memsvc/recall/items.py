@@ -137,6 +137,8 @@ def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None =
             text=memory.text,
             why=why or memory.why or "recalled",
             name=memory.speaker,
+            speaker=memory.speaker,
+            said_at=memory.said_at,
             ordinal=memory.ordinal,
             part=memory.part,
         )
