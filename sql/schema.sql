@@ -4527,7 +4527,8 @@ BEGIN
     FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
   WHEN 'block' THEN
     RETURN QUERY SELECT ARRAY(
-      SELECT k.passage_id FROM passages AS k WHERE k.user_id = p_user_id AND k.source_id = p_subject_id
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND k.source_id = p_subject_id AND k.kind IN ('block', 'former')
       ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
     ), (
       SELECT s.source_id FROM sources AS s

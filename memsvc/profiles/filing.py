@@ -1,8 +1,8 @@
 """Keeps blocks of the archive among what recall finds: their text as passages, in parts that fit an embedder's window.
 
 A change files its block in its own transaction. What is there without passages (blocks of an older version of memsvc
-or of an import, and what an erasure left of one) is filed by the job ``embed``. Rules: docs/adr/0033, and
-``sql/functions/187_filed_blocks.sql``.
+or of an import, and what an erasure left of one) is filed by the job ``embed``, at the latest by ``tidy``. Rules:
+docs/adr/0033 and ``sql/functions/187_filed_blocks.sql``.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ async def file_block(connection: AsyncConnection, user_id: UUID, block_id: UUID)
 
 
 def filing_steps() -> Steps:
-    """The step of a user's job ``embed``, before vectors are made: files what has no passages yet."""
-    return {"embed": [_file_all]}
+    """The step of a user's job ``embed``, before vectors are made, and of ``tidy``: files what has no passages yet."""
+    return {"embed": [_file_all], "tidy": [_file_all]}
 
 
 async def _file_all(db: Database, user_id: UUID, _user: UUID) -> bool:

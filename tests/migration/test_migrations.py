@@ -100,8 +100,8 @@ def test_blocks_that_were_archived_before_get_a_job(empty: str, run_upgrade: Upg
         admin.execute(archived, [USER])
         run_upgrade(empty)
         assert admin.execute(asked, [USER]).fetchall() == [("pending",)]
-        assert value(admin, "SELECT count(*) FROM memsvc.dramatiq_queue WHERE user_id = %s", [USER]) > 0
-        assert value(admin, "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'memsvc.profile_versions'::regclass")
+        lifted = "SELECT relname FROM pg_class WHERE relrowsecurity AND NOT relforcerowsecurity"
+        assert admin.execute(lifted).fetchall() == []
 
 
 def test_of_several_models_that_were_being_built_the_newest_goes_on(empty: str, run_upgrade: Upgrader) -> None:
