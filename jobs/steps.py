@@ -6,6 +6,7 @@ from memsvc.access.erase import erase_steps
 from memsvc.analysis.runs import analysis_steps
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.extract.run import Extractors, extraction_steps
+from memsvc.profiles.filing import filing_steps
 from memsvc.queue.run import Step, Steps
 from memsvc.settings import Settings
 from memsvc.sleep.runner import sleep_steps
@@ -31,6 +32,7 @@ def all_steps(
     """
     together: dict[str, list[Step]] = {}
     for steps in (
+        filing_steps(),
         embedding_steps(models, embedded),
         extraction_steps(extractors or Extractors(settings), read),
         tidy_steps(settings, vectors=models is not None),

@@ -227,7 +227,7 @@ CREATE TABLE memsvc.passages (
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT passages_client_id_check CHECK (((client_id <> ''::text) AND (length(client_id) <= 500))),
-    CONSTRAINT passages_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'trace'::text]))),
+    CONSTRAINT passages_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'trace'::text, 'block'::text, 'former'::text]))),
     CONSTRAINT passages_length_check CHECK ((length >= 0)),
     CONSTRAINT passages_length_simple_check CHECK ((length_simple >= 0)),
     CONSTRAINT passages_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
@@ -262,17 +262,17 @@ COMMENT ON COLUMN memsvc.passages.passage_id IS 'Time-ordered id.';
 
 COMMENT ON COLUMN memsvc.passages.source_id IS 'Where it comes from.';
 
-COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default) or trace (system, tool, thinking: kept, recalled when asked for).';
+COMMENT ON COLUMN memsvc.passages.kind IS 'message (recalled by default), trace (system, tool, thinking: kept, recalled when asked for), block (what a block of the profile says in the archive; recalled by default) or former (what it said there before; by known_at).';
 
 COMMENT ON COLUMN memsvc.passages.session IS 'The sitting within the conversation; empty where the client knows none.';
 
-COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0.';
+COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0; of a block its version.';
 
 COMMENT ON COLUMN memsvc.passages.part IS 'Place of the part in a split message, from 0.';
 
 COMMENT ON COLUMN memsvc.passages.client_id IS 'The client''s own id of the message, unique in its source; null: (source, session, ordinal) is the identity.';
 
-COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words.';
+COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words; of a block its name.';
 
 COMMENT ON COLUMN memsvc.passages.role IS 'user, assistant, other, system, tool or thinking.';
 
@@ -2907,6 +2907,7 @@ BEGIN
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.kind = 'extract' AND j.subject_id = ANY (receipt.ids);
+  PERFORM memsvc.file_later(p_user_id);
   IF receipt.state = 'done' AND before = 'pending' THEN
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);
   END IF;
@@ -3086,6 +3087,63 @@ $$;
 ALTER FUNCTION memsvc.count_request(p_key_id text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.count_request(p_key_id text) IS 'Counts a request of a key; seconds to wait where it is one too many.';
+
+CREATE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(kind text, form text, term text, passages bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT p.kind,
+     f.form,
+     f.term,
+     count(*) AS count
+    FROM (memsvc.passages p
+      CROSS JOIN LATERAL ( SELECT 'stemmed'::text AS form,
+             s.term
+            FROM unnest(tsvector_to_array(p.tsv)) s(term)
+         UNION ALL
+          SELECT 'simple'::text,
+             s.term
+            FROM unnest(tsvector_to_array(p.tsv_simple)) s(term)) f)
+   WHERE ((p.user_id = terms_of.p_user_id) AND (p.passage_id = ANY (terms_of.p_passages)))
+   GROUP BY p.kind, f.form, f.term;
+END;
+
+ALTER FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) IS 'In how many of these passages each term stands.';
+
+CREATE FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes)  SELECT count_words.p_user_id AS p_user_id,
+             c.kind,
+             c.form,
+             c.passages,
+             c.length,
+             COALESCE(t.terms, '{}'::text[]) AS "coalesce",
+             COALESCE(t.changes, '{}'::integer[]) AS "coalesce"
+            FROM (( SELECT p.kind,
+                     f.form,
+                     count(*) AS passages,
+                     sum(f.length) AS length
+                    FROM (memsvc.passages p
+                      CROSS JOIN LATERAL ( VALUES ('stemmed'::text,p.length), ('simple'::text,p.length_simple)) f(form, length))
+                   WHERE ((p.user_id = count_words.p_user_id) AND (p.passage_id = ANY (count_words.p_passages)))
+                   GROUP BY p.kind, f.form) c
+              LEFT JOIN ( SELECT o.kind,
+                     o.form,
+                     array_agg(o.term) AS terms,
+                     array_agg((o.passages)::integer) AS changes
+                    FROM memsvc.terms_of(count_words.p_user_id, count_words.p_passages) o(kind, form, term, passages)
+                   GROUP BY o.kind, o.form) t ON (((t.kind = c.kind) AND (t.form = c.form))));
+END;
+
+ALTER FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) IS 'Counts words of passages that were just stored.';
 
 CREATE FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3889,7 +3947,7 @@ CREATE FUNCTION memsvc.embedding_progress(p_user_id uuid) RETURNS TABLE(model_id
     FROM ((memsvc.embedding_models m
       CROSS JOIN ( SELECT count(*) AS messages
             FROM memsvc.passages s
-           WHERE ((s.user_id = embedding_progress.p_user_id) AND (s.kind = 'message'::text))) p)
+           WHERE ((s.user_id = embedding_progress.p_user_id) AND (s.kind = ANY (ARRAY['message'::text, 'block'::text])))) p)
       CROSS JOIN LATERAL ( SELECT count(*) AS embedded
             FROM memsvc.embeddings v
            WHERE ((v.user_id = embedding_progress.p_user_id) AND (v.model_id = m.model_id))) e)
@@ -3908,7 +3966,7 @@ CREATE FUNCTION memsvc.embedding_totals() RETURNS TABLE(model_id smallint, embed
      0,
      count(*) AS count
     FROM memsvc.passages p
-   WHERE (p.kind = 'message'::text)
+   WHERE (p.kind = ANY (ARRAY['message'::text, 'block'::text]))
  UNION ALL
   SELECT e.model_id,
      count(*) AS count,
@@ -4060,8 +4118,9 @@ BEGIN
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
-    AND ((p_kind = 'source' AND j.subject_id = p_subject_id)
+    AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id)
       OR (j.kind = 'extract' AND j.subject_id = ANY (receipt.ids)));
+  PERFORM memsvc.file_later(p_user_id); -- what is left of blocks that lost lines
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
   ELSE
@@ -4110,7 +4169,7 @@ BEGIN
   SELECT e.* INTO receipt FROM erasures AS e
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending'
   FOR UPDATE;
-  SELECT * INTO scope FROM memsvc.erasure_scope(proved, receipt.kind, receipt.subject_id, p_limit);
+  SELECT * INTO scope FROM memsvc.erasure_reach(proved, receipt.kind, receipt.subject_id, p_limit);
   IF receipt.erasure_id IS NULL OR scope.passages IS NULL THEN -- somebody else did the last batch meanwhile
     UPDATE erasures AS e SET state = 'done', finished_at = clock_timestamp()
     WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending';
@@ -4155,6 +4214,10 @@ BEGIN
       );
   END IF;
 
+  DELETE FROM sources AS d
+  WHERE d.user_id = proved AND d.kind = 'block' AND d.source_id IS DISTINCT FROM scope.source_id
+    AND NOT EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = proved AND v.block_id = d.source_id)
+    AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = d.source_id);
   IF scope.source_id IS NOT NULL THEN
     more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
     IF NOT more THEN
@@ -4371,6 +4434,35 @@ ALTER FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) OWNER
 
 COMMENT ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) IS 'What still speaks of what was erased, by table and column.';
 
+CREATE FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) RETURNS TABLE(passages uuid[], source_id uuid, edges uuid[], node_id uuid)
+    LANGUAGE plpgsql STABLE ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  filed uuid[];
+BEGIN
+  SELECT s.* INTO passages, source_id, edges, node_id
+  FROM memsvc.erasure_scope(p_user_id, p_kind, p_subject_id, p_limit) AS s;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  WHILE EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'block') LOOP
+    SELECT memsvc.filed_with(p_user_id, passages, p.nodes) INTO filed
+    FROM memsvc.plan_erasure(p_user_id, passages, source_id, edges, node_id) AS p;
+    EXIT WHEN filed = '{}';
+    passages := passages || filed;
+  END LOOP;
+  RETURN NEXT;
+END
+$$;
+
+ALTER FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) IS 'What an erasure is about, with passages of blocks that change by it.';
+
 CREATE FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) RETURNS TABLE(passages uuid[], source_id uuid, edges uuid[], node_id uuid)
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4407,8 +4499,19 @@ BEGIN
     ), n.node_id
     FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
   WHEN 'block' THEN
-    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, '{}'::uuid[], NULL::uuid
-    WHERE EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_subject_id);
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND k.source_id = p_subject_id AND k.kind IN ('block', 'former')
+      ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
+    ), (
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind = 'block'
+    ), '{}'::uuid[], NULL::uuid
+    WHERE EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_subject_id)
+      OR EXISTS (
+        SELECT FROM sources AS s
+        WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind = 'block'
+      );
   END CASE;
 END
 $$;
@@ -4813,6 +4916,198 @@ CREATE FUNCTION memsvc.familiarity(p_recalls integer) RETURNS double precision
 ALTER FUNCTION memsvc.familiarity(p_recalls integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.familiarity(p_recalls integer) IS 'How often it was recalled, 0 to 1, saturating: n / (n + 5).';
+
+CREATE FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+  closed CONSTANT uuid[] := ARRAY(
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.source_id = p_block_id AND p.kind = 'block' AND NOT EXISTS (
+      SELECT FROM profile_versions AS v
+      WHERE v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = p.ordinal AND v.kind = 'archival'
+        AND v.recorded_to = 'infinity'
+    )
+  );
+  filed uuid[];
+BEGIN
+  IF closed <> '{}' THEN
+    PERFORM memsvc.retire_passages(p_user_id, closed);
+    PERFORM memsvc.count_words(p_user_id, closed);
+  END IF;
+  IF NOT EXISTS (SELECT FROM memsvc.unfiled_versions(p_user_id, p_block_id)) THEN
+    RETURN;
+  END IF;
+  INSERT INTO sources (user_id, source_id, kind, identifier, title)
+  SELECT p_user_id, p_block_id, 'block', p_block_id::text, v.name
+  FROM profile_versions AS v
+  WHERE v.user_id = p_user_id AND v.block_id = p_block_id
+  ORDER BY v.version DESC
+  LIMIT 1
+  ON CONFLICT DO NOTHING;
+  WITH stored AS (
+    INSERT INTO passages (
+      user_id, source_id, kind, ordinal, part, speaker, role, text, said_at, said_offset, language, tsv, tsv_simple,
+      length, length_simple, recorded_at
+    )
+    SELECT p_user_id, p_block_id, w.kind, w.version, w.part, w.name, 'other', w.text, w.recorded_from,
+      w.said_offset, w.language, w.tsv, w.tsv_simple, memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple),
+      w.recorded_from
+    FROM (
+      SELECT CASE WHEN v.recorded_to = 'infinity' THEN 'block' ELSE 'former' END AS kind, v.version, v.name,
+        v.recorded_from, u.language, p.text, (p.place - 1)::smallint AS part,
+        (extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60)::smallint
+          AS said_offset,
+        memsvc.to_words('stemmed', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv,
+        memsvc.to_words('simple', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv_simple
+      FROM memsvc.unfiled_versions(p_user_id, p_block_id) AS n
+      INNER JOIN profile_versions AS v
+        ON v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = n.version
+      INNER JOIN users AS u ON u.user_id = p_user_id
+      CROSS JOIN LATERAL jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS p (text, place)
+      WHERE v.text = (
+        SELECT string_agg(j.text, '' ORDER BY j.place)
+        FROM jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS j (text, place)
+      )
+    ) AS w
+    RETURNING passage_id
+  )
+  SELECT coalesce(array_agg(s.passage_id), '{}') INTO filed FROM stored AS s;
+  PERFORM memsvc.count_words(p_user_id, filed);
+  IF filed <> '{}' THEN
+    PERFORM memsvc.ask_job(p_user_id, 'process', p_block_id);
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) IS 'Brings the passages of a block in line with what it says in the archive.';
+
+CREATE TABLE memsvc.profile_versions (
+    user_id uuid NOT NULL,
+    version_id uuid DEFAULT uuidv7() NOT NULL,
+    block_id uuid DEFAULT uuidv7() NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL,
+    kind text NOT NULL,
+    text text NOT NULL,
+    tokens integer NOT NULL,
+    token_limit integer NOT NULL,
+    node_id uuid,
+    source_id uuid,
+    expires_at timestamp with time zone,
+    asserted_by text NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT profile_versions_asserted_by_check CHECK (((asserted_by <> ''::text) AND (length(asserted_by) <= 200))),
+    CONSTRAINT profile_versions_fit CHECK ((tokens <= token_limit)),
+    CONSTRAINT profile_versions_kind_check CHECK ((kind = ANY (ARRAY['core'::text, 'working'::text, 'archival'::text]))),
+    CONSTRAINT profile_versions_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,59}$'::text)),
+    CONSTRAINT profile_versions_recorded CHECK ((recorded_from <= recorded_to)),
+    CONSTRAINT profile_versions_text_check CHECK ((length(text) <= 8000)),
+    CONSTRAINT profile_versions_token_limit_check CHECK (((token_limit >= 1) AND (token_limit <= 2000))),
+    CONSTRAINT profile_versions_tokens_check CHECK ((tokens >= 0)),
+    CONSTRAINT profile_versions_version_check CHECK ((version > 0)),
+    CONSTRAINT profile_versions_working CHECK ((((kind = 'working'::text) = (source_id IS NOT NULL)) AND ((kind = 'working'::text) = (expires_at IS NOT NULL)) AND (num_nonnulls(node_id, source_id) < 2)))
+);
+ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN text SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.profile_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.profile_versions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.profile_versions IS 'What a block of the profile said, version by version: the user''s, about a node, or of a conversation.';
+
+COMMENT ON COLUMN memsvc.profile_versions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.profile_versions.version_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.profile_versions.block_id IS 'The block, whatever it says and wherever it stands.';
+
+COMMENT ON COLUMN memsvc.profile_versions.version IS 'Counts the versions of the block; who changes it can name the one that was read.';
+
+COMMENT ON COLUMN memsvc.profile_versions.name IS 'What it is called; fixed_traits, preferences and current_state are the sections of the profile.';
+
+COMMENT ON COLUMN memsvc.profile_versions.kind IS 'core: in every context; working: in those of one conversation, for a while; archival: in none, kept to be read.';
+
+COMMENT ON COLUMN memsvc.profile_versions.text IS 'What it says, in lines.';
+
+COMMENT ON COLUMN memsvc.profile_versions.tokens IS 'How long it was when it was written, as memsvc estimates.';
+
+COMMENT ON COLUMN memsvc.profile_versions.token_limit IS 'How long it may be.';
+
+COMMENT ON COLUMN memsvc.profile_versions.node_id IS 'The person, project or other node that it describes; null: none.';
+
+COMMENT ON COLUMN memsvc.profile_versions.source_id IS 'Of working memory: the conversation.';
+
+COMMENT ON COLUMN memsvc.profile_versions.expires_at IS 'Of working memory: from then on it is not read any more.';
+
+COMMENT ON COLUMN memsvc.profile_versions.asserted_by IS 'Who wrote it: user, app, or the name of a program.';
+
+COMMENT ON COLUMN memsvc.profile_versions.recorded_from IS 'Since when it says this.';
+
+COMMENT ON COLUMN memsvc.profile_versions.recorded_to IS 'Until when it did; infinity: it does.';
+
+CREATE FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) RETURNS TABLE(block_id uuid, version integer, text text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT v.block_id,
+     v.version,
+     v.text
+    FROM memsvc.profile_versions v
+   WHERE ((v.user_id = unfiled_versions.p_user_id) AND (v.kind = 'archival'::text) AND ((unfiled_versions.p_block_id IS NULL) OR (v.block_id = unfiled_versions.p_block_id)) AND (btrim(v.text, ' 
+	'::text) <> ''::text) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.passages p
+           WHERE ((p.user_id = unfiled_versions.p_user_id) AND (p.source_id = v.block_id) AND (p.session = ''::text) AND (p.ordinal = v.version))))))
+   ORDER BY v.block_id, v.version;
+END;
+
+ALTER FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) IS 'Versions of blocks in the archive that have no passages yet.';
+
+CREATE FUNCTION memsvc.file_later(p_user_id uuid) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT memsvc.ask_job(p_user_id, 'embed'::text, p_user_id) AS ask_job
+   WHERE (EXISTS ( SELECT
+            FROM memsvc.unfiled_versions(file_later.p_user_id, NULL::uuid) unfiled_versions(block_id, version, text)));
+END;
+
+ALTER FUNCTION memsvc.file_later(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.file_later(p_user_id uuid) IS 'Asks for the job that files blocks of the archive.';
+
+CREATE FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) RETURNS uuid[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ SELECT ARRAY( SELECT p.passage_id
+            FROM (( SELECT v.block_id,
+                     v.version
+                    FROM (memsvc.profile_evidence e
+                      JOIN memsvc.profile_versions v ON (((v.user_id = filed_with.p_user_id) AND (v.version_id = e.version_id))))
+                   WHERE ((e.user_id = filed_with.p_user_id) AND (e.passage_id = ANY (filed_with.p_passages)))
+                 UNION
+                  SELECT v.block_id,
+                     v.version
+                    FROM memsvc.profile_versions v
+                   WHERE ((v.user_id = filed_with.p_user_id) AND (v.node_id = ANY (filed_with.p_nodes)))) b
+              JOIN memsvc.passages p ON (((p.user_id = filed_with.p_user_id) AND (p.source_id = b.block_id) AND (p.session = ''::text) AND (p.ordinal = b.version))))
+           WHERE (NOT (p.passage_id IN ( SELECT unnest(filed_with.p_passages) AS unnest)))) AS "array";
+END;
+
+ALTER FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) IS 'Passages of blocks in the archive whose text changes with what goes.';
 
 CREATE TABLE memsvc.apps (
     app_id uuid DEFAULT uuidv7() NOT NULL,
@@ -7360,7 +7655,7 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || p_user_id, 0));
   PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0));
-  IF p_kind = 'source' THEN
+  IF p_kind IN ('source', 'block') THEN
     source := p_subject_id;
   ELSIF p_kind IN ('message', 'passage') THEN
     SELECT p.source_id INTO source FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
@@ -10576,32 +10871,6 @@ ALTER FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) OWNER TO memsv
 
 COMMENT ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) IS 'What a batch of steps does to the versions that are open now; writes nothing.';
 
-CREATE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(kind text, form text, term text, passages bigint)
-    LANGUAGE sql STABLE
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    BEGIN ATOMIC
- SELECT p.kind,
-     f.form,
-     f.term,
-     count(*) AS count
-    FROM (memsvc.passages p
-      CROSS JOIN LATERAL ( SELECT 'stemmed'::text AS form,
-             s.term
-            FROM unnest(tsvector_to_array(p.tsv)) s(term)
-         UNION ALL
-          SELECT 'simple'::text,
-             s.term
-            FROM unnest(tsvector_to_array(p.tsv_simple)) s(term)) f)
-   WHERE ((p.user_id = terms_of.p_user_id) AND (p.passage_id = ANY (terms_of.p_passages)))
-   GROUP BY p.kind, f.form, f.term;
-END;
-
-ALTER FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) IS 'In how many of these passages each term stands.';
-
 CREATE TABLE memsvc.analysis_results (
     user_id uuid NOT NULL,
     run_id uuid NOT NULL,
@@ -10810,72 +11079,6 @@ COMMENT ON COLUMN memsvc.memory_signals.sentiment IS 'From -1 (bad) to 1 (good);
 
 COMMENT ON COLUMN memsvc.memory_signals.pinned IS 'Always salient, because somebody wants it so.';
 
-CREATE TABLE memsvc.profile_versions (
-    user_id uuid NOT NULL,
-    version_id uuid DEFAULT uuidv7() NOT NULL,
-    block_id uuid DEFAULT uuidv7() NOT NULL,
-    version integer NOT NULL,
-    name text NOT NULL,
-    kind text NOT NULL,
-    text text NOT NULL,
-    tokens integer NOT NULL,
-    token_limit integer NOT NULL,
-    node_id uuid,
-    source_id uuid,
-    expires_at timestamp with time zone,
-    asserted_by text NOT NULL,
-    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    CONSTRAINT profile_versions_asserted_by_check CHECK (((asserted_by <> ''::text) AND (length(asserted_by) <= 200))),
-    CONSTRAINT profile_versions_fit CHECK ((tokens <= token_limit)),
-    CONSTRAINT profile_versions_kind_check CHECK ((kind = ANY (ARRAY['core'::text, 'working'::text, 'archival'::text]))),
-    CONSTRAINT profile_versions_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,59}$'::text)),
-    CONSTRAINT profile_versions_recorded CHECK ((recorded_from <= recorded_to)),
-    CONSTRAINT profile_versions_text_check CHECK ((length(text) <= 8000)),
-    CONSTRAINT profile_versions_token_limit_check CHECK (((token_limit >= 1) AND (token_limit <= 2000))),
-    CONSTRAINT profile_versions_tokens_check CHECK ((tokens >= 0)),
-    CONSTRAINT profile_versions_version_check CHECK ((version > 0)),
-    CONSTRAINT profile_versions_working CHECK ((((kind = 'working'::text) = (source_id IS NOT NULL)) AND ((kind = 'working'::text) = (expires_at IS NOT NULL)) AND (num_nonnulls(node_id, source_id) < 2)))
-);
-ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN text SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.profile_versions FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.profile_versions OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.profile_versions IS 'What a block of the profile said, version by version: the user''s, about a node, or of a conversation.';
-
-COMMENT ON COLUMN memsvc.profile_versions.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.profile_versions.version_id IS 'Time-ordered id of this version.';
-
-COMMENT ON COLUMN memsvc.profile_versions.block_id IS 'The block, whatever it says and wherever it stands.';
-
-COMMENT ON COLUMN memsvc.profile_versions.version IS 'Counts the versions of the block; who changes it can name the one that was read.';
-
-COMMENT ON COLUMN memsvc.profile_versions.name IS 'What it is called; fixed_traits, preferences and current_state are the sections of the profile.';
-
-COMMENT ON COLUMN memsvc.profile_versions.kind IS 'core: in every context; working: in those of one conversation, for a while; archival: in none, kept to be read.';
-
-COMMENT ON COLUMN memsvc.profile_versions.text IS 'What it says, in lines.';
-
-COMMENT ON COLUMN memsvc.profile_versions.tokens IS 'How long it was when it was written, as memsvc estimates.';
-
-COMMENT ON COLUMN memsvc.profile_versions.token_limit IS 'How long it may be.';
-
-COMMENT ON COLUMN memsvc.profile_versions.node_id IS 'The person, project or other node that it describes; null: none.';
-
-COMMENT ON COLUMN memsvc.profile_versions.source_id IS 'Of working memory: the conversation.';
-
-COMMENT ON COLUMN memsvc.profile_versions.expires_at IS 'Of working memory: from then on it is not read any more.';
-
-COMMENT ON COLUMN memsvc.profile_versions.asserted_by IS 'Who wrote it: user, app, or the name of a program.';
-
-COMMENT ON COLUMN memsvc.profile_versions.recorded_from IS 'Since when it says this.';
-
-COMMENT ON COLUMN memsvc.profile_versions.recorded_to IS 'Until when it did; infinity: it does.';
-
 CREATE TABLE memsvc.terms (
     user_id uuid NOT NULL,
     kind text NOT NULL,
@@ -10949,7 +11152,7 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
                            GROUP BY k.kind, k.form, k.term) known ON (((known.kind = t.kind) AND (known.form = t.form) AND (known.term = t.term))))
                    WHERE (known.passages <= (t.passages)::numeric)))) c(key, value)
            WHERE (c.value > '0'::jsonb)) AS "coalesce"
-    FROM (memsvc.erasure_scope(preview_erasure.p_user_id, preview_erasure.p_kind, preview_erasure.p_subject_id, NULL::integer) s(passages, source_id, edges, node_id)
+    FROM (memsvc.erasure_reach(preview_erasure.p_user_id, preview_erasure.p_kind, preview_erasure.p_subject_id, NULL::integer) s(passages, source_id, edges, node_id)
       CROSS JOIN LATERAL memsvc.plan_erasure(preview_erasure.p_user_id, s.passages, s.source_id, s.edges, s.node_id) p(links, node_versions, edge_versions, aliases, locations, merges, edges, nodes, reduced));
 END;
 
@@ -11462,7 +11665,10 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
      p.session,
      p.ordinal,
      p.role,
-     p.speaker,
+         CASE
+             WHEN (p.kind = ANY (ARRAY['block'::text, 'former'::text])) THEN p.role
+             ELSE p.speaker
+         END AS speaker,
      p.said_at,
      h.score,
      h.rank,
@@ -11488,7 +11694,13 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
       LEFT JOIN known k ON ((k.passage_id = c.matched_id)))
       JOIN memsvc.passages p ON ((p.passage_id = c.matched_id)))
    WHERE ((p.user_id = recall_candidates.p_user_id) AND (p.passage_id = ANY (ARRAY( SELECT f.matched_id
-            FROM found f))));
+            FROM found f))) AND (p.kind = ANY (recall_candidates.p_kinds)) AND
+         CASE
+             WHEN (p.kind <> 'former'::text) THEN true
+             ELSE (EXISTS ( SELECT
+                FROM memsvc.profile_versions v
+               WHERE ((v.user_id = recall_candidates.p_user_id) AND (v.block_id = p.source_id) AND (v.version = p.ordinal) AND (v.recorded_to > recall_candidates.p_known_at))))
+         END);
 END;
 
 ALTER FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) OWNER TO memsvc_owner;
@@ -12193,6 +12405,30 @@ $$;
 ALTER FUNCTION memsvc.retire_model(p_name text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.retire_model(p_name text) IS 'Gives a model up; its vectors go afterwards.';
+
+CREATE FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+  closed CONSTANT uuid[] := ARRAY(
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = proved AND p.passage_id = ANY (p_passages) AND p.kind = 'block'
+  );
+BEGIN
+  PERFORM memsvc.forget_words(proved, closed);
+  DELETE FROM token_vectors AS d WHERE d.user_id = proved AND d.passage_id = ANY (closed);
+  DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (closed);
+  UPDATE passages AS p SET kind = 'former' WHERE p.user_id = proved AND p.passage_id = ANY (closed);
+END
+$$;
+
+ALTER FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_eraser;
+
+COMMENT ON FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) IS 'Takes passages of blocks out of what recall finds.';
 
 CREATE FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) RETURNS integer
     LANGUAGE plpgsql
@@ -12983,7 +13219,7 @@ CREATE FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_
     FROM (( SELECT p.passage_id,
              memsvc.searched_text(p.speaker, p.text, p.caption) AS searched
             FROM memsvc.passages p
-           WHERE ((p.user_id = unembedded.p_user_id) AND (p.kind = 'message'::text) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
+           WHERE ((p.user_id = unembedded.p_user_id) AND (p.kind = ANY (ARRAY['message'::text, 'block'::text])) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
                     FROM memsvc.embeddings e
                    WHERE ((e.user_id = unembedded.p_user_id) AND (e.model_id = unembedded.p_model_id) AND (e.passage_id = p.passage_id))))))
            ORDER BY p.passage_id DESC
@@ -12992,7 +13228,7 @@ CREATE FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_
          ( SELECT p.passage_id,
              memsvc.searched_text(p.speaker, p.text, p.caption) AS searched_text
             FROM memsvc.passages p
-           WHERE (unembedded.p_tokens AND (p.user_id = unembedded.p_user_id) AND (p.kind = 'message'::text) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
+           WHERE (unembedded.p_tokens AND (p.user_id = unembedded.p_user_id) AND (p.kind = ANY (ARRAY['message'::text, 'block'::text])) AND ((unembedded.p_source_id IS NULL) OR (p.source_id = unembedded.p_source_id)) AND ((unembedded.p_before IS NULL) OR (p.passage_id < unembedded.p_before)) AND (NOT (EXISTS ( SELECT
                     FROM memsvc.token_vectors t
                    WHERE ((t.user_id = unembedded.p_user_id) AND (t.model_id = unembedded.p_model_id) AND (t.passage_id = p.passage_id))))))
            ORDER BY p.passage_id DESC
@@ -13123,7 +13359,7 @@ CREATE FUNCTION memsvc.users_lacking(p_model_id smallint) RETURNS SETOF uuid
     BEGIN ATOMIC
  SELECT DISTINCT p.user_id
     FROM memsvc.passages p
-   WHERE ((p.kind = 'message'::text) AND (NOT (EXISTS ( SELECT
+   WHERE ((p.kind = ANY (ARRAY['message'::text, 'block'::text])) AND (NOT (EXISTS ( SELECT
             FROM memsvc.embeddings e
            WHERE ((e.user_id = p.user_id) AND (e.model_id = users_lacking.p_model_id) AND (e.passage_id = p.passage_id))))));
 END;
@@ -14598,7 +14834,7 @@ CREATE TABLE memsvc.sources (
     forget_after interval,
     CONSTRAINT sources_forget_after_check CHECK (((forget_after >= '01:00:00'::interval) AND (forget_after <= '8760:00:00'::interval))),
     CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
-    CONSTRAINT sources_kind_check CHECK ((kind = 'conversation'::text)),
+    CONSTRAINT sources_kind_check CHECK ((kind = ANY (ARRAY['conversation'::text, 'block'::text]))),
     CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
     CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
 );
@@ -14610,13 +14846,13 @@ ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
 
-COMMENT ON TABLE memsvc.sources IS 'Where passages come from: today conversations; files, vaults and feeds later.';
+COMMENT ON TABLE memsvc.sources IS 'Where passages come from: conversations, and blocks of the profile in the archive.';
 
 COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
 
-COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id.';
+COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id; of a block the block''s.';
 
-COMMENT ON COLUMN memsvc.sources.kind IS 'conversation.';
+COMMENT ON COLUMN memsvc.sources.kind IS 'conversation, or block (of the profile, in the archive).';
 
 COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
 
@@ -14660,8 +14896,8 @@ CREATE VIEW memsvc.sources_status WITH (security_invoker='true') AS
      LEFT JOIN memsvc.embedding_models m ON ((m.state = 'active'::text)))
      CROSS JOIN LATERAL ( SELECT count(*) FILTER (WHERE (p.part = 0)) AS messages,
             count(*) AS passages,
-            count(*) FILTER (WHERE (p.kind = 'message'::text)) AS embeddable,
-            count(e.passage_id) FILTER (WHERE (p.kind = 'message'::text)) AS embedded
+            count(*) FILTER (WHERE (p.kind = ANY (ARRAY['message'::text, 'block'::text]))) AS embeddable,
+            count(e.passage_id) FILTER (WHERE (p.kind = ANY (ARRAY['message'::text, 'block'::text]))) AS embedded
            FROM (memsvc.passages p
              LEFT JOIN memsvc.embeddings e ON (((p.user_id = e.user_id) AND (m.model_id = e.model_id) AND (p.passage_id = e.passage_id))))
           WHERE ((p.user_id = s.user_id) AND (p.source_id = s.source_id))) counted)
@@ -14683,7 +14919,7 @@ COMMENT ON COLUMN memsvc.sources_status.user_id IS 'Owner.';
 
 COMMENT ON COLUMN memsvc.sources_status.source_id IS 'The source.';
 
-COMMENT ON COLUMN memsvc.sources_status.kind IS 'What it is: conversation.';
+COMMENT ON COLUMN memsvc.sources_status.kind IS 'What it is: conversation, or block (of the profile, in the archive).';
 
 COMMENT ON COLUMN memsvc.sources_status.identifier IS 'Its name where it comes from.';
 
@@ -14697,7 +14933,7 @@ COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long messag
 
 COMMENT ON COLUMN memsvc.sources_status.vectors IS 'Passages with a vector of the active model; null: there is no model.';
 
-COMMENT ON COLUMN memsvc.sources_status.vectors_lacking IS 'Passages that are still to get one; traces get none.';
+COMMENT ON COLUMN memsvc.sources_status.vectors_lacking IS 'Passages that are still to get one; traces and former blocks get none.';
 
 COMMENT ON COLUMN memsvc.sources_status.model IS 'The active embedding model; null: none.';
 
@@ -16039,6 +16275,8 @@ GRANT SELECT ON TABLE memsvc.passages TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.passages TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.passages TO memsvc_eraser;
 
+GRANT UPDATE(kind) ON TABLE memsvc.passages TO memsvc_eraser;
+
 GRANT UPDATE(part) ON TABLE memsvc.passages TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.all_users_messages(p_days integer) FROM PUBLIC;
@@ -16360,6 +16598,13 @@ GRANT ALL ON FUNCTION memsvc.count_nodes(p_user_id uuid) TO memsvc_recall;
 REVOKE ALL ON FUNCTION memsvc.count_request(p_key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_request(p_key_id text) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.create_key(p_app_id uuid, p_key_id text, p_secret_hash bytea, p_user_id uuid, p_scopes text[], p_label text, p_expires_at timestamp with time zone) TO memsvc_app;
 
@@ -16520,6 +16765,10 @@ GRANT ALL ON FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations json
 REVOKE ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
@@ -16562,6 +16811,29 @@ REVOKE ALL ON FUNCTION memsvc.familiarity(p_recalls integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.familiarity(p_recalls integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.familiarity(p_recalls integer) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.familiarity(p_recalls integer) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.profile_versions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.profile_versions TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(version) ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(text) ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.profile_versions TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.file_later(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.file_later(p_user_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.find_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
@@ -17073,10 +17345,6 @@ GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_s
 REVOKE ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
-GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
-
 GRANT SELECT,INSERT,DELETE ON TABLE memsvc.analysis_results TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.analysis_results TO memsvc_reader;
 GRANT SELECT,DELETE ON TABLE memsvc.analysis_results TO memsvc_eraser;
@@ -17134,16 +17402,6 @@ GRANT UPDATE(importance) ON TABLE memsvc.memory_signals TO memsvc_app;
 GRANT UPDATE(sentiment) ON TABLE memsvc.memory_signals TO memsvc_app;
 
 GRANT UPDATE(pinned) ON TABLE memsvc.memory_signals TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.profile_versions TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.profile_versions TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.profile_versions TO memsvc_eraser;
-
-GRANT UPDATE(version) ON TABLE memsvc.profile_versions TO memsvc_eraser;
-
-GRANT UPDATE(text) ON TABLE memsvc.profile_versions TO memsvc_eraser;
-
-GRANT UPDATE(recorded_to) ON TABLE memsvc.profile_versions TO memsvc_app;
 
 GRANT SELECT,INSERT ON TABLE memsvc.terms TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.terms TO memsvc_reader;
@@ -17270,6 +17528,9 @@ REVOKE ALL ON FUNCTION memsvc.reschedule() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.retire_model(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.retire_model(p_name text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.retry_failed_jobs(p_user_id uuid) TO memsvc_app;

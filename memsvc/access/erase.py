@@ -35,7 +35,7 @@ from memsvc.queue.run import SLICE_S, Steps
 Kind = Literal["message", "passage", "source", "fact", "node", "block"]
 """message: a passage's message, all its parts; passage: this part alone; source: a conversation; fact: an edge, all its
 versions; node: a node with its names and edges, not those that are merged with it; block: a block of the profile, all
-its versions."""
+its versions; that is also erased for one of its passages in the archive."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BATCH = 2_000
 """Most passages, or edges of a node, that one transaction erases."""
@@ -51,6 +51,12 @@ ERASE = text("SELECT * FROM memsvc.erase(:user_id, :kind, :subject_id, :requeste
 CONTINUE = text("SELECT * FROM memsvc.continue_erasure(:user_id, :erasure_id, :limit, :in_job)")
 VERIFY = text("SELECT * FROM memsvc.verify_erasure(:user_id, :erasure_id)")
 PREVIEW = text("SELECT memsvc.preview_erasure(:user_id, :kind, :subject_id)")
+BLOCK = text("""
+SELECT s.source_id FROM memsvc.sources AS s
+WHERE s.user_id = :user_id AND s.kind = 'block' AND s.source_id = coalesce((
+  SELECT p.source_id FROM memsvc.passages AS p WHERE p.user_id = :user_id AND p.passage_id = :subject_id
+), :subject_id)
+""")
 SIZE = text("SELECT cardinality(passages) + cardinality(edges) FROM memsvc.erasure_scope(:user_id, :kind, :id, NULL)")
 
 
@@ -109,6 +115,17 @@ def _unknown(kind: Kind) -> MemsvcError:
     return error(message)
 
 
+async def _meant(db: Database, owner: Owner, kind: Kind, subject: UUID) -> tuple[Kind, UUID]:
+    """What is to go: who names a passage of a block, or its source, means the block, or its text would stay there."""
+    if kind not in {"message", "passage", "source"}:
+        return kind, subject
+    async with db.transaction(owner.user_id) as connection:
+        block: UUID | None = (
+            await connection.execute(BLOCK, {"user_id": owner.user_id, "subject_id": subject})
+        ).scalar_one_or_none()
+    return (kind, subject) if block is None else ("block", block)
+
+
 async def erase(
     db: Database,
     owner: Owner,
@@ -139,7 +156,7 @@ async def erase(
             thing, or not any more.
         InvalidRequestError: an unknown kind, or requested_by is empty or too long.
     """
-    known = _known(kind)
+    known, subject = await _meant(db, owner, _known(kind), subject)
     by = valid_name(requested_by, "requested_by")
     values = {
         "user_id": owner.user_id, "kind": known, "subject_id": subject, "requested_by": by, "limit": BATCH,
@@ -226,7 +243,7 @@ async def preview(db: Database, owner: Owner, kind: Kind, subject: UUID) -> dict
 
     Raises: as ``erase``.
     """
-    known = _known(kind)
+    known, subject = await _meant(db, owner, _known(kind), subject)
     async with db.transaction(owner.user_id) as connection:
         counts: dict[str, int] | None = (
             await connection.execute(PREVIEW, {"user_id": owner.user_id, "kind": known, "subject_id": subject})

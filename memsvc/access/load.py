@@ -49,6 +49,7 @@ MEANINGS = {
 CHECKS = (
     ("load_torn_messages", "passages", "passage_id", "it is a part of a message, without the part before it"),
     ("load_long_spans", "source_links", "link_id", "its span ends behind its passage"),
+    ("load_misfiled", "passages", "passage_id", "its block does not say this in the archive"),
     ("load_merge_circles", "merges", "merge_id", "by it a node would stand for itself"),
 )
 Progress = Callable[[str, int], None]
@@ -177,6 +178,7 @@ class _Loading:
                 self._refuse(kind, key, found, why)
         await self.connection.execute(text("SELECT memsvc.fold_statistics(:user_id)"), {"user_id": self.user_id})
         await self._execute("load_jobs")
+        await self._execute("load_file")
         for kind in ("node", "edge"):
             after = None
             while True:

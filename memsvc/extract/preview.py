@@ -23,8 +23,8 @@ from memsvc.extract.validation import proposal_of
 from memsvc.extract.window import Turn
 from memsvc.extract.write import Found, compared_with, prepare
 from memsvc.graph.operations import new_id
+from memsvc.llm.split import split_text
 from memsvc.sources.messages import Role
-from memsvc.sources.split import split_text
 
 MOST_MESSAGES, MOST_CHARS = 200, 200_000
 PASSAGE_TOKENS = 240

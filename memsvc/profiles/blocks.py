@@ -19,7 +19,7 @@ from memsvc.db.short_ids import short_id
 from memsvc.errors import InvalidRequestError
 
 Tier = Literal["core", "working", "archival"]
-"""core: in every context; working: in those of one conversation, for a while; archival: in none, kept to be read."""
+"""core: in every context; working: in those of one conversation, for a while; archival: where recall finds it."""
 Section = Literal["fixed_traits", "preferences", "current_state"]
 """Blocks that every profile has a place for: what stays so, what is liked and wanted, what is so just now."""
 TIERS: tuple[Tier, ...] = get_args(Tier)

@@ -47,7 +47,9 @@ from memsvc.profiles.blocks import (
     checked_tier,
 )
 from memsvc.profiles.changes import Change, Line, Replace, Set, changed, evidence_of, lines_of, text_of
+from memsvc.profiles.filing import file_block
 from memsvc.profiles.read import called, canonical_of, conversation_id
+from memsvc.queue.jobs import announce_jobs
 
 WORKING_HOURS, MAX_WORKING_HOURS = 24.0, 8_760.0
 
@@ -183,6 +185,8 @@ async def _attempt(db: Database, owner: Owner, place: Place, wish: Wish, *, ther
         owner.user_id, lambda connection: _Writing(connection, owner, place, node_id).do(wish, there=there)
     )
     db.notify(EVENTS)
+    if block.kind == "archival":
+        announce_jobs(db)
     return block
 
 
@@ -298,6 +302,8 @@ class _Writing:
             evicted = ended.scalars().all()
         written = await called(self.connection, self.owner, place, self.node_id)
         assert written is not None  # noqa: S101 - it was just written
+        if "archival" in {kind, now.kind if now is not None else kind}:
+            await file_block(self.connection, self.owner.user_id, written.block_id)
         await self._execute("profile_tell", blocks=[written.block_id, *evicted])
         return as_block(written)
 

@@ -58,8 +58,13 @@ def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: dateti
         arms=arms,
         matched=row.matched,
         path=row.path,
-        why=reason(row.matched, arms, row.factors, row.path, memory.kind),
+        why=_whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind),
     )
+
+
+def _whence(memory: Memory) -> str:
+    """Where a block comes from; what people said says that by itself."""
+    return f"from the archived block {memory.speaker}: " if memory.kind == "block" else ""
 
 
 def _names(found: Iterable[Mapping[str, Any]] | None) -> list[NamedNode]:

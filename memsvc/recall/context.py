@@ -20,6 +20,7 @@ import msgspec
 from memsvc.access.users import Owner, valid_zone
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
+from memsvc.db.short_ids import short_id
 from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
@@ -390,8 +391,8 @@ def render(memory: Memory, number: int, now: datetime) -> str:
         f"[{number}] {memory.said_at:%Y-%m-%d %H:%M} ({age(memory.said_at, now)}) "
         f"{memory.speaker or memory.role}: “{memory.text.strip()}”{picture}"
     )
-    reason = (
-        f"why: {memory.why} | source: {memory.conversation}{session}, message {memory.message_id or memory.ordinal} "
-        f"| passage {memory.passage_id}"
-    )
+    where = f"{memory.conversation}{session}, message {memory.message_id or memory.ordinal}"
+    if memory.block_id is not None:
+        where = f"block b:{short_id(memory.block_id)}, version {memory.ordinal}"
+    reason = f"why: {memory.why} | source: {where} | passage {memory.passage_id}"
     return f"{flat(said)}\n    {flat(reason)}"

@@ -144,6 +144,8 @@ def source(memory: Memory) -> str:
     """Where a memory comes from, in words."""
     if memory.passage_id is None:
         return "written by hand"
+    if memory.kind == "block":
+        return f"block of the archive, version {memory.ordinal}"
     session = f", session {_line(memory.session, NAME_CHARS)}" if memory.session else ""
     message = _line(memory.message_id or str(memory.ordinal), NAME_CHARS)
     return f"{_line(memory.conversation, NAME_CHARS)}{session}, message {message}"

@@ -129,6 +129,19 @@ def group_of(item: Item) -> Group | None:
 def memory_item(memory: Memory, now: datetime, zone: ZoneInfo, why: str | None = None) -> Item:
     """A recalled memory as an item."""
     fact = memory.fact if memory.kind == "fact" else None
+    if memory.block_id is not None:
+        return Item(
+            id=f"b:{short_id(memory.block_id)}",
+            kind="block",
+            memory_id=memory.memory_id,
+            text=memory.text,
+            why=why or memory.why or "recalled",
+            name=memory.speaker,
+            speaker=memory.speaker,
+            said_at=memory.said_at,
+            ordinal=memory.ordinal,
+            part=memory.part,
+        )
     ended = fact is not None and fact.valid_to is not None and fact.valid_to <= now
     return Item(
         id=f"{'f' if memory.kind == 'fact' else 'm'}:{short_id(memory.memory_id)}",

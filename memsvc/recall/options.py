@@ -31,7 +31,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What may be recalled; the default is every message and every fact."""
+    """What may be recalled; the default is every message, every fact and every block of the archive."""
 
     conversations: Sequence[str] = ()
     """Only these, by id or identifier; facts where a message of theirs supports them."""
@@ -54,8 +54,13 @@ class Filters:
 
     @property
     def kinds(self) -> list[str]:
-        """Kinds of passages."""
-        return ["message", "trace"] if self.traces else ["message"]
+        """Kinds of passages; what blocks said before counts where it is asked what was known once."""
+        return [
+            "message",
+            "block",
+            *(["former"] if self.known_at is not None else []),
+            *(["trace"] if self.traces else []),
+        ]
 
     def in_time(self, said_at: datetime) -> bool:
         """Whether something said then may be recalled."""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-Kind = Literal["message", "trace", "fact"]
+Kind = Literal["message", "trace", "block", "fact"]
 Degraded = Literal["vector", "reranker"]
 """What should have been asked and could not be."""
 
@@ -33,13 +33,15 @@ class RecalledFact(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Memory(msgspec.Struct, kw_only=True, frozen=True):
-    """A recalled message or fact. A fact's place is that of the message which supports it, where one does."""
+    """A recalled message, fact or block of the archive. A fact's place is that of the message which supports it."""
 
     kind: Kind = "message"
     memory_id: UUID
     """The passage's id, or the id of the fact's version."""
     passage_id: UUID | None
     """The passage; of a fact the first one that supports it; None where nothing but its writer does."""
+    block_id: UUID | None = None
+    """Of a block of the profile, in the archive: the block. Its name is the speaker, its version the ordinal."""
     conversation_id: UUID | None
     conversation: str
     session: str

@@ -10,6 +10,9 @@ from sqlalchemy import Row
 from memsvc.db.clock import on_clock
 from memsvc.recall.results import Memory, RecalledFact
 
+FILED = ("block", "former")
+"""Kinds of passages of blocks in the archive: what they say now, and what they said before."""
+
 
 def fact_of(row: Row[Any]) -> RecalledFact | None:
     """The fact behind a row; None: it is a message."""
@@ -40,12 +43,14 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
         now: the moment that is asked about; a fact that has ended by then is stale.
     """
     fact = fact_of(row)
+    filed = row.kind in FILED
     return Memory(
-        kind=row.kind,
+        kind="block" if filed else row.kind,
         memory_id=row.memory_id,
         passage_id=row.passage_id,
-        conversation_id=row.source_id,
-        conversation=row.conversation,
+        block_id=row.source_id if filed else None,
+        conversation_id=None if filed else row.source_id,
+        conversation="" if filed else row.conversation,
         session=row.session,
         ordinal=row.ordinal,
         part=row.part,

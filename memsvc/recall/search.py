@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
@@ -142,7 +143,7 @@ def parameters(
         "limit": limit,
         "form": form,
         "language": owner.language,
-        "kinds": chosen.kinds,
+        "kinds": replace(chosen, known_at=known_at or chosen.known_at).kinds,
         "sources": sources,
         "not_sources": not_sources,
         "said_from": chosen.said_from,

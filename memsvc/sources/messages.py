@@ -31,9 +31,9 @@ from memsvc.errors import (
     TextTooLongError,
 )
 from memsvc.llm.fence import split_blocks
+from memsvc.llm.split import split_text
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
-from memsvc.sources.split import split_text
 from memsvc.sources.times import SaidAt, now_in, parse_time
 
 Role = Literal["user", "assistant", "other", "system", "tool", "thinking"]

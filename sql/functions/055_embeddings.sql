@@ -78,7 +78,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.keep_projection(smallint, bytea) IS 'Keeps a model''s projection; the one that counts.';
 
--- Messages of a user that lack a model's vector, newest first, older than p_before (the last one of the page before);
+-- Messages and blocks of a user that lack a model's vector, newest first, older than p_before (the last one of the page before);
 -- traces get none. p_source_id NULL: of all conversations. p_tokens: also those that lack its token vectors.
 CREATE OR REPLACE FUNCTION memsvc.unembedded(
   p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean DEFAULT false
@@ -91,7 +91,7 @@ BEGIN ATOMIC
     (
       SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption) AS searched
       FROM memsvc.passages AS p
-      WHERE p.user_id = p_user_id AND p.kind = 'message' AND (p_source_id IS NULL OR p.source_id = p_source_id)
+      WHERE p.user_id = p_user_id AND p.kind IN ('message', 'block') AND (p_source_id IS NULL OR p.source_id = p_source_id)
         AND (p_before IS NULL OR p.passage_id < p_before)
         AND NOT EXISTS (
           SELECT FROM memsvc.embeddings AS e
@@ -106,7 +106,7 @@ BEGIN ATOMIC
       SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption)
       FROM memsvc.passages AS p
       WHERE p_tokens
-        AND p.user_id = p_user_id AND p.kind = 'message' AND (p_source_id IS NULL OR p.source_id = p_source_id)
+        AND p.user_id = p_user_id AND p.kind IN ('message', 'block') AND (p_source_id IS NULL OR p.source_id = p_source_id)
         AND (p_before IS NULL OR p.passage_id < p_before)
         AND NOT EXISTS (
           SELECT FROM memsvc.token_vectors AS t
@@ -177,7 +177,7 @@ BEGIN ATOMIC
   SELECT m.model_id, m.name, m.dimensions, m.state, m.paused, e.embedded, p.messages - e.embedded
   FROM memsvc.embedding_models AS m
   CROSS JOIN (
-    SELECT count(*) AS messages FROM memsvc.passages AS s WHERE s.user_id = p_user_id AND s.kind = 'message'
+    SELECT count(*) AS messages FROM memsvc.passages AS s WHERE s.user_id = p_user_id AND s.kind IN ('message', 'block')
   ) AS p
   CROSS JOIN LATERAL (
     SELECT count(*) AS embedded FROM memsvc.embeddings AS v WHERE v.user_id = p_user_id AND v.model_id = m.model_id

@@ -8,7 +8,7 @@ RETURNS TABLE (model_id smallint, embedded bigint, messages bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT NULL::smallint, 0, count(*) FROM memsvc.passages AS p WHERE p.kind = 'message'
+  SELECT NULL::smallint, 0, count(*) FROM memsvc.passages AS p WHERE p.kind IN ('message', 'block')
   UNION ALL
   SELECT e.model_id, count(*), 0 FROM memsvc.embeddings AS e GROUP BY e.model_id;
 END;
@@ -22,7 +22,7 @@ LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   SELECT DISTINCT p.user_id FROM memsvc.passages AS p
-  WHERE p.kind = 'message' AND NOT EXISTS (
+  WHERE p.kind IN ('message', 'block') AND NOT EXISTS (
     SELECT FROM memsvc.embeddings AS e
     WHERE e.user_id = p.user_id AND e.model_id = p_model_id AND e.passage_id = p.passage_id
   );

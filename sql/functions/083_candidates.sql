@@ -81,7 +81,9 @@ BEGIN ATOMIC
       AND e.passage_id = ANY (ARRAY(SELECT f.matched_id FROM found AS f EXCEPT SELECT n.matched_id FROM near AS n))
   )
   -- By keys, all at once: one by one takes three times as long.
-  SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.role, p.speaker, p.said_at,
+  SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.role,
+    CASE WHEN p.kind IN ('block', 'former') THEN p.role ELSE p.speaker END, -- a block's name speaks to nobody
+    p.said_at,
     h.score, h.rank, h.matched_terms, h.matched_form, coalesce(n.similarity, k.similarity), n.rank,
     CASE WHEN p_other_vector IS NOT NULL THEN coalesce(o.similarity, (
       SELECT -(e.vector OPERATOR(public.<#>) p_other_vector) FROM memsvc.embeddings AS e
@@ -95,7 +97,13 @@ BEGIN ATOMIC
   LEFT JOIN mentioned AS m ON m.matched_id = c.matched_id
   LEFT JOIN known AS k ON k.passage_id = c.matched_id
   INNER JOIN memsvc.passages AS p ON p.passage_id = c.matched_id
-  WHERE p.user_id = p_user_id AND p.passage_id = ANY (ARRAY(SELECT f.matched_id FROM found AS f));
+  WHERE p.user_id = p_user_id AND p.passage_id = ANY (ARRAY(SELECT f.matched_id FROM found AS f))
+    AND p.kind = ANY (p_kinds) -- the vector of a block may be made while it changes
+    AND CASE WHEN p.kind <> 'former' THEN true ELSE EXISTS (
+      SELECT FROM memsvc.profile_versions AS v
+      WHERE v.user_id = p_user_id AND v.block_id = p.source_id AND v.version = p.ordinal
+        AND v.recorded_to > p_known_at
+    ) END;
 END;
 COMMENT ON FUNCTION memsvc.recall_candidates(
   uuid, text, integer, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,

@@ -39,8 +39,19 @@ BEGIN
     ), n.node_id
     FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
   WHEN 'block' THEN
-    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, '{}'::uuid[], NULL::uuid
-    WHERE EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_subject_id);
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND k.source_id = p_subject_id AND k.kind IN ('block', 'former')
+      ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
+    ), (
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind = 'block'
+    ), '{}'::uuid[], NULL::uuid
+    WHERE EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_subject_id)
+      OR EXISTS (
+        SELECT FROM sources AS s
+        WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind = 'block'
+      );
   END CASE;
 END
 $$;
@@ -206,6 +217,63 @@ $$;
 COMMENT ON FUNCTION memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid) IS
   'Ids of all rows that go with some passages, edges and a node.';
 
+-- Passages, beside these, of blocks in the archive (187_filed_blocks.sql) whose text changes with what goes: lines of
+-- them rest on these passages, or they describe nodes that go.
+CREATE OR REPLACE FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) RETURNS uuid[]
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+BEGIN ATOMIC
+  SELECT ARRAY(
+    SELECT p.passage_id
+    FROM (
+      SELECT v.block_id, v.version
+      FROM memsvc.profile_evidence AS e
+      INNER JOIN memsvc.profile_versions AS v ON v.user_id = p_user_id AND v.version_id = e.version_id
+      WHERE e.user_id = p_user_id AND e.passage_id = ANY (p_passages)
+      UNION
+      SELECT v.block_id, v.version FROM memsvc.profile_versions AS v
+      WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes)
+    ) AS b
+    INNER JOIN memsvc.passages AS p
+      ON p.user_id = p_user_id AND p.source_id = b.block_id AND p.session = '' AND p.ordinal = b.version
+    WHERE p.passage_id NOT IN (SELECT unnest(p_passages))
+  );
+END;
+COMMENT ON FUNCTION memsvc.filed_with(uuid, uuid[], uuid[]) IS
+  'Passages of blocks in the archive whose text changes with what goes.';
+
+-- All that an erasure is about (erasure_scope), and passages of blocks that change by it: until no block is left that
+-- rests on another one.
+CREATE OR REPLACE FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
+RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
+LANGUAGE plpgsql STABLE ROWS 1
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  filed uuid[];
+BEGIN
+  SELECT s.* INTO passages, source_id, edges, node_id
+  FROM memsvc.erasure_scope(p_user_id, p_kind, p_subject_id, p_limit) AS s;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  WHILE EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'block') LOOP
+    SELECT memsvc.filed_with(p_user_id, passages, p.nodes) INTO filed
+    FROM memsvc.plan_erasure(p_user_id, passages, source_id, edges, node_id) AS p;
+    EXIT WHEN filed = '{}';
+    passages := passages || filed;
+  END LOOP;
+  RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION memsvc.erasure_reach(uuid, text, uuid, integer) IS
+  'What an erasure is about, with passages of blocks that change by it.';
+
 -- How often each term stands in passages, by kind and form: what statistics lose with them.
 CREATE OR REPLACE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[])
 RETURNS TABLE (kind text, form text, term text, passages bigint)
@@ -292,7 +360,7 @@ BEGIN ATOMIC
       )
     )) AS c WHERE c.value > '0'
   )
-  FROM memsvc.erasure_scope(p_user_id, p_kind, p_subject_id, NULL) AS s
+  FROM memsvc.erasure_reach(p_user_id, p_kind, p_subject_id, NULL) AS s
   CROSS JOIN LATERAL memsvc.plan_erasure(p_user_id, s.passages, s.source_id, s.edges, s.node_id) AS p;
 END;
 COMMENT ON FUNCTION memsvc.preview_erasure(uuid, text, uuid) IS 'What erasing would remove now, by table.';

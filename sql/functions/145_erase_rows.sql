@@ -100,7 +100,7 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || p_user_id, 0));
   PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0));
-  IF p_kind = 'source' THEN
+  IF p_kind IN ('source', 'block') THEN
     source := p_subject_id;
   ELSIF p_kind IN ('message', 'passage') THEN
     SELECT p.source_id INTO source FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
@@ -166,7 +166,7 @@ BEGIN
   SELECT e.* INTO receipt FROM erasures AS e
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending'
   FOR UPDATE;
-  SELECT * INTO scope FROM memsvc.erasure_scope(proved, receipt.kind, receipt.subject_id, p_limit);
+  SELECT * INTO scope FROM memsvc.erasure_reach(proved, receipt.kind, receipt.subject_id, p_limit);
   IF receipt.erasure_id IS NULL OR scope.passages IS NULL THEN -- somebody else did the last batch meanwhile
     UPDATE erasures AS e SET state = 'done', finished_at = clock_timestamp()
     WHERE e.user_id = proved AND e.erasure_id = p_erasure_id AND e.state = 'pending';
@@ -211,6 +211,10 @@ BEGIN
       );
   END IF;
 
+  DELETE FROM sources AS d
+  WHERE d.user_id = proved AND d.kind = 'block' AND d.source_id IS DISTINCT FROM scope.source_id
+    AND NOT EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = proved AND v.block_id = d.source_id)
+    AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = d.source_id);
   IF scope.source_id IS NOT NULL THEN
     more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
     IF NOT more THEN

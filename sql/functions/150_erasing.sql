@@ -17,8 +17,9 @@ BEGIN
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
-    AND ((p_kind = 'source' AND j.subject_id = p_subject_id)
+    AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id)
       OR (j.kind = 'extract' AND j.subject_id = ANY (receipt.ids)));
+  PERFORM memsvc.file_later(p_user_id); -- what is left of blocks that lost lines
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
   ELSE
@@ -48,6 +49,7 @@ BEGIN
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.kind = 'extract' AND j.subject_id = ANY (receipt.ids);
+  PERFORM memsvc.file_later(p_user_id);
   IF receipt.state = 'done' AND before = 'pending' THEN
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);
   END IF;

@@ -99,7 +99,7 @@ GRANT INSERT ON memsvc.corpora, memsvc.terms TO memsvc_eraser;
 GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
-GRANT UPDATE (part) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (part, kind) ON memsvc.passages TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
 GRANT UPDATE (upto, passed_over) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
@@ -112,6 +112,7 @@ memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text)
 memsvc.fold_statistics(uuid), memsvc.links_of(uuid, text, uuid, timestamptz),
 memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
 memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
+memsvc.filed_with(uuid, uuid[], uuid[]), memsvc.erasure_reach(uuid, text, uuid, integer),
 memsvc.any_merges(uuid, timestamptz), memsvc.resolve_nodes(uuid, uuid[], timestamptz),
 memsvc.same_nodes(uuid, uuid[], timestamptz), memsvc.core_user_id()
 TO memsvc_eraser;
@@ -253,6 +254,9 @@ GRANT EXECUTE ON FUNCTION
 memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text),
 memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
 memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
+memsvc.filed_with(uuid, uuid[], uuid[]), memsvc.erasure_reach(uuid, text, uuid, integer),
+memsvc.unfiled_versions(uuid, uuid), memsvc.file_later(uuid), memsvc.count_words(uuid, uuid[]),
+memsvc.file_block(uuid, uuid, jsonb),
 memsvc.preview_erasure(uuid, text, uuid), memsvc.erase(uuid, text, uuid, text, integer),
 memsvc.continue_erasure(uuid, uuid, integer, boolean), memsvc.erasure_leftovers(uuid, uuid),
 memsvc.verify_erasure(uuid, uuid), memsvc.erased_operations(uuid, jsonb),

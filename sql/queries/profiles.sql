@@ -159,3 +159,11 @@ RETURNING d.block_id;
 -- Live clients hear of blocks that say something else, or nothing any more.
 INSERT INTO memsvc.outbox (user_id, kind, subject_id)
 SELECT :user_id, 'profile.changed', b.block_id FROM unnest(CAST(:blocks AS uuid [])) AS b (block_id);
+
+-- name: profile_unfiled
+-- Versions in the archive that have no passages yet: of one block, or of all.
+SELECT u.block_id, u.version, u.text FROM memsvc.unfiled_versions(:user_id, CAST(:block_id AS uuid)) AS u;
+
+-- name: profile_file
+-- Brings the passages of a block in line with what it says; the parts of what is unfiled, by version.
+SELECT memsvc.file_block(:user_id, :block_id, CAST(:parts AS jsonb));

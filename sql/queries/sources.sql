@@ -98,12 +98,14 @@ ORDER BY w.wanted, (CAST(s.source_id AS text) = w.wanted) DESC;
 
 -- name: memories_called
 -- Messages, facts (by version, or by edge), nodes and blocks of the profile whose id lies in a range, which a short id
--- means: a few rows by key. first_id: of a part of a message, its first part.
+-- means: a few rows by key. first_id: of a part of a message, its first part. Passages of a block lead to the block.
 SELECT *
 FROM (
   (
     SELECT
-      'message' AS kind, p.passage_id AS memory_id, p.source_id AS belongs_to, p.text, (
+      CASE WHEN p.kind IN ('block', 'former') THEN 'block' ELSE 'message' END AS kind,
+      CASE WHEN p.kind IN ('block', 'former') THEN p.source_id ELSE p.passage_id END AS memory_id,
+      p.source_id AS belongs_to, p.text, (
         SELECT f.passage_id
         FROM memsvc.passages AS f
         WHERE f.user_id = :user_id AND f.source_id = p.source_id AND f.session = p.session AND f.ordinal = p.ordinal

@@ -24,8 +24,8 @@ CROSS JOIN LATERAL (
   SELECT
     count(*) FILTER (WHERE p.part = 0) AS messages,
     count(*) AS passages,
-    count(*) FILTER (WHERE p.kind = 'message') AS embeddable,
-    count(e.passage_id) FILTER (WHERE p.kind = 'message') AS embedded
+    count(*) FILTER (WHERE p.kind IN ('message', 'block')) AS embeddable,
+    count(e.passage_id) FILTER (WHERE p.kind IN ('message', 'block')) AS embedded
   FROM memsvc.passages AS p
   LEFT JOIN memsvc.embeddings AS e
     ON p.user_id = e.user_id AND m.model_id = e.model_id AND p.passage_id = e.passage_id
@@ -42,7 +42,7 @@ COMMENT ON VIEW memsvc.sources_status IS
   'Sources with their size, their vectors by the active model and their last job.';
 COMMENT ON COLUMN memsvc.sources_status.user_id IS 'Owner.';
 COMMENT ON COLUMN memsvc.sources_status.source_id IS 'The source.';
-COMMENT ON COLUMN memsvc.sources_status.kind IS 'What it is: conversation.';
+COMMENT ON COLUMN memsvc.sources_status.kind IS 'What it is: conversation, or block (of the profile, in the archive).';
 COMMENT ON COLUMN memsvc.sources_status.identifier IS 'Its name where it comes from.';
 COMMENT ON COLUMN memsvc.sources_status.title IS 'Its title.';
 COMMENT ON COLUMN memsvc.sources_status.status IS
@@ -51,7 +51,8 @@ COMMENT ON COLUMN memsvc.sources_status.messages IS 'Its messages, traces among 
 COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long message is several.';
 COMMENT ON COLUMN memsvc.sources_status.vectors IS
   'Passages with a vector of the active model; null: there is no model.';
-COMMENT ON COLUMN memsvc.sources_status.vectors_lacking IS 'Passages that are still to get one; traces get none.';
+COMMENT ON COLUMN memsvc.sources_status.vectors_lacking IS
+  'Passages that are still to get one; traces and former blocks get none.';
 COMMENT ON COLUMN memsvc.sources_status.model IS 'The active embedding model; null: none.';
 COMMENT ON COLUMN memsvc.sources_status.job IS
   'State of its last job: pending, done, failed or cancelled; null: there is none (ended ones are kept for a time).';

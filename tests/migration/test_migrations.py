@@ -87,6 +87,23 @@ def test_what_was_there_before_an_upgrade_is_recalled_after_it(
         assert value(app, "SELECT count(*) FROM memsvc.messages WHERE source_id = %s", [THING]) == 5
 
 
+def test_blocks_that_were_archived_before_get_a_job(empty: str, run_upgrade: Upgrader) -> None:
+    run_upgrade(empty, "0033")
+    archived = (
+        "INSERT INTO memsvc.profile_versions (user_id, version, name, kind, text, tokens, token_limit, asserted_by) "
+        "VALUES (%s, 1, 'boat', 'archival', 'Her keel is of oak.', 5, 500, 'user')"
+    )
+    asked = "SELECT state FROM memsvc.jobs WHERE user_id = %s AND kind = 'embed' AND subject_id = user_id"
+    with psycopg.connect(empty, autocommit=True) as admin:
+        insert_samples(admin, "0033")
+        assert admin.execute(asked, [USER]).fetchall() == []
+        admin.execute(archived, [USER])
+        run_upgrade(empty)
+        assert admin.execute(asked, [USER]).fetchall() == [("pending",)]
+        lifted = "SELECT relname FROM pg_class WHERE relrowsecurity AND NOT relforcerowsecurity"
+        assert admin.execute(lifted).fetchall() == []
+
+
 def test_of_several_models_that_were_being_built_the_newest_goes_on(empty: str, run_upgrade: Upgrader) -> None:
     run_upgrade(empty, "0006")
     with psycopg.connect(empty, autocommit=True) as admin:

@@ -83,7 +83,7 @@ ERASERS_UPDATES = {
     "tombstones": {"recorded_at"},
     "erasures": {"state", "counts", "ids", "finished_at"},
     "sources": {"identifier", "title", "metadata"},
-    "passages": {"part"},
+    "passages": {"part", "kind"},
     "recall_events": {"memories"},
     "extractions": {"upto", "passed_over"},
     "profile_versions": {"text", "version"},
@@ -187,6 +187,7 @@ DEFINERS = {
     "erase_user_rows": "memsvc_eraser",
     "begin_erasure": "memsvc_eraser",
     "erase_batch": "memsvc_eraser",
+    "retire_passages": "memsvc_eraser",
 }
 # Called by definer functions alone.
 INNER = {
@@ -298,6 +299,12 @@ WRITING = {
     "tombstone_digest",
     "erased_operations",
     "erasure_scope",
+    "erasure_reach",
+    "filed_with",
+    "unfiled_versions",
+    "file_later",
+    "file_block",
+    "count_words",
     "spoken_for",
     "plan_erasure",
     "terms_of",
@@ -354,8 +361,9 @@ EXECUTE = {
     "memsvc_recall": READING | GROUPS | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
-        "links_of", "erasure_scope", "spoken_for", "plan_erasure", "terms_of", "forget_words", "forget_recalls",
-        "forget_readings", "forget_profile", "forget_analysis", "bury",
+        "links_of", "erasure_scope", "erasure_reach", "filed_with", "spoken_for",
+        "plan_erasure", "terms_of", "forget_words", "forget_recalls",
+        "forget_readings", "forget_profile", "forget_analysis", "bury", "retire_passages",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",
         "user_tables", "rows_of_user", "erase_user_rows",
         "any_merges", "resolve_nodes", "same_nodes", "core_user_id", *PROJECTED,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsvc.llm.split import split_text
 from memsvc.llm.tokens import estimate_tokens
-from memsvc.sources.split import split_text
 
 SIGNS = st.sampled_from(
     [*"abcXYZ019äß.!?…。！？」”\"')] \t\n\r", "\u3000", "\xa0", "日", "本", "🚲", "e\u0301", "supercalifragilistic"]

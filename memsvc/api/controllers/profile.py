@@ -261,7 +261,7 @@ class ProfileController(Controller):
         status_code=200,
         operation_id="demoteBlock",
         summary="Demote a block",
-        description="Takes a block out of core memory: into archival memory, where it is kept to be read, or into the "
+        description="Takes a block out of core memory: into archival memory, where recall finds it, or into the "
         "working memory of a conversation, where it is read for a while. Also takes one from working memory, where a "
         "conversation is named, into archival memory.",
         response_description="The block.",

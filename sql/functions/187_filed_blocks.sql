@@ -1,0 +1,125 @@
+-- Blocks in the archive as passages, so that recall finds them by words and by meaning like all else. A block is a
+-- source of its own, under its own id; each version that says something in the archive is a message of that source,
+-- with the version as its ordinal and the block's name as its speaker. What it says now has the kind 'block', what it
+-- said before 'former', which is found only by who asks what was known once (known_at).
+
+-- Versions in the archive that have no passages yet: of one block, or of all (null). Versions before this was kept,
+-- those of an import, and what an erasure left of one.
+CREATE OR REPLACE FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid)
+RETURNS TABLE (block_id uuid, version integer, text text)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  SELECT v.block_id, v.version, v.text
+  FROM memsvc.profile_versions AS v
+  WHERE v.user_id = p_user_id AND v.kind = 'archival' AND (p_block_id IS NULL OR v.block_id = p_block_id)
+    AND btrim(v.text, E' \n\t') <> ''
+    AND NOT EXISTS (
+      SELECT FROM memsvc.passages AS p
+      WHERE p.user_id = p_user_id AND p.source_id = v.block_id AND p.session = '' AND p.ordinal = v.version
+    )
+  ORDER BY v.block_id, v.version;
+END;
+COMMENT ON FUNCTION memsvc.unfiled_versions(uuid, uuid) IS 'Versions of blocks in the archive that have no passages yet.';
+
+-- Asks for the job that files what is unfiled, and gives it its vectors.
+CREATE OR REPLACE FUNCTION memsvc.file_later(p_user_id uuid) RETURNS void
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  SELECT memsvc.ask_job(p_user_id, 'embed', p_user_id)
+  WHERE EXISTS (SELECT FROM memsvc.unfiled_versions(p_user_id, NULL));
+END;
+COMMENT ON FUNCTION memsvc.file_later(uuid) IS 'Asks for the job that files blocks of the archive.';
+
+-- Counts words of passages that were just stored or got another kind.
+CREATE OR REPLACE FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) RETURNS void
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+BEGIN ATOMIC
+  INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes)
+  SELECT p_user_id, c.kind, c.form, c.passages, c.length, coalesce(t.terms, '{}'), coalesce(t.changes, '{}')
+  FROM (
+    SELECT p.kind, f.form, count(*) AS passages, sum(f.length) AS length
+    FROM memsvc.passages AS p
+    CROSS JOIN LATERAL (VALUES ('stemmed', p.length), ('simple', p.length_simple)) AS f (form, length)
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    GROUP BY p.kind, f.form
+  ) AS c
+  LEFT JOIN (
+    SELECT o.kind, o.form, array_agg(o.term) AS terms, array_agg(o.passages::integer) AS changes
+    FROM memsvc.terms_of(p_user_id, p_passages) AS o
+    GROUP BY o.kind, o.form
+  ) AS t ON t.kind = c.kind AND t.form = c.form;
+END;
+COMMENT ON FUNCTION memsvc.count_words(uuid, uuid[]) IS 'Counts words of passages that were just stored.';
+
+-- Brings the passages of a block in line with what it says, in the caller's transaction, which holds the profile. What
+-- was filed and is not said any more becomes 'former'; of p_parts, {"version": ["part", …], …}, what the archive lacks
+-- is stored, where the parts are the version's text. To do it again changes nothing.
+CREATE OR REPLACE FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+  closed CONSTANT uuid[] := ARRAY(
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.source_id = p_block_id AND p.kind = 'block' AND NOT EXISTS (
+      SELECT FROM profile_versions AS v
+      WHERE v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = p.ordinal AND v.kind = 'archival'
+        AND v.recorded_to = 'infinity'
+    )
+  );
+  filed uuid[];
+BEGIN
+  IF closed <> '{}' THEN
+    PERFORM memsvc.retire_passages(p_user_id, closed);
+    PERFORM memsvc.count_words(p_user_id, closed);
+  END IF;
+  IF NOT EXISTS (SELECT FROM memsvc.unfiled_versions(p_user_id, p_block_id)) THEN
+    RETURN;
+  END IF;
+  INSERT INTO sources (user_id, source_id, kind, identifier, title)
+  SELECT p_user_id, p_block_id, 'block', p_block_id::text, v.name
+  FROM profile_versions AS v
+  WHERE v.user_id = p_user_id AND v.block_id = p_block_id
+  ORDER BY v.version DESC
+  LIMIT 1
+  ON CONFLICT DO NOTHING;
+  WITH stored AS (
+    INSERT INTO passages (
+      user_id, source_id, kind, ordinal, part, speaker, role, text, said_at, said_offset, language, tsv, tsv_simple,
+      length, length_simple, recorded_at
+    )
+    SELECT p_user_id, p_block_id, w.kind, w.version, w.part, w.name, 'other', w.text, w.recorded_from,
+      w.said_offset, w.language, w.tsv, w.tsv_simple, memsvc.word_count(w.tsv), memsvc.word_count(w.tsv_simple),
+      w.recorded_from
+    FROM (
+      SELECT CASE WHEN v.recorded_to = 'infinity' THEN 'block' ELSE 'former' END AS kind, v.version, v.name,
+        v.recorded_from, u.language, p.text, (p.place - 1)::smallint AS part,
+        (extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60)::smallint
+          AS said_offset,
+        memsvc.to_words('stemmed', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv,
+        memsvc.to_words('simple', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv_simple
+      FROM memsvc.unfiled_versions(p_user_id, p_block_id) AS n
+      INNER JOIN profile_versions AS v
+        ON v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = n.version
+      INNER JOIN users AS u ON u.user_id = p_user_id
+      CROSS JOIN LATERAL jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS p (text, place)
+      WHERE v.text = (
+        SELECT string_agg(j.text, '' ORDER BY j.place)
+        FROM jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS j (text, place)
+      )
+    ) AS w
+    RETURNING passage_id
+  )
+  SELECT coalesce(array_agg(s.passage_id), '{}') INTO filed FROM stored AS s;
+  PERFORM memsvc.count_words(p_user_id, filed);
+  IF filed <> '{}' THEN
+    PERFORM memsvc.ask_job(p_user_id, 'process', p_block_id);
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION memsvc.file_block(uuid, uuid, jsonb) IS
+  'Brings the passages of a block in line with what it says in the archive.';

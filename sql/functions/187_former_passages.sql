@@ -1,0 +1,26 @@
+-- owner: memsvc_eraser
+
+-- Takes passages of blocks out of what recall finds, for their blocks say something else now, or stand in no archive:
+-- words leave the statistics, vectors go. The passages stay as 'former': for what rests on them, and for known_at.
+CREATE OR REPLACE FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  proved CONSTANT uuid := memsvc.require_identity(p_user_id);
+  closed CONSTANT uuid[] := ARRAY(
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = proved AND p.passage_id = ANY (p_passages) AND p.kind = 'block'
+  );
+BEGIN
+  PERFORM memsvc.forget_words(proved, closed);
+  DELETE FROM token_vectors AS d WHERE d.user_id = proved AND d.passage_id = ANY (closed);
+  DELETE FROM embeddings AS d WHERE d.user_id = proved AND d.passage_id = ANY (closed);
+  UPDATE passages AS p SET kind = 'former' WHERE p.user_id = proved AND p.passage_id = ANY (closed);
+END
+$$;
+COMMENT ON FUNCTION memsvc.retire_passages(uuid, uuid[]) IS 'Takes passages of blocks out of what recall finds.';
+REVOKE ALL ON FUNCTION memsvc.retire_passages(uuid, uuid[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memsvc.retire_passages(uuid, uuid[]) TO memsvc_app;
