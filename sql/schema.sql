@@ -20,7 +20,7 @@ BEGIN
     RAISE EXCEPTION 'this user does not exist any more' USING ERRCODE = 'MS003';
   END IF;
   IF p_keep_plans THEN
-    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
   END IF;
 END
 $$;
