@@ -12,6 +12,7 @@ from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.db.engine import Database
+from memsvc.recall.signals import note_of
 from memsvc.settings import Settings
 from tests.api.conftest import Connect
 
@@ -55,6 +56,34 @@ async def test_a_message_is_stored_though_recall_fails(ada: httpx.AsyncClient, m
     monkeypatch.setattr("memsvc.chat.reminding.build_context", fails)
     told = (await ada.post("/v1/hooks/message", json=SAID)).json()
     assert (told["text"], told["degraded"], told["stored"]["outcome"]) == ("", ["internal"], "created")
+
+
+async def test_what_was_recalled_is_noted_with_the_message(
+    ada: httpx.AsyncClient, owner: Owner, admin: psycopg.Connection
+) -> None:
+    noted = "SELECT recall_id::text FROM memsvc.recall_events WHERE user_id = %s AND door = 'hook'"
+    await ada.post("/v1/hooks/message", json=SAID)
+    asked = {"conversation": "other", "text": "Where does Ines live?", "message_id": "1"}
+    told = (await ada.post("/v1/hooks/message", json=asked)).json()
+    assert admin.execute(noted, [owner.user_id]).fetchall() == [(told["recall_id"],)], "noted when the answer is here"
+    refused = await ada.post("/v1/hooks/message", json=asked | {"text": "Where in Porto does Ines live?"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "message_conflict")
+    assert admin.execute(noted, [owner.user_id]).fetchall() == [(told["recall_id"],)], "nobody got the other one"
+
+
+async def test_a_message_is_stored_though_its_recall_cannot_be_noted(
+    ada: httpx.AsyncClient, owner: Owner, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ada.post("/v1/hooks/message", json=SAID)
+    monkeypatch.setattr(
+        "memsvc.chat.enriching.note_of", lambda recalled, **_: note_of(recalled, door="NO DOOR", mode="balanced")
+    )
+    asked = {"conversation": "other", "text": "Where does Ines live?"}
+    told = await ada.post("/v1/hooks/message", json=asked)
+    assert (told.status_code, told.json()["stored"]["outcome"]) == (200, "created")
+    for table, rows in (("passages", 2), ("recall_events", 0)):
+        count = f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s"
+        assert admin.execute(count.encode(), [owner.user_id]).fetchone() == (rows,)
 
 
 async def test_what_cannot_be_stored_is_refused(ada: httpx.AsyncClient) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
 
+from memsvc.db.files import query
 from memsvc.db.identity import Signer
+from memsvc.db.together import DIALECT
 from memsvc.settings import Settings
 from tests.sql.bulk import fill
 from tests.sql.conftest import Scratch
@@ -277,6 +280,25 @@ def test_lists_never_scan_all_passages(plans: Plans) -> None:
         used = plans.indexes("passages")
         assert used
         assert "Seq Scan" not in used, statement
+
+
+@pytest.mark.parametrize("name", ["context_spoken", "context_neighbours", "context_turns"])
+def test_a_kept_plan_of_what_stands_around_memories_goes_by_the_users_indexes(plans: Plans, name: str) -> None:
+    user = plans.users[0]
+    values = {
+        "user_id": user, "now": datetime.now(UTC), "known_at": None, "sitting": timedelta(hours=1), "limit": 5,
+        "sessions": [""] * 3, "ordinals": [5, 6, 7], "kinds": ["message"],
+    }  # fmt: skip
+    with plans.connection.transaction():
+        plans.connection.execute("SELECT memsvc.act_for(%s, %s, true, false)", [user, plans.signer.token(user)])
+        source = value(plans.connection, "SELECT source_id FROM memsvc.sources WHERE identifier = 'bulk 7'")
+        plans.seen.clear()
+        statement = str(query(name).compile(dialect=DIALECT)).encode()
+        plans.connection.execute(statement, values | {"source_id": source, "sources": [source] * 3})
+    used = plans.indexes("passages")
+    assert used
+    assert "Seq Scan" not in used
+    assert all("user_id = $" in condition for condition in used.values()), "the plan is for all values"
 
 
 @pytest.mark.parametrize("role", [APP, READER])

@@ -112,6 +112,35 @@ async def test_what_was_skipped_behind_a_failure_is_prepared_anew(db: Database, 
                 await trip.send()
 
 
+async def test_a_statement_of_nobody_sees_nothing_and_is_committed(db: Database, owner: Owner) -> None:
+    for keep_plans in (True, False):  # one behind the other, on the same connection
+        trip = Together(db, owner.user_id, keep_plans=keep_plans)
+        trip.ask(WHO, NOTHING)
+        await trip.send()
+        trip = Together(db, None)
+        who = trip.ask(WHO, NOTHING)
+        await trip.send()
+        assert (who[0].who, who[0].plans) == (None, "force_custom_plan")
+    async with db.transaction() as connection:
+        assert (await connection.execute(text("SHOW enable_seqscan"))).scalar() == "on"
+    trip = Together(db, None)
+    trip.ask(text("SELECT 1 / :zero AS one"), {"zero": 0})
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await trip.send()
+
+
+async def test_json_is_read_whatever_numbers_it_holds(db: Database) -> None:
+    trip = Together(db, None)
+    written = '{"a": [1, 2.5, "ä", null], "big": 1e400, "small": 0.1}'
+    found = trip.ask(text("SELECT CAST(:written AS jsonb) AS read"), {"written": written})
+    odd = trip.ask(text("SELECT CAST(:written AS jsonb) AS read"), {"written": '{"odd": 1.5e400, "half": 1e308}'})
+    odder = trip.ask(text("SELECT CAST(:written AS json) AS read"), {"written": '[1.5e400, "x"]'})
+    await trip.send()
+    assert found[0].read == {"a": [1, 2.5, "ä", None], "big": 10**400, "small": 0.1}
+    assert odd[0].read["odd"] == 15 * 10**399
+    assert odder[0].read == [float("inf"), "x"]
+
+
 async def test_what_cannot_be_sent_takes_back_what_was(db: Database, owner: Owner, admin: psycopg.Connection) -> None:
     trip = Together(db, owner.user_id)
     trip.ask(APPEND, recording(owner))
