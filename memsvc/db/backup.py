@@ -1,13 +1,15 @@
 """Backups: a folder with pg_dump's archive of the schema ``memsvc`` and a manifest that says what is in it.
 
 Archive and counts come from one snapshot, so they agree whatever is written meanwhile. The folder is made under another
-name and gets its own when all of it is on the disk; nothing is ever overwritten. Roles and passwords belong to the
-server and secrets to the service: none of them is in it, but the keys by which tokens are checked are, so it is as
-secret as the database. Cypher's graph is left out; restoring makes it anew. ``memsvc/db/restore.py`` reads it.
+name and gets its own when all of it is on the disk; nothing is ever overwritten. What a killed process left under that
+other name goes when the next backup comes to the same place. Roles and passwords belong to the server and secrets to
+the service: none of them is in it, but the keys by which tokens are checked are, so it is as secret as the database.
+Cypher's graph is left out; restoring makes it anew. ``memsvc/db/restore.py`` reads it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -15,7 +17,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,6 +46,8 @@ from memsvc.settings import Settings
 FORMAT = 1
 MANIFEST = "manifest.json"
 ARCHIVE = "memsvc.dump"
+DRAFT = ".memsvc-draft-"
+"""How the name of a folder begins that is no backup yet."""
 SHOWN_LINES = 15
 QUOTING = re.compile(r"^\s*(?:CONTEXT|DETAIL):")
 """Lines of an error that show texts of users."""
@@ -107,14 +111,49 @@ def backup(admin_url: str, settings: Settings, target: Path, report: Report = la
     with _storing(), _reading(admin_url) as connection:
         program = find_program("pg_dump", settings, connection.info.server_version // 10_000)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))  # mode 700
-        try:
+        with _draft(folder.parent, report) as draft:
             manifest = _write(connection, admin_url, program, draft, report)
             draft.rename(folder)  # fails where somebody else made a folder there that is not empty
             _sync(folder.parent)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
     return manifest
+
+
+@contextmanager
+def _draft(parent: Path, report: Report) -> Iterator[Path]:
+    """An empty folder, its owner's alone, that goes with the block unless it got another name; dead drafts go first.
+
+    Its writer holds a lock on it, which goes with the process. One on ``parent`` keeps others from taking a new draft
+    for a dead one before it has its lock.
+    """
+    with _locked(parent, wait=True) as alone, ExitStack() as stack:
+        for left in parent.glob(f"{DRAFT}*") if alone else ():
+            with _locked(left) as dead:
+                if dead:
+                    report(f"{left.name}, which a killed backup left, is removed")
+                    shutil.rmtree(left, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=parent))  # mode 700
+        stack.callback(shutil.rmtree, draft, ignore_errors=True)
+        stack.enter_context(_locked(draft))
+        mine = stack.pop_all()
+    with mine:
+        yield draft
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Lock a folder until the block ends or the process dies; False where it cannot be had.
+
+    Somebody else has it then, it is not ours to open, or the file system (some of NFS) locks no folders.
+    """
+    with ExitStack() as stack:
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            yield False
+            return
+        yield True
 
 
 @contextmanager
@@ -143,10 +182,10 @@ def _reading(admin_url: str) -> Iterator[psycopg.Connection]:
         except psycopg.errors.InsufficientPrivilege as error:  # BYPASSRLS, and no member of memsvc_owner
             raise BackupLoginError from error
         row = connection.execute(f"SELECT to_regclass('memsvc.schema_version'), {UNFINISHED}").fetchone()
+        if row is not None and row[1]:
+            raise RestoreUnfinishedError
         if row is None or row[0] is None:
             raise DatabaseTooOldError("There is no memsvc in this database.", hint="See MEMSVC_DATABASE_URL.")
-        if row[1]:
-            raise RestoreUnfinishedError
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         with connection.transaction():

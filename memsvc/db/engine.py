@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar, cast
@@ -109,6 +110,15 @@ STATES: Mapping[str | None, Callable[[], MemsvcError]] = {
     "MS006": RestoreUnfinishedError,
 }
 """What ``memsvc.act_for`` refuses, and ``memsvc.require_restored``."""
+THE_SCHEMA = re.compile(r"\bmemsvc\b")
+"""What is denied until policies are applied; PostgreSQL's words around its name are of any language."""
+NOT_READY = "Was a restore cut off? Say 'memsvc restore' again: it begins anew. Otherwise say 'memsvc db upgrade'."
+
+
+def _erased_meanwhile(error: pg.ForeignKeyViolation) -> MemsvcError:
+    if (error.diag.constraint_name or "").endswith("user_id_fkey"):
+        return UserUnknownError("This user does not exist any more.")
+    return ContendedError("What this belongs to was erased meanwhile.")
 
 
 def plain_error(error: Exception) -> MemsvcError | None:
@@ -118,13 +128,13 @@ def plain_error(error: Exception) -> MemsvcError | None:
     cause = error.orig if isinstance(error, sa.DBAPIError) else error
     if isinstance(cause, psycopg.Error) and cause.sqlstate in STATES:
         return STATES[cause.sqlstate]()
+    if isinstance(cause, pg.InsufficientPrivilege) and THE_SCHEMA.search(cause.diag.message_primary or ""):
+        return DatabaseTooOldError("Nobody may use this database yet.", hint=NOT_READY)
     for kinds, meaning in MEANINGS:
         if isinstance(cause, kinds):
             return meaning()
-    if isinstance(cause, pg.ForeignKeyViolation) and (cause.diag.constraint_name or "").endswith("user_id_fkey"):
-        return UserUnknownError("This user does not exist any more.")
     if isinstance(cause, pg.ForeignKeyViolation):
-        return ContendedError("What this belongs to was erased meanwhile.")
+        return _erased_meanwhile(cause)
     if isinstance(cause, (psycopg.OperationalError, psycopg.InterfaceError)):
         # A refused connection has no SQLSTATE, only the server's words.
         said = str(cause)
