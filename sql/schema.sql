@@ -14581,6 +14581,7 @@ CREATE VIEW memsvc.messages WITH (security_invoker='true') AS
     min(recorded_at) AS recorded_at,
     count(*) AS parts
    FROM memsvc.passages p
+  WHERE (kind = ANY (ARRAY['message'::text, 'trace'::text]))
   GROUP BY user_id, source_id, session, ordinal;
 
 ALTER VIEW memsvc.messages OWNER TO memsvc_owner;

@@ -18,5 +18,6 @@ SELECT
   min(p.recorded_at) AS recorded_at,
   count(*) AS parts
 FROM memsvc.passages AS p
+WHERE p.kind IN ('message', 'trace')
 GROUP BY p.user_id, p.source_id, p.session, p.ordinal;
 COMMENT ON VIEW memsvc.messages IS 'Messages as they were sent: the parts of a long one put together again.';

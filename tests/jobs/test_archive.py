@@ -14,6 +14,7 @@ from jobs.steps import all_steps
 from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.errors import ImportInvalidError
 from memsvc.profiles.blocks import Place
 from memsvc.profiles.changes import Append
 from memsvc.profiles.read import read_block
@@ -21,11 +22,12 @@ from memsvc.profiles.write import Wish, change_block, forget_block, move, write_
 from memsvc.queue.run import Steps, run_due
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
+from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from tests.conftest import remembered
 from tests.fakes.embedders import Alone, TokenWords, resident
 from tests.jobs.working import say, vectors_of
-from tests.sql.exports import Travel
+from tests.sql.exports import Travel, rewrite
 from tests.sql.forgetting import two_people
 from tests.sql.world import value
 
@@ -205,3 +207,25 @@ async def test_what_was_archived_before_is_filed_by_a_job(
     first = value(admin, "SELECT min(recorded_from) FROM memsvc.profile_versions WHERE user_id = %s", [late.user_id])
     assert await blocks(db, there, settings, "spring", known_at=first) == ["Sold in spring."]
     assert unsound(admin, there) == []
+
+
+async def test_a_page_is_as_memory_was_when_the_first_was_asked_for(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    said = {name: f"The {name} is of oak." for name in ("keel", "mast", "deck")}
+    for name, text in said.items():
+        await write_block(db, owner, name, text, kind="archival")
+    first = await recall(db, owner, "oak", settings, mode="deliberate", limit=1)
+    for name in said:
+        await write_block(db, owner, name, "Sold.")
+    rest = await recall(db, owner, "oak", settings, mode="deliberate", limit=5, cursor=first.next_cursor)
+    assert sorted(one.text for one in (*first.memories, *rest.memories)) == sorted(said.values())
+
+
+async def test_an_import_cannot_say_what_a_block_does_not(owner: Owner, travel: Travel) -> None:
+    await write_block(travel.db, owner, "boat", BOAT, kind="archival")
+    await travel.out(owner.user_id, "true")
+    said = (travel.path("true") / "passages.jsonl").read_bytes()
+    rewrite(travel.path("true"), "passages.jsonl", said.replace(b"two masts", b"ten masts").splitlines())
+    with pytest.raises(ImportInvalidError, match="its block does not say this"):
+        await travel.into("forger", "true")

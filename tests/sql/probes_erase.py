@@ -8,6 +8,7 @@ from tests.sql.probes import probe, refused, rows
 from tests.sql.world import APP, ERASER, READER, Doors, World, value
 
 BEGIN = "SELECT state, counts FROM memsvc.begin_erasure(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"
+RETIRE = "SELECT memsvc.retire_passages(%(user)s, ARRAY[%(subject)s])"
 GO_ON = "SELECT state FROM memsvc.erase_batch(%(user)s, %(subject)s, 10)"
 
 
@@ -49,7 +50,8 @@ def nobody_erases_what_is_anothers(doors: Doors, world: World) -> None:
         ):
             refused(doors, APP, token, BEGIN, {"user": user.user_id, "kind": kind, "subject": subject})
         refused(doors, APP, token, GO_ON, {"user": user.user_id, "subject": user.node_id})
-    for call in (BEGIN, GO_ON, "SELECT memsvc.erase(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"):
+        refused(doors, APP, token, RETIRE, {"user": user.user_id, "subject": user.passage_id})
+    for call in (BEGIN, GO_ON, RETIRE, "SELECT memsvc.erase(%(user)s, %(kind)s, %(subject)s, 'probe', 10)"):
         mine = {"user": world.ada.user_id, "kind": "source", "subject": world.ada.source_id}
         refused(doors, READER, world.token(world.ada), call, mine)
 
