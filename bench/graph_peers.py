@@ -145,7 +145,7 @@ async def by_age(side: Side, starts: Sequence[tuple[int, int]], most: int) -> tu
     return counts, times
 
 
-def by_kuzu(graphs: Sequence[Drawn], starts: Sequence[tuple[int, int]], query: str) -> dict[str, Any]:
+def by_kuzu(graphs: Sequence[Drawn], starts: Sequence[tuple[int, int]], queries: dict[str, str]) -> dict[str, Any]:
     """The same of kuzu."""
     size = graphs[0].size
     edges = [
@@ -161,7 +161,7 @@ def by_kuzu(graphs: Sequence[Drawn], starts: Sequence[tuple[int, int]], query: s
     ]
     with tempfile.TemporaryDirectory(prefix="memsvc-bench-", dir="/var/tmp") as folder:
         asked = {
-            "nodes": size * len(graphs), "types": TYPES, "edges": edges, "query": query, "limit": LIMIT,
+            "nodes": size * len(graphs), "types": TYPES, "edges": edges, "queries": queries, "limit": LIMIT,
             "starts": [user * size + place for user, place in starts], "folder": folder,
             "now": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), "threads": len(os.sched_getaffinity(0)),
         }  # fmt: skip
