@@ -83,10 +83,23 @@ $$;
 COMMENT ON FUNCTION memsvc.node_cards(uuid, uuid[], timestamptz, timestamptz) IS
   'How nodes are shown: one label, type and description for each.';
 
+-- Nodes as starts, each with all that are the same: p_nodes[i] is p_starts[i] or merged with it. In SQL, so that it
+-- becomes a part of the statement that asks; where nothing is merged, nothing is sorted.
+CREATE OR REPLACE FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[])
+RETURNS TABLE (start_id uuid, node_id uuid, same uuid[])
+LANGUAGE sql IMMUTABLE ROWS 100
+BEGIN ATOMIC
+  SELECT u.node_id, u.node_id, ARRAY[u.node_id] FROM unnest(p_nodes) AS u (node_id) WHERE p_starts = p_nodes
+  UNION ALL
+  SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id)
+  FROM unnest(p_starts, p_nodes) AS u (start_id, node_id) WHERE p_starts <> p_nodes;
+END;
+COMMENT ON FUNCTION memsvc.with_same(uuid[], uuid[]) IS 'Nodes as starts, each with all that are the same.';
+
 -- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among the
--- same are left out. For each node the p_most strongest, none weaker than (p_weight, p_version), in all at most p_total
--- (null: no bound); an index gives them in this order, so that the long list of a supernode is not read through.
--- What has an end is looked for where the user has any such edge at all.
+-- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), in all at most
+-- p_total (null: no bound); an index gives them in this order, so that the long list of a supernode is not read through.
+-- What has an end, few edges, is looked for where the user has any such edge at all.
 CREATE OR REPLACE FUNCTION memsvc.open_edges(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamptz,
   p_known_at timestamptz, p_weight real, p_version uuid
@@ -102,50 +115,54 @@ AS $$
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
   ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
   any_ends CONSTANT boolean := EXISTS (
     SELECT FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended
-    ORDER BY v.valid_to LIMIT 1
+    ORDER BY v.valid_to OFFSET 0
   );
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
 BEGIN
   RETURN QUERY
-  SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
-  CROSS JOIN LATERAL (
-    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
-      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-      AND (v.weight, v.version_id) >= (p_weight, p_version)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+  WITH start AS MATERIALIZED (
+    SELECT s.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+  )
+  SELECT e.* FROM (
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'to'
     UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE any_ends AND p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'to' AND any_ends
     UNION ALL
-    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
-      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
-      AND v.from_node <> ALL (s.same)
-      AND (v.weight, v.version_id) >= (p_weight, p_version)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'from'
     UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE any_ends AND p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-  ) AS x
-  LIMIT p_total;
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'from' AND any_ends
+  ) AS e LIMIT p_total;
 END
 $$;
 COMMENT ON FUNCTION memsvc.open_edges(
@@ -168,55 +185,55 @@ AS $$
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
   ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
   any_ends CONSTANT boolean := EXISTS (
     SELECT FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended
-    ORDER BY v.valid_to LIMIT 1
+    ORDER BY v.valid_to OFFSET 0
   );
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  types CONSTANT text[] := ARRAY(SELECT DISTINCT t.type FROM unnest(p_types) AS t (type));
 BEGIN
   RETURN QUERY
-  SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
-  CROSS JOIN unnest(types) AS t (type)
-  CROSS JOIN LATERAL (
-    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
-      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
-      AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-      AND (v.weight, v.version_id) >= (p_weight, p_version)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+  WITH start AS MATERIALIZED (
+    SELECT s.*, t.type FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN (SELECT DISTINCT u.type FROM unnest(p_types) AS u (type)) AS t
+  )
+  SELECT e.* FROM (
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'to'
     UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE any_ends AND p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-        AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'to' AND any_ends
     UNION ALL
-    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
-      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
-      AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-      AND (v.weight, v.version_id) >= (p_weight, p_version)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'from'
     UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE any_ends AND p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-        AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-  ) AS x
-  LIMIT p_total;
+    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x WHERE p_side <> 'from' AND any_ends
+  ) AS e LIMIT p_total;
 END
 $$;
 COMMENT ON FUNCTION memsvc.open_edges_typed(
@@ -239,10 +256,7 @@ AS $$
 BEGIN
   RETURN QUERY
   SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
+  FROM memsvc.with_same(p_starts, p_nodes) AS s
   CROSS JOIN LATERAL (
     SELECT b.* FROM (
       (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v

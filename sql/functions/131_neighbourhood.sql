@@ -83,9 +83,13 @@ CREATE OR REPLACE FUNCTION memsvc.next_circle(
 LANGUAGE sql STABLE ROWS 1
 BEGIN ATOMIC
   WITH edge AS MATERIALIZED (
+    SELECT h.start_id, h.other_id AS reached_id, h.version_id, h.weight, h.nth FROM memsvc.stored_hop(
+      p_user_id, p_starts, p_starts, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, p_weight, p_version
+    ) AS h WHERE NOT p_merged
+    UNION ALL
     SELECT h.* FROM memsvc.hop(
-      p_user_id, p_starts, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, p_merged, p_weight, p_version
-    ) AS h
+      p_user_id, p_starts, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, true, p_weight, p_version
+    ) AS h WHERE p_merged
   ),
   fresh AS MATERIALIZED (
     SELECT d.*, row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS place
@@ -135,7 +139,8 @@ AS $$
 #variable_conflict use_column
 DECLARE
   merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
-  nodes uuid[] := memsvc.standing_for(p_user_id, p_nodes, p_known_at);
+  nodes uuid[] := CASE WHEN cardinality(p_nodes) > 1 OR merged THEN memsvc.standing_for(p_user_id, p_nodes, p_known_at)
+    ELSE p_nodes END;
   hops integer[] := array_fill(0, ARRAY[cardinality(nodes)]);
   parents uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
   versions uuid[] := parents;
