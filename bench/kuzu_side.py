@@ -1,4 +1,4 @@
-"""``python -P -m bench.kuzu_side IN OUT``: two hops through the same graph in kuzu, in a process of its own.
+"""``python -P -m bench.kuzu_side IN OUT``: hops through the same graph in kuzu, in a process of its own.
 
 Not a part of memsvc: ``bench.graph_peers`` runs this module with an environment that has kuzu (MIT). Nothing but two
 JSON files passes between them. All users' graphs are in one database on disk; a node's key is its place behind those of
@@ -38,14 +38,13 @@ def load(connection: Any, folder: Path, asked: dict[str, Any]) -> None:
 
 
 def ask(connection: Any, query: str, asked: dict[str, Any], limit: int) -> dict[str, list[float]]:
-    """How many rows a query has from each start, and in how many milliseconds of the clock and of processors."""
-    answers: dict[str, list[float]] = {"counts": [], "ms": [], "cpu_ms": []}
+    """How many rows a query has from each start, and in how many milliseconds."""
+    answers: dict[str, list[float]] = {"counts": [], "ms": []}
     question = connection.prepare(query.replace("$limit", str(limit)).replace("$now", f"timestamp('{asked['now']}')"))
     for start in asked["starts"]:
-        begin, worked = time.perf_counter(), time.process_time()
+        begin = time.perf_counter()
         found = connection.execute(question, {"id": start}).get_all()
         answers["ms"].append((time.perf_counter() - begin) * 1_000)
-        answers["cpu_ms"].append((time.process_time() - worked) * 1_000)
         answers["counts"].append(len(found))
     return answers
 
