@@ -97,9 +97,10 @@ END;
 COMMENT ON FUNCTION memsvc.with_same(uuid[], uuid[]) IS 'Nodes as starts, each with all that are the same.';
 
 -- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among the
--- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), in all at most
--- p_total (null: no bound); an index gives them in this order, so that the long list of a supernode is not read through.
--- What has an end, few edges, is looked for where the user has any such edge at all.
+-- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), at most p_total
+-- (null: no bound) a way; an index gives them in this order, so that the long list of a supernode is not read through.
+-- What has an end, few edges, is looked for where the user has any such edge at all. Each way is a statement of its
+-- own: to begin one takes longer than to read a few edges.
 CREATE OR REPLACE FUNCTION memsvc.open_edges(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamptz,
   p_known_at timestamptz, p_weight real, p_version uuid
@@ -122,47 +123,50 @@ DECLARE
     ORDER BY v.valid_to OFFSET 0
   );
 BEGIN
-  RETURN QUERY
-  WITH start AS MATERIALIZED (
-    SELECT s.* FROM memsvc.with_same(p_starts, p_nodes) AS s
-  )
-  SELECT e.* FROM (
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
-      SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+  IF p_side <> 'to' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
       WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
         AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
         AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
       ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'to'
-    UNION ALL
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'to' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
       SELECT o.* FROM (
-        SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+        SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
         WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
           AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
           AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
         ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'to' AND any_ends
-    UNION ALL
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
-      SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
       WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
         AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
         AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
       ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'from'
-    UNION ALL
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
       SELECT o.* FROM (
-        SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+        SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
         WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
           AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
           AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
         ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'from' AND any_ends
-  ) AS e LIMIT p_total;
+    ) AS x LIMIT p_total;
+  END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.open_edges(
@@ -186,54 +190,57 @@ DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
   ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  types CONSTANT text[] := ARRAY(SELECT DISTINCT u.type FROM unnest(p_types) AS u (type));
   any_ends CONSTANT boolean := EXISTS (
     SELECT FROM edge_versions AS v
     WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended
     ORDER BY v.valid_to OFFSET 0
   );
 BEGIN
-  RETURN QUERY
-  WITH start AS MATERIALIZED (
-    SELECT s.*, t.type FROM memsvc.with_same(p_starts, p_nodes) AS s
-    CROSS JOIN (SELECT DISTINCT u.type FROM unnest(p_types) AS u (type)) AS t
-  )
-  SELECT e.* FROM (
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
-      SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+  IF p_side <> 'to' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
         AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
         AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
       ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'to'
-    UNION ALL
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'to' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
       SELECT o.* FROM (
-        SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+        SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
           AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
           AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
         ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'to' AND any_ends
-    UNION ALL
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
-      SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
         AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
         AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
       ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'from'
-    UNION ALL
-    SELECT s.start_id, x.* FROM start AS s CROSS JOIN LATERAL (
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
       SELECT o.* FROM (
-        SELECT v.from_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = s.type AND v.recorded_to = 'infinity'
+        SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
           AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
           AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
         ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
-    ) AS x WHERE p_side <> 'from' AND any_ends
-  ) AS e LIMIT p_total;
+    ) AS x LIMIT p_total;
+  END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.open_edges_typed(

@@ -22,6 +22,7 @@ BEGIN ATOMIC
     SELECT e.* FROM memsvc.past_edges(
       p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS e WHERE p_known_at IS NOT NULL
+    LIMIT p_total
   ) AS f;
 END;
 COMMENT ON FUNCTION memsvc.stored_hop(
