@@ -7,7 +7,7 @@ is there: ``hop`` is ``memsvc.neighbourhood``, ids of nodes with the facts that 
 labels, properties and sentences as JSON, which is what REST gives; ``call`` all of the Python API, transaction and
 identity too. igraph walks the same graph in memory, in a process of its own (``bench.igraph_side``), ids only and
 without bounds; unlimited neighbourhoods and path lengths must equal its. On the full server, ``bench.graph_peers``
-compares two hops with AGE and kuzu, and writing with and without AGE.
+compares hops with AGE and kuzu, and writing with and without AGE.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ async def single(db: Database, drawn: Drawn, bench: Bench) -> list[float]:
 
 async def timed(db: Database, owner: Owner, statement: TextClause, asked: dict[str, Any]) -> tuple[Any, float]:
     """Rows of a statement, and its milliseconds."""
-    async with db.transaction(owner.user_id) as connection:
+    async with db.transaction(owner.user_id, keep_plans=True) as connection:  # as memsvc.graph.traverse asks
         start = time.perf_counter()
         rows = (await connection.execute(statement, {"user_id": owner.user_id, **asked})).all()
         return rows, (time.perf_counter() - start) * 1_000

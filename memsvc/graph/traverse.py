@@ -17,6 +17,7 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.storable import check_storable
+from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError, NodeUnknownError
 from memsvc.graph.read import AsOf, Side, times
 
@@ -137,13 +138,15 @@ def asked_for(
 
 
 async def ask(db: Database, owner: Owner, name: str, asked: dict[str, Any]) -> Any:
-    """The one row of a walk.
+    """The one row of a walk, in one round trip.
 
     Raises:
         NodeUnknownError: it begins or ends at a node that there is not.
     """
-    async with db.transaction(owner.user_id) as connection:
-        row = (await connection.execute(query(name), asked)).one()
+    together = Together(db, owner.user_id, keep_plans=True)
+    rows = together.ask(query(name), asked)
+    await together.send()
+    row = rows[0]
     if row.unknown:
         raise NodeUnknownError(f"There is no node {row.unknown[0]}.")
     return row

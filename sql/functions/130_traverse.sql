@@ -83,12 +83,27 @@ $$;
 COMMENT ON FUNCTION memsvc.node_cards(uuid, uuid[], timestamptz, timestamptz) IS
   'How nodes are shown: one label, type and description for each.';
 
+-- Nodes as starts, each with all that are the same: p_nodes[i] is p_starts[i] or merged with it. In SQL, so that it
+-- becomes a part of the statement that asks; where nothing is merged, nothing is sorted.
+CREATE OR REPLACE FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[])
+RETURNS TABLE (start_id uuid, node_id uuid, same uuid[])
+LANGUAGE sql IMMUTABLE ROWS 100
+BEGIN ATOMIC
+  SELECT u.node_id, u.node_id, ARRAY[u.node_id] FROM unnest(p_nodes) AS u (node_id) WHERE p_starts = p_nodes
+  UNION ALL
+  SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id)
+  FROM unnest(p_starts, p_nodes) AS u (start_id, node_id) WHERE p_starts <> p_nodes;
+END;
+COMMENT ON FUNCTION memsvc.with_same(uuid[], uuid[]) IS 'Nodes as starts, each with all that are the same.';
+
 -- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among the
--- same are left out. For each node the p_most strongest, in all at most p_total (null: no bound); an index gives them
--- in this order, so that the long list of a supernode is not read through.
+-- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), at most p_total
+-- (null: no bound) a way; an index gives them in this order, so that the long list of a supernode is not read through.
+-- What has an end, few edges, is looked for where the user has any such edge at all. Each way is a statement of its
+-- own: to begin one takes longer than to read a few edges.
 CREATE OR REPLACE FUNCTION memsvc.open_edges(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamptz,
-  p_known_at timestamptz
+  p_known_at timestamptz, p_weight real, p_version uuid
 ) RETURNS TABLE (start_id uuid, other_id uuid, version_id uuid, weight real)
 LANGUAGE plpgsql STABLE ROWS 500
 SET search_path = memsvc, pg_temp
@@ -102,52 +117,66 @@ DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
   ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  any_ends CONSTANT boolean := EXISTS (
+    SELECT FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended
+    ORDER BY v.valid_to OFFSET 0
+  );
 BEGIN
-  RETURN QUERY
-  SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
-  CROSS JOIN LATERAL (
-    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
-      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
+  IF p_side <> 'to' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
       SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
-        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.to_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
-      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
-      AND v.from_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'to' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
       SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
-        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.from_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-  ) AS x
-  LIMIT p_total;
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.open_edges(
-  uuid, uuid[], uuid[], text, integer, integer, timestamptz, timestamptz
+  uuid, uuid[], uuid[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Open edges at stored nodes, the strongest of each.';
 
 -- The same of some types.
 CREATE OR REPLACE FUNCTION memsvc.open_edges_typed(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer,
-  p_as_of timestamptz, p_known_at timestamptz
+  p_as_of timestamptz, p_known_at timestamptz, p_weight real, p_version uuid
 ) RETURNS TABLE (start_id uuid, other_id uuid, version_id uuid, weight real)
 LANGUAGE plpgsql STABLE ROWS 500
 SET search_path = memsvc, pg_temp
@@ -161,55 +190,67 @@ DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
   ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  types CONSTANT text[] := ARRAY(SELECT DISTINCT t.type FROM unnest(p_types) AS t (type));
+  types CONSTANT text[] := ARRAY(SELECT DISTINCT u.type FROM unnest(p_types) AS u (type));
+  any_ends CONSTANT boolean := EXISTS (
+    SELECT FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended
+    ORDER BY v.valid_to OFFSET 0
+  );
 BEGIN
-  RETURN QUERY
-  SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
-  CROSS JOIN unnest(types) AS t (type)
-  CROSS JOIN LATERAL (
-    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
-      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
-      AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
+  IF p_side <> 'to' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
       SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
-      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
-      AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'to' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
       SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-  ) AS x
-  LIMIT p_total;
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.open_edges_typed(
-  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz
+  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Open edges of some types at stored nodes, the strongest of each.';
 
 -- The same of versions that are closed by now and were known at p_known_at. What a node has of them is read through.
 CREATE OR REPLACE FUNCTION memsvc.past_edges(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer,
-  p_as_of timestamptz, p_known_at timestamptz
+  p_as_of timestamptz, p_known_at timestamptz, p_weight real, p_version uuid
 ) RETURNS TABLE (start_id uuid, other_id uuid, version_id uuid, weight real)
 LANGUAGE plpgsql STABLE ROWS 500
 SET search_path = memsvc, pg_temp
@@ -222,10 +263,7 @@ AS $$
 BEGIN
   RETURN QUERY
   SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
+  FROM memsvc.with_same(p_starts, p_nodes) AS s
   CROSS JOIN LATERAL (
     SELECT b.* FROM (
       (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
@@ -233,6 +271,7 @@ BEGIN
         AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
         AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
         AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.to_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
       ORDER BY v.type OFFSET 0)
       UNION ALL
       (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
@@ -240,6 +279,7 @@ BEGIN
         AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
         AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
         AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.from_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
       ORDER BY v.type OFFSET 0)
     ) AS b
     ORDER BY b.weight DESC, b.version_id DESC LIMIT p_most
@@ -248,5 +288,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.past_edges(
-  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz
+  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Edges at stored nodes that were known once, the strongest of each.';

@@ -4,7 +4,7 @@
 -- without settings, so that it becomes a part of the statement that asks: a level of PL/pgSQL took 0.1 ms.
 CREATE OR REPLACE FUNCTION memsvc.stored_hop(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer,
-  p_as_of timestamptz, p_known_at timestamptz
+  p_as_of timestamptz, p_known_at timestamptz, p_weight real, p_version uuid
 ) RETURNS TABLE (start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
 LANGUAGE sql STABLE ROWS 500
 BEGIN ATOMIC
@@ -12,28 +12,30 @@ BEGIN ATOMIC
     row_number() OVER (PARTITION BY f.start_id ORDER BY f.weight DESC, f.version_id DESC)
   FROM (
     SELECT e.* FROM memsvc.open_edges(
-      p_user_id, p_starts, p_nodes, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
+      p_user_id, p_starts, p_nodes, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS e WHERE p_types IS NULL
     UNION ALL
     SELECT e.* FROM memsvc.open_edges_typed(
-      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
+      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS e WHERE p_types IS NOT NULL
     UNION ALL
     SELECT e.* FROM memsvc.past_edges(
-      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at
+      p_user_id, p_starts, p_nodes, p_types, p_side, p_fan_out + 1, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS e WHERE p_known_at IS NOT NULL
+    LIMIT p_total
   ) AS f;
 END;
 COMMENT ON FUNCTION memsvc.stored_hop(
-  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz
+  uuid, uuid[], uuid[], text[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Edges at stored nodes, the strongest of each.';
 
 -- One hop from nodes that stand for themselves: of each its strongest edges and where they lead, merges resolved.
 -- nth counts the edges of a start; it goes past p_fan_out where there are more. p_total bounds the edges that are
--- looked at (null: no bound); p_merged: any_merges says so.
+-- looked at (null: no bound); p_merged: any_merges says so. Edges weaker than (p_weight, p_version) are left out.
 CREATE OR REPLACE FUNCTION memsvc.hop(
   p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer,
-  p_as_of timestamptz, p_known_at timestamptz, p_merged boolean
+  p_as_of timestamptz, p_known_at timestamptz, p_merged boolean, p_weight real DEFAULT 0,
+  p_version uuid DEFAULT '00000000-0000-0000-0000-000000000000'
 ) RETURNS TABLE (start_id uuid, reached_id uuid, version_id uuid, weight real, nth bigint)
 LANGUAGE plpgsql STABLE ROWS 500
 SET search_path = memsvc, pg_temp
@@ -44,7 +46,7 @@ AS $$
 BEGIN
   IF NOT p_merged THEN
     RETURN QUERY SELECT h.* FROM memsvc.stored_hop(
-      p_user_id, p_nodes, p_nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at
+      p_user_id, p_nodes, p_nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS h;
     RETURN;
   END IF;
@@ -55,7 +57,7 @@ BEGIN
   ),
   found AS MATERIALIZED (
     SELECT h.* FROM start AS s CROSS JOIN LATERAL memsvc.stored_hop(
-      p_user_id, s.starts, s.nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at
+      p_user_id, s.starts, s.nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS h
   )
   SELECT f.start_id, r.canonical_id, f.version_id, f.weight, f.nth
@@ -66,13 +68,65 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.hop(
-  uuid, uuid[], text[], text, integer, integer, timestamptz, timestamptz, boolean
+  uuid, uuid[], text[], text, integer, integer, timestamptz, timestamptz, boolean, real, uuid
 ) IS 'One hop from nodes: the strongest edges of each and where they lead.';
+
+-- The nodes one hop away that are not p_seen, by the strongest edges: at most p_room (null: no bound) of found, each
+-- with the edge by which it was reached. more: starts have more than p_fan_out edges that might count. Where there is
+-- no room for all, weight and version_id are the strongest edge that finds none; only starts with edges as strong as
+-- this matter. In SQL, as stored_hop.
+CREATE OR REPLACE FUNCTION memsvc.next_circle(
+  p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer,
+  p_as_of timestamptz, p_known_at timestamptz, p_merged boolean, p_weight real, p_version uuid
+) RETURNS TABLE (
+  nodes uuid[], parents uuid[], versions uuid[], found bigint, more boolean, weight real, version_id uuid, starts uuid[]
+)
+LANGUAGE sql STABLE ROWS 1
+BEGIN ATOMIC
+  WITH edge AS MATERIALIZED (
+    SELECT h.start_id, h.other_id AS reached_id, h.version_id, h.weight, h.nth FROM memsvc.stored_hop(
+      p_user_id, p_starts, p_starts, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, p_weight, p_version
+    ) AS h WHERE NOT p_merged
+    UNION ALL
+    SELECT h.* FROM memsvc.hop(
+      p_user_id, p_starts, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, true, p_weight, p_version
+    ) AS h WHERE p_merged
+  ),
+  fresh AS MATERIALIZED (
+    SELECT d.*, row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS place
+    FROM (
+      SELECT DISTINCT ON (e.reached_id) e.* FROM edge AS e
+      WHERE (p_fan_out IS NULL OR e.nth <= p_fan_out) AND e.reached_id NOT IN (SELECT unnest(p_seen))
+      ORDER BY e.reached_id, e.weight DESC, e.version_id DESC
+    ) AS d
+  ),
+  homeless AS (SELECT f.weight, f.version_id FROM fresh AS f WHERE f.place = p_room + 1)
+  SELECT array_agg(f.reached_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
+    array_agg(f.start_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
+    array_agg(f.version_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
+    count(*),
+    EXISTS (
+      SELECT FROM edge AS e LEFT JOIN homeless AS h ON true
+      WHERE e.nth > p_fan_out AND (h.weight IS NULL OR (e.weight, e.version_id) > (h.weight, h.version_id))
+    ),
+    (SELECT h.weight FROM homeless AS h), (SELECT h.version_id FROM homeless AS h),
+    ARRAY(
+      SELECT e.start_id FROM edge AS e INNER JOIN homeless AS h ON (e.weight, e.version_id) >= (h.weight, h.version_id)
+      WHERE e.nth = 1
+    )
+  FROM fresh AS f;
+END;
+COMMENT ON FUNCTION memsvc.next_circle(
+  uuid, uuid[], uuid[], integer, text[], text, integer, timestamptz, timestamptz, boolean, real, uuid
+) IS 'The nodes one hop away that are not seen yet, by the strongest edges.';
 
 -- Nodes within some hops of the given ones, nearest first; each with the edge version by which it was first reached.
 -- p_side: from (along edges), to (against them) or both. p_fan_out: most edges that are followed from one node, the
 -- strongest first; p_limit: most nodes, the given ones always among them. Null: no bound. truncated (the same in every
 -- row): a bound left edges or nodes out.
+--
+-- Of a hop with p_limit, a few edges of each node are looked at first, more where these do not fill the room. From
+-- then on only edges can count that are as strong as the first for which there was none, and these are read.
 CREATE OR REPLACE FUNCTION memsvc.neighbourhood(
   p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[] DEFAULT NULL, p_side text DEFAULT 'both',
   p_fan_out integer DEFAULT 25, p_limit integer DEFAULT 200, p_as_of timestamptz DEFAULT NULL,
@@ -86,35 +140,39 @@ AS $$
 #variable_conflict use_column
 DECLARE
   merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
-  nodes uuid[] := memsvc.standing_for(p_user_id, p_nodes, p_known_at);
+  nodes uuid[] := CASE WHEN cardinality(p_nodes) > 1 OR merged THEN memsvc.standing_for(p_user_id, p_nodes, p_known_at)
+    ELSE p_nodes END;
   hops integer[] := array_fill(0, ARRAY[cardinality(nodes)]);
   parents uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
   versions uuid[] := parents;
   frontier uuid[] := nodes;
   cut boolean := false;
+  room integer;
+  most integer;
+  weakest real;
+  weakest_version uuid;
   step record;
 BEGIN
   FOR number IN 1 .. p_hops LOOP
-    WITH edge AS MATERIALIZED (
-      SELECT e.* FROM memsvc.hop(
-        p_user_id, frontier, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, merged
-      ) AS e
-    ),
-    fresh AS MATERIALIZED (
-      SELECT d.*, row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS place
-      FROM (
-        SELECT DISTINCT ON (e.reached_id) e.* FROM edge AS e
-        WHERE (p_fan_out IS NULL OR e.nth <= p_fan_out) AND e.reached_id NOT IN (SELECT unnest(nodes))
-        ORDER BY e.reached_id, e.weight DESC, e.version_id DESC
-      ) AS d
-    )
-    SELECT array_agg(f.reached_id ORDER BY f.place) AS nodes, array_agg(f.start_id ORDER BY f.place) AS parents,
-      array_agg(f.version_id ORDER BY f.place) AS versions,
-      EXISTS (SELECT FROM edge AS e WHERE e.nth > p_fan_out)
-        OR EXISTS (SELECT FROM fresh AS o WHERE o.place > p_limit - cardinality(nodes)) AS cut
-    INTO step
-    FROM fresh AS f WHERE p_limit IS NULL OR f.place <= p_limit - cardinality(nodes);
-    cut := cut OR step.cut;
+    room := CASE WHEN p_limit > cardinality(nodes) THEN p_limit - cardinality(nodes) WHEN p_limit > 0 THEN 0 END;
+    most := least(p_fan_out, 4 * (room / cardinality(frontier) + 1));
+    weakest := 0;
+    weakest_version := '00000000-0000-0000-0000-000000000000';
+    LOOP
+      SELECT c.* INTO step FROM memsvc.next_circle(
+        p_user_id, frontier, nodes, room, p_types, p_side, most, p_as_of, p_known_at, merged, weakest, weakest_version
+      ) AS c;
+      EXIT WHEN NOT step.more OR most IS NOT DISTINCT FROM p_fan_out;
+      IF step.found > room THEN
+        frontier := step.starts;
+        weakest := step.weight;
+        weakest_version := step.version_id;
+        most := p_fan_out;
+      ELSE
+        most := least(p_fan_out, 4 * most);
+      END IF;
+    END LOOP;
+    cut := cut OR step.more OR coalesce(step.found > room, false);
     EXIT WHEN step.nodes IS NULL;
     frontier := step.nodes;
     nodes := nodes || step.nodes;

@@ -48,7 +48,8 @@ CALLS = {
 TABLES = ("nodes", "edges", "edge_versions", "node_versions", "aliases", "merges")
 KEYS = {"nodes_pkey", "edges_pkey", "edge_versions_pkey", "edges_ends", "edges_user_id_from_node_type_to_node_key_key"}
 BY_END = {"edge_versions_from", "edge_versions_to", "edge_versions_walk_from", "edge_versions_walk_to"}
-CURRENT = {*BY_END, "edge_versions_current", "node_versions_current", "aliases_current", "aliases_of_node"}
+OPEN_EDGES = {*BY_END, "edge_versions_current", "edge_versions_ended"}
+CURRENT = {*OPEN_EDGES, "node_versions_current", "aliases_current", "aliases_of_node"}
 PAST = {
     "edge_versions_of_edge",
     "edge_versions_past_from",
