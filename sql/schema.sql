@@ -7823,7 +7823,8 @@ DECLARE
   needles tsquery[];
   every tsquery;
   rare tsquery[];
-  rest boolean;
+  common tsquery; -- any of the terms that are not rare
+  soon boolean; -- one of them is met in the sample
   ids uuid[] := '{}';
   texts tsvector[] := '{}';
   lengths integer[] := '{}';
@@ -7863,7 +7864,8 @@ BEGIN
   ),
   weighed AS (
     SELECT w.term, greatest(0, coalesce(sum(c.passages), 0))::double precision AS passages,
-      greatest(coalesce(min(s.part), 0.5 / sample), sum(c.passages) / nullif(size, 0)) AS part
+      greatest(coalesce(min(s.part), 0.5 / sample), sum(c.passages) / nullif(size, 0)) AS part,
+      count(s.term) > 0 AS recent
     FROM unnest(wanted) AS w (term)
     LEFT JOIN counted AS c ON c.term = w.term
     LEFT JOIN unnest(sampled, met) AS s (term, part) ON s.term = w.term
@@ -7873,14 +7875,14 @@ BEGIN
   placed AS (
     SELECT w.term, memsvc.as_tsquery(w.term) AS needle, row_number() OVER byrarity AS place,
       ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
-      sum(w.part) OVER byrarity AS reach
+      sum(w.part) OVER byrarity > share AS common, w.recent
     FROM weighed AS w WINDOW byrarity AS (ORDER BY w.part, w.passages, w.term)
   )
   SELECT array_agg(p.term ORDER BY p.weight DESC, p.term), array_agg(p.weight ORDER BY p.weight DESC, p.term),
     array_agg(p.needle ORDER BY p.weight DESC, p.term), string_agg(p.needle::text, ' | ')::tsquery,
-    array_agg(p.needle ORDER BY p.place) FILTER (WHERE p.reach <= share),
-    bool_or(p.reach > share)
-  INTO terms, weights, needles, every, rare, rest
+    array_agg(p.needle ORDER BY p.place) FILTER (WHERE NOT p.common),
+    string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
+  INTO terms, weights, needles, every, rare, common, soon
   FROM placed AS p;
 
   IF seen = sample AND rare IS NOT NULL THEN
@@ -7907,8 +7909,9 @@ BEGIN
       ORDER BY f.version_id
     ) AS c;
   END IF;
-  IF seen < sample OR (rest AND cardinality(ids) < p_limit AND (sampled IS NOT NULL OR EXISTS (
-    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every
+  -- Where fewer than p_limit were found, all that have a rare word are: what is still to be met has a common one.
+  IF seen < sample OR (common IS NOT NULL AND cardinality(ids) < p_limit AND (soon OR EXISTS (
+    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common
   ))) THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
@@ -8490,13 +8493,15 @@ BEGIN
     several := (common[1] && (common[2] || common[3])) || (common[2] && common[3]);
   END IF;
 
-  -- Only the next one depends on its values: on the form, and on how rare the words are.
-  PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
   FOREACH needle IN ARRAY CASE
     WHEN reach <= 2 * budget THEN ARRAY[rare, every]
     ELSE ARRAY[rare, several, common[1], every]
   END LOOP
     CONTINUE WHEN needle IS NULL;
+    IF needle IS DISTINCT FROM rare THEN
+      -- How common words are best looked for depends on them and on the user. Planning takes a tenth of the arm's time.
+      PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
+    END IF;
     WITH candidate AS MATERIALIZED (
       SELECT p.passage_id, w.words, 1.2 * (0.25 + 0.75 * w.length) AS norm
       FROM passages AS p
@@ -8506,7 +8511,10 @@ BEGIN
           CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END / mean_length AS length
       ) AS w
       WHERE p.user_id = CASE WHEN rare IS NULL THEN asker ELSE (SELECT asker) END
-        AND w.words @@ needle
+        AND (
+          p.tsv @@ CASE used_form WHEN 'stemmed' THEN needle END
+          OR p.tsv_simple @@ CASE used_form WHEN 'simple' THEN needle END
+        )
         AND p.passage_id <> ALL (found_ids)
         AND p.kind = ANY (p_kinds)
         AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
@@ -8514,16 +8522,18 @@ BEGIN
         AND (p_said_from IS NULL OR p.said_at >= p_said_from)
         AND (p_said_to IS NULL OR p.said_at < p_said_to)
         AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
-      LIMIT 2 * budget
+      LIMIT 2000 -- twice the budget; of a limit that it does not see, the planner takes a tenth of the rows to be asked
     ),
     scored AS (
       SELECT c.passage_id, bit_or(q.bit) AS terms,
         -- tf / (tf + norm), so written that tf stands there once
         sum(q.weight * (1 - c.norm / (c.norm + width_bucket(ts_rank('{1,1,1,1}', c.words, q.needle) * scale, steps))))
           AS score
-      FROM candidate AS c
-      INNER JOIN unnest(weights, needles, bits) AS q (weight, needle, bit)
-        ON ts_rank('{1,1,1,1}', c.words, q.needle) > 0
+      FROM unnest(weights, needles, bits) AS q (weight, needle, bit)
+      CROSS JOIN LATERAL ( -- by itself: term by term is faster than passage by passage, whatever is estimated
+        SELECT d.passage_id, d.words, d.norm FROM candidate AS d
+        WHERE ts_rank('{1,1,1,1}', d.words, q.needle) > 0 OFFSET 0
+      ) AS c
       GROUP BY c.passage_id
       UNION ALL
       -- What was found before is scored on all terms already: this look may stop before it meets them.

@@ -11,8 +11,8 @@
 -- one fact in fifty should hold; a word that many messages hold counts as common, too. Of each word some facts are
 -- taken, so that one which is commoner than it seemed does not crowd out the others. Where that leaves too few, facts
 -- with any of the words come from the newest `walk` ones: common words are met there soon, and nothing else tells
--- their facts apart. Words that none of the sample has are not met soon, so the index is asked first whether any fact
--- has one (0.1 ms, where a walk in vain takes 2).
+-- their facts apart. Where none of the sample has one of the words that were not looked up, they are not met soon, so
+-- the index is asked first whether any fact has one (0.1 ms, where a walk in vain takes 2).
 CREATE OR REPLACE FUNCTION memsvc.match_fact_words(
   p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[],
   p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz
@@ -55,7 +55,8 @@ DECLARE
   needles tsquery[];
   every tsquery;
   rare tsquery[];
-  rest boolean;
+  common tsquery; -- any of the terms that are not rare
+  soon boolean; -- one of them is met in the sample
   ids uuid[] := '{}';
   texts tsvector[] := '{}';
   lengths integer[] := '{}';
@@ -95,7 +96,8 @@ BEGIN
   ),
   weighed AS (
     SELECT w.term, greatest(0, coalesce(sum(c.passages), 0))::double precision AS passages,
-      greatest(coalesce(min(s.part), 0.5 / sample), sum(c.passages) / nullif(size, 0)) AS part
+      greatest(coalesce(min(s.part), 0.5 / sample), sum(c.passages) / nullif(size, 0)) AS part,
+      count(s.term) > 0 AS recent
     FROM unnest(wanted) AS w (term)
     LEFT JOIN counted AS c ON c.term = w.term
     LEFT JOIN unnest(sampled, met) AS s (term, part) ON s.term = w.term
@@ -105,14 +107,14 @@ BEGIN
   placed AS (
     SELECT w.term, memsvc.as_tsquery(w.term) AS needle, row_number() OVER byrarity AS place,
       ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
-      sum(w.part) OVER byrarity AS reach
+      sum(w.part) OVER byrarity > share AS common, w.recent
     FROM weighed AS w WINDOW byrarity AS (ORDER BY w.part, w.passages, w.term)
   )
   SELECT array_agg(p.term ORDER BY p.weight DESC, p.term), array_agg(p.weight ORDER BY p.weight DESC, p.term),
     array_agg(p.needle ORDER BY p.weight DESC, p.term), string_agg(p.needle::text, ' | ')::tsquery,
-    array_agg(p.needle ORDER BY p.place) FILTER (WHERE p.reach <= share),
-    bool_or(p.reach > share)
-  INTO terms, weights, needles, every, rare, rest
+    array_agg(p.needle ORDER BY p.place) FILTER (WHERE NOT p.common),
+    string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
+  INTO terms, weights, needles, every, rare, common, soon
   FROM placed AS p;
 
   IF seen = sample AND rare IS NOT NULL THEN
@@ -139,8 +141,9 @@ BEGIN
       ORDER BY f.version_id
     ) AS c;
   END IF;
-  IF seen < sample OR (rest AND cardinality(ids) < p_limit AND (sampled IS NOT NULL OR EXISTS (
-    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every
+  -- Where fewer than p_limit were found, all that have a rare word are: what is still to be met has a common one.
+  IF seen < sample OR (common IS NOT NULL AND cardinality(ids) < p_limit AND (soon OR EXISTS (
+    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common
   ))) THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
