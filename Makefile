@@ -124,6 +124,9 @@ bench-guides: $(BIN)/.installed ## Each guide from a fresh clone: clone, environ
 bench-nearby: $(BIN)/.installed ## What is near among 100,000 places, by PostGIS and by cube, on the full server (ARGS=--embedded)
 	@$(BIN)/python -m bench.nearby $(ARGS)
 
+bench-places: $(BIN)/.installed ## What recall's place arm gives and takes, on histories drawn by lot (ARGS="--seed 3 --weights 1,4")
+	@$(BIN)/python -m bench.recall_places $(ARGS)
+
 bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 minutes: delay, and that nothing is lost (ARGS=--seconds 30)
 	@$(BIN)/python -m bench.live $(ARGS)
 

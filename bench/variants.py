@@ -27,11 +27,12 @@ TRIAL: Mapping[str, float] = {
     "words": 0.5, "vector": 0.5, "nearby": 0.1, "session": 0.25, "nearby_vector": 0.25, "session_vector": 0.25,
     "late": 0.5, "names": 0.5, "speaker": 0.25, "time": 0.5, "order": 0.25, "recency": 0.25,
     "importance": 0.25, "strength": 0.25,
-    "familiarity": 0.25, "usefulness": 0.25, "kind": 0.25, "distance": 0.25, "sentiment": 0.25, "staleness": 0.25,
+    "familiarity": 0.25, "usefulness": 0.25, "kind": 0.25, "distance": 0.25, "place": 2.0,
+    "sentiment": 0.25, "staleness": 0.25,
 }  # fmt: skip
 """What a weight that is off by default gets where it is tried."""
 LACKING: Mapping[str, str] = {
-    "names": "a graph", "kind": "a graph", "distance": "a graph", "staleness": "facts that ended",
+    "names": "a graph", "kind": "a graph", "distance": "a graph", "place": "places", "staleness": "facts that ended",
     "strength": "earlier recalls", "familiarity": "earlier recalls", "usefulness": "feedback",
     "importance": "judgements", "sentiment": "judgements",
 }  # fmt: skip

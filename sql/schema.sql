@@ -3442,7 +3442,7 @@ COMMENT ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text,
 
 CREATE FUNCTION memsvc.default_weights() RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN jsonb_build_object('words', 0.5, 'nearby', 0.1, 'session', 0.25, 'vector', 0.4, 'nearby_vector', 0.1, 'session_vector', 0.5, 'late', 0.5, 'names', 0.5, 'distance', 0.25, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0, 'familiarity', 0, 'usefulness', 0.3, 'kind', 0, 'sentiment', 0, 'staleness', 0.5);
+    RETURN jsonb_build_object('words', 0.5, 'nearby', 0.1, 'session', 0.25, 'vector', 0.4, 'nearby_vector', 0.1, 'session_vector', 0.5, 'late', 0.5, 'names', 0.5, 'distance', 0.25, 'place', 2, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0, 'familiarity', 0, 'usefulness', 0.3, 'kind', 0, 'sentiment', 0, 'staleness', 0.5);
 
 ALTER FUNCTION memsvc.default_weights() OWNER TO memsvc_owner;
 
@@ -9765,6 +9765,58 @@ ALTER FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) OWNER TO m
 
 COMMENT ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) IS 'Stored nodes that some passages speak for.';
 
+CREATE FUNCTION memsvc.nodes_beside(p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(node_id uuid, distance integer, reach double precision, path text[], metres double precision)
+    LANGUAGE plpgsql STABLE ROWS 20
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  most_starts CONSTANT integer := 3;
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+BEGIN
+  PERFORM FROM locations AS l WHERE l.user_id = p_user_id ORDER BY l.recorded_from LIMIT 1;
+  IF NOT FOUND OR memsvc.places_by() IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH start AS MATERIALIZED (
+    SELECT l.canonical_id, l.latitude, l.longitude
+    FROM memsvc.node_locations(p_user_id, p_nodes, moment, p_known_at) AS l
+    WHERE l.radius_m <= p_radius_m
+    ORDER BY l.canonical_id, l.location_id
+    LIMIT most_starts
+  ),
+  found AS MATERIALIZED (
+    SELECT DISTINCT ON (n.canonical_id) n.canonical_id, n.label, n.metres, s.canonical_id AS start_id
+    FROM start AS s
+    CROSS JOIN LATERAL memsvc.nearby( -- more than are wanted, for some are the same, areas, or named themselves
+      p_user_id, s.latitude, s.longitude, p_radius_m, NULL, NULL, moment, moment + interval '1 microsecond', moment,
+      p_known_at, 2 * p_limit
+    ) AS n
+    WHERE n.radius_m <= p_radius_m
+      AND n.canonical_id <> ALL (memsvc.standing_for(p_user_id, p_nodes, p_known_at))
+    ORDER BY n.canonical_id, n.metres, s.canonical_id
+  ),
+  card AS MATERIALIZED (
+    SELECT c.canonical_id, c.label
+    FROM memsvc.node_cards(p_user_id, ARRAY(SELECT s.canonical_id FROM start AS s), moment, p_known_at) AS c
+  )
+  SELECT f.canonical_id, 1, exp(-f.metres / greatest(p_radius_m, 1)), ARRAY[
+      coalesce(c.label, ''), format('NEAR %s m', 10 * round(f.metres / 10)), coalesce(f.label, '')
+    ], f.metres
+  FROM found AS f LEFT JOIN card AS c ON c.canonical_id = f.start_id
+  ORDER BY f.metres, f.canonical_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.nodes_beside(p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.nodes_beside(p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes near the places of some nodes, with how well they are reached and from where.';
+
 CREATE FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(name text, canonical_id uuid, node_id uuid, alias text, confidence real)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11741,6 +11793,14 @@ ALTER FUNCTION memsvc.says_i(p_query text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.says_i(p_query text) IS 'Whether a query speaks of the one who asks.';
 
+CREATE FUNCTION memsvc.says_near(p_query text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (lower(p_query) ~ '\m(near(by|er|est)?|closest|close (to|by)|around|round the corner|beside|next (door )?to|not far|opposite|neighbou?r(s|ing|hood)?|vicinity|surroundings|walking distance|steps (from|away)|nahe|nähe|neben|bei|beim|unweit|umgebung|nachbarschaft|rund um|um die ecke|gegenüber|près|proche|autour|voisinage|alentours|cerca|alrededor|junto|vecindario|perto|próximo|arredores)\M|附近|旁边|旁邊|周围|周圍|边上|邊上|近く|周辺|そば|隣|근처|주변|옆'::text);
+
+ALTER FUNCTION memsvc.says_near(p_query text) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.says_near(p_query text) IS 'Whether a query asks for what is near something.';
+
 CREATE FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -11861,6 +11921,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              w.late,
              w.names,
              w.distance,
+             w.place,
              w.speaker,
              w."time",
              w."order",
@@ -11879,14 +11940,32 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              ((recall.p_known_at IS NULL) AND (EXISTS ( SELECT
                     FROM memsvc.memory_signals g
                    WHERE (g.user_id = recall.p_user_id)))) AS judged
-            FROM jsonb_to_record((memsvc.default_weights() || recall.p_weights)) w(words double precision, nearby double precision, session double precision, vector double precision, nearby_vector double precision, session_vector double precision, late double precision, names double precision, distance double precision, speaker double precision, "time" double precision, "order" double precision, recency double precision, importance double precision, strength double precision, familiarity double precision, usefulness double precision, sentiment double precision, kind double precision, staleness double precision)
+            FROM jsonb_to_record((memsvc.default_weights() || recall.p_weights)) w(words double precision, nearby double precision, session double precision, vector double precision, nearby_vector double precision, session_vector double precision, late double precision, names double precision, distance double precision, place double precision, speaker double precision, "time" double precision, "order" double precision, recency double precision, importance double precision, strength double precision, familiarity double precision, usefulness double precision, sentiment double precision, kind double precision, staleness double precision)
+         ), beside AS MATERIALIZED (
+          SELECT b.node_id,
+             b.distance,
+             b.reach,
+             b.path,
+             b.metres
+            FROM (asked a
+              CROSS JOIN LATERAL memsvc.nodes_beside(recall.p_user_id, recall.p_nodes, (1000)::double precision, 20, recall.p_as_of, recall.p_known_at) b(node_id, distance, reach, path, metres))
+           WHERE ((a.place > (0)::double precision) AND (recall.p_nodes <> '{}'::uuid[]) AND (recall.p_hops > 0) AND memsvc.says_near(recall.p_query))
          ), reached AS MATERIALIZED (
           SELECT e.node_id,
              e.distance,
              e.reach,
-             e.path
+             e.path,
+             NULL::double precision AS metres
             FROM memsvc.expand_names(recall.p_user_id, recall.p_nodes, recall.p_hops, 10, recall.p_as_of, recall.p_known_at) e(node_id, distance, reach, path)
-           WHERE (recall.p_nodes <> '{}'::uuid[])
+           WHERE ((recall.p_nodes <> '{}'::uuid[]) AND (NOT (e.node_id IN ( SELECT b.node_id
+                    FROM beside b))))
+         UNION ALL
+          SELECT b.node_id,
+             b.distance,
+             b.reach,
+             b.path,
+             b.metres
+            FROM beside b
          ), goal AS MATERIALIZED (
           SELECT (array_agg(r.node_id) FILTER (WHERE (r.node_id IS NOT NULL)) || n.nodes) AS nodes,
              (array_agg(r.reach) FILTER (WHERE (r.node_id IS NOT NULL)) || n.reach) AS reach,
@@ -12087,9 +12166,14 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      ELSE (0)::double precision
                  END AS names_points,
                  CASE
-                     WHEN (m.distance > 0) THEN (a.distance * m.reach)
+                     WHEN ((m.distance > 0) AND (b.node_id IS NULL)) THEN (a.distance * m.reach)
                      ELSE (0)::double precision
                  END AS distance_points,
+                 CASE
+                     WHEN (b.node_id IS NOT NULL) THEN (a.place * b.reach)
+                     ELSE (0)::double precision
+                 END AS place_points,
+             b.metres,
              (a."time" * GREATEST(memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '7 days'::interval), memsvc.time_fit(m.until, recall.p_begins, recall.p_ends, '7 days'::interval))) AS time_points,
              (a."order" * COALESCE(
                  CASE recall.p_order
@@ -12111,8 +12195,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              (a.familiarity * memsvc.familiarity(g.recalls)) AS familiarity_points,
              (a.usefulness * memsvc.usefulness(g.used, g.irrelevant)) AS usefulness_points,
              (a.sentiment * COALESCE(abs(g.sentiment), (0)::real)) AS sentiment_points
-            FROM (((memory m
+            FROM ((((memory m
               CROSS JOIN asked a)
+              LEFT JOIN beside b ON ((b.node_id = m.node_id)))
               LEFT JOIN ( SELECT i.memory_id,
                      percent_rank() OVER (ORDER BY i.since) AS from_first,
                      percent_rank() OVER (ORDER BY i.since DESC) AS from_last
@@ -12139,7 +12224,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      v.kind,
                      v.speaks,
                      v.similarity,
-                     ((((((((((((((((((v.words_points + v.nearby_points) + v.session_points) + v.vector_points) + v.nearby_vector_points) + v.session_vector_points) + v.speaker_points) + v.names_points) + v.distance_points) + v.time_points) + v.order_points) + v.recency_points) + v.kind_points) + v.staleness_points) + v.importance_points) + v.strength_points) + v.familiarity_points) + v.usefulness_points) + v.sentiment_points) AS points
+                     (((((((((((((((((((v.words_points + v.nearby_points) + v.session_points) + v.vector_points) + v.nearby_vector_points) + v.session_vector_points) + v.speaker_points) + v.names_points) + v.distance_points) + v.place_points) + v.time_points) + v.order_points) + v.recency_points) + v.kind_points) + v.staleness_points) + v.importance_points) + v.strength_points) + v.familiarity_points) + v.usefulness_points) + v.sentiment_points) AS points
                     FROM weighed v) w
          ), late AS MATERIALIZED (
           SELECT l.passage_id,
@@ -12191,6 +12276,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              w.speaker_points,
              w.names_points,
              w.distance_points,
+             w.place_points,
+             w.metres,
              w.time_points,
              w.order_points,
              w.recency_points,
@@ -12220,8 +12307,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
               JOIN weighed w ON ((w.memory_id = o.memory_id)))
          ), counted AS (
           SELECT jsonb_build_object('candidates', count(*), 'words', count(*) FILTER (WHERE (m.words > (0)::double precision)), 'vector', count(m.vector_rank), 'late', ( SELECT count(*) AS count
-                    FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE (m.kind = 'fact'::text)), 'time', count(*) FILTER (WHERE ((recall.p_begins <> '{}'::timestamp with time zone[]) AND (memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '00:00:01'::interval) = (1)::double precision)))) AS met
-            FROM memory m
+                    FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE (m.kind = 'fact'::text)), 'place', count(m.metres), 'time', count(*) FILTER (WHERE ((recall.p_begins <> '{}'::timestamp with time zone[]) AND (memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '00:00:01'::interval) = (1)::double precision)))) AS met
+            FROM weighed m
          ), spoken AS MATERIALIZED (
           SELECT w.term,
              w.word
@@ -12258,8 +12345,12 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
          CASE
              WHEN (f.node_id IS NOT NULL) THEN jsonb_build_object('node_id', f.node_id, 'score', round((f.reach)::numeric, 4), 'distance', f.distance)
              ELSE NULL::jsonb
+         END, 'place',
+         CASE
+             WHEN (f.metres IS NOT NULL) THEN jsonb_build_object('metres', round(f.metres))
+             ELSE NULL::jsonb
          END)) AS jsonb_strip_nulls,
-     jsonb_build_object('words', f.words_points, 'nearby', f.nearby_points, 'session', f.session_points, 'vector', f.vector_points, 'nearby_vector', f.nearby_vector_points, 'session_vector', f.session_vector_points, 'late', f.late_points, 'speaker', f.speaker_points, 'names', f.names_points, 'distance', f.distance_points, 'time', f.time_points, 'order', f.order_points, 'recency', f.recency_points, 'kind', f.kind_points, 'staleness', f.staleness_points, 'importance', f.importance_points, 'strength', f.strength_points, 'familiarity', f.familiarity_points, 'usefulness', f.usefulness_points, 'sentiment', f.sentiment_points) AS jsonb_build_object,
+     jsonb_build_object('words', f.words_points, 'nearby', f.nearby_points, 'session', f.session_points, 'vector', f.vector_points, 'nearby_vector', f.nearby_vector_points, 'session_vector', f.session_vector_points, 'late', f.late_points, 'speaker', f.speaker_points, 'names', f.names_points, 'distance', f.distance_points, 'place', f.place_points, 'time', f.time_points, 'order', f.order_points, 'recency', f.recency_points, 'kind', f.kind_points, 'staleness', f.staleness_points, 'importance', f.importance_points, 'strength', f.strength_points, 'familiarity', f.familiarity_points, 'usefulness', f.usefulness_points, 'sentiment', f.sentiment_points) AS jsonb_build_object,
      COALESCE(( SELECT r.path
             FROM reached r
            WHERE (r.node_id = f.node_id)
@@ -17278,6 +17369,11 @@ GRANT ALL ON FUNCTION memsvc.node_locations(p_user_id uuid, p_nodes uuid[], p_as
 REVOKE ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_behind(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.nodes_beside(p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.nodes_beside(p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.nodes_beside(p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.nodes_beside(p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.nodes_called(p_user_id uuid, p_names text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -17471,6 +17567,11 @@ REVOKE ALL ON FUNCTION memsvc.says_i(p_query text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.says_i(p_query text) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.says_near(p_query text) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.says_near(p_query text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.says_near(p_query text) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.says_near(p_query text) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;

@@ -47,6 +47,7 @@ PLAIN_NAMES: Mapping[str, str] = {
     "usefulness": "useful before",
     "kind": "a fact",
     "distance": "near in the graph",
+    "place": "near a place you named",
     "sentiment": "strong feeling",
     "staleness": "out of date",
 }
@@ -57,6 +58,7 @@ WAYS: Mapping[str, str] = {
     "vector": "by meaning",
     "late": "word by word",
     "names": "by name",
+    "place": "by place",
     "time": "by time",
     "facts": "facts",
 }

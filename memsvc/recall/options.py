@@ -145,6 +145,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """What kind of memory it is: facts before messages."""
     distance: float = 0.25
     """Nearness in the graph to what the query names."""
+    place: float = 2.0
+    """Nearness on the ground to a place that the query names, where it asks for what is near."""
     sentiment: float = 0.0
     """Strength of feeling."""
     staleness: float = 0.5

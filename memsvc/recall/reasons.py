@@ -57,6 +57,12 @@ def _steps(path: Sequence[str]) -> str:
     return f"{steps} step{'s' if steps > 1 else ''} from {start} by {', '.join(one_line(one) for one in types)}"
 
 
+def _beside(arms: Mapping[str, Any], path: Sequence[str]) -> str:
+    """A path over the ground: two labels, and the metres between them."""
+    there, here = one_line(path[-1], NAME_CHARS), one_line(path[0], NAME_CHARS)
+    return f"{there} is {arms['place']['metres']:,} m from {here}"
+
+
 def _about(arms: Mapping[str, Any], path: Sequence[str], kind: Kind) -> str:
     name = _named(arms, "names") or (one_line(path[0], NAME_CHARS) if path else "")
     if kind == "fact":
@@ -102,7 +108,9 @@ def _phrases(
         found["speaker"] = points("speaker"), f"you named {name}, who speaks" if name else "you named who speaks"
     if points("time") >= LEAST_POINTS:
         found["time"] = points("time"), _when(arms, kind)
-    if len(path) > 1:
+    if "place" in arms and path:
+        found["place"] = points("place"), _beside(arms, path)
+    elif len(path) > 1:
         found["distance"] = points("distance"), _steps(path)
     return found | _of_its_surroundings(factors)
 
@@ -114,7 +122,8 @@ def reason(
 
     Args:
         matched: words of the query that it holds, rarest first.
-        arms: what each arm found; the arms ``names``, ``speaker`` and ``time`` may say by which ``name`` they went.
+        arms: what each arm found; the arms ``names``, ``speaker`` and ``time`` may say by which ``name`` they went, the
+            arm ``place`` says how many ``metres`` lie between the ends of the path.
         factors: points by the name of the weight; may be empty.
         path: from what the query names to the memory: labels and edge types in turn; may be empty.
         kind: what it is.

@@ -38,7 +38,7 @@ CREATE OR REPLACE FUNCTION memsvc.default_weights() RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN jsonb_build_object(
   'words', 0.5, 'nearby', 0.1, 'session', 0.25, 'vector', 0.4, 'nearby_vector', 0.1, 'session_vector', 0.5, 'late', 0.5,
-  'names', 0.5, 'distance', 0.25, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0,
+  'names', 0.5, 'distance', 0.25, 'place', 2, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0,
   'familiarity', 0, 'usefulness', 0.3, 'kind', 0, 'sentiment', 0, 'staleness', 0.5
 );
 COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of recall counts by default.';
@@ -109,14 +109,22 @@ BEGIN ATOMIC
     FROM jsonb_to_record(memsvc.default_weights() || p_weights) AS w (
       words double precision, nearby double precision, session double precision, vector double precision,
       nearby_vector double precision, session_vector double precision, late double precision, names double precision,
-      distance double precision, speaker double precision, "time" double precision, "order" double precision,
+      distance double precision, place double precision, speaker double precision, "time" double precision, "order" double precision,
       recency double precision, importance double precision, strength double precision,
       familiarity double precision, usefulness double precision, sentiment double precision, kind double precision,
       staleness double precision
     )
   ),
-  reached AS MATERIALIZED (
-    SELECT e.* FROM memsvc.expand_names(p_user_id, p_nodes, p_hops, 10, p_as_of, p_known_at) AS e WHERE p_nodes <> '{}'
+  beside AS MATERIALIZED (
+    SELECT b.* FROM asked AS a
+    CROSS JOIN LATERAL memsvc.nodes_beside(p_user_id, p_nodes, 1000, 20, p_as_of, p_known_at) AS b
+    WHERE a.place > 0 AND p_nodes <> '{}' AND p_hops > 0 AND memsvc.says_near(p_query)
+  ),
+  reached AS MATERIALIZED ( -- what lies beside is that, even where facts lead to it, too
+    SELECT e.*, NULL::double precision AS metres
+    FROM memsvc.expand_names(p_user_id, p_nodes, p_hops, 10, p_as_of, p_known_at) AS e
+    WHERE p_nodes <> '{}' AND e.node_id NOT IN (SELECT b.node_id FROM beside AS b)
+    UNION ALL SELECT b.* FROM beside AS b
   ),
   goal AS MATERIALIZED (
     SELECT array_agg(r.node_id) FILTER (WHERE r.node_id IS NOT NULL) || n.nodes AS nodes,
@@ -226,7 +234,8 @@ BEGIN ATOMIC
       a.session_vector * m.session_vector_z AS session_vector_points,
       CASE WHEN m.speaks THEN a.speaker ELSE 0 END AS speaker_points,
       CASE WHEN m.distance = 0 THEN a.names * m.reach ELSE 0 END AS names_points,
-      CASE WHEN m.distance > 0 THEN a.distance * m.reach ELSE 0 END AS distance_points,
+      CASE WHEN m.distance > 0 AND b.node_id IS NULL THEN a.distance * m.reach ELSE 0 END AS distance_points,
+      CASE WHEN b.node_id IS NOT NULL THEN a.place * b.reach ELSE 0 END AS place_points, b.metres,
       a."time" * greatest(
         memsvc.time_fit(m.since, p_begins, p_ends, interval '7 days'),
         memsvc.time_fit(m.until, p_begins, p_ends, interval '7 days')
@@ -246,6 +255,7 @@ BEGIN ATOMIC
       a.sentiment * coalesce(abs(g.sentiment), 0) AS sentiment_points
     FROM memory AS m
     CROSS JOIN asked AS a
+    LEFT JOIN beside AS b ON b.node_id = m.node_id
     LEFT JOIN ( -- most queries ask for neither
       SELECT i.memory_id, percent_rank() OVER (ORDER BY i.since) AS from_first,
         percent_rank() OVER (ORDER BY i.since DESC) AS from_last
@@ -264,8 +274,8 @@ BEGIN ATOMIC
     FROM (
       SELECT v.memory_id, v.kind, v.speaks, v.similarity,
         v.words_points + v.nearby_points + v.session_points + v.vector_points + v.nearby_vector_points
-        + v.session_vector_points + v.speaker_points + v.names_points + v.distance_points + v.time_points
-        + v.order_points + v.recency_points + v.kind_points + v.staleness_points + v.importance_points
+        + v.session_vector_points + v.speaker_points + v.names_points + v.distance_points + v.place_points
+        + v.time_points + v.order_points + v.recency_points + v.kind_points + v.staleness_points + v.importance_points
         + v.strength_points + v.familiarity_points + v.usefulness_points + v.sentiment_points AS points
       FROM weighed AS v
     ) AS w
@@ -305,9 +315,10 @@ BEGIN ATOMIC
     SELECT jsonb_build_object(
       'candidates', count(*), 'words', count(*) FILTER (WHERE m.words > 0), 'vector', count(m.vector_rank),
       'late', (SELECT count(*) FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE m.kind = 'fact'),
+      'place', count(m.metres),
       'time', count(*) FILTER (WHERE p_begins <> '{}' AND memsvc.time_fit(m.since, p_begins, p_ends, '1 second') = 1)
     ) AS met
-    FROM memory AS m
+    FROM weighed AS m
   ),
   -- Once for all passages: parsing the query takes longer than finding one.
   spoken AS MATERIALIZED (
@@ -336,13 +347,14 @@ BEGIN ATOMIC
       ) END,
       'names', CASE WHEN f.node_id IS NOT NULL THEN jsonb_build_object(
         'node_id', f.node_id, 'score', round(f.reach::numeric, 4), 'distance', f.distance
-      ) END
+      ) END,
+      'place', CASE WHEN f.metres IS NOT NULL THEN jsonb_build_object('metres', round(f.metres)) END
     )),
     jsonb_build_object(
       'words', f.words_points, 'nearby', f.nearby_points, 'session', f.session_points, 'vector', f.vector_points,
       'nearby_vector', f.nearby_vector_points, 'session_vector', f.session_vector_points, 'late', f.late_points,
-      'speaker', f.speaker_points, 'names', f.names_points, 'distance', f.distance_points, 'time', f.time_points,
-      'order', f.order_points, 'recency', f.recency_points, 'kind', f.kind_points, 'staleness', f.staleness_points,
+      'speaker', f.speaker_points, 'names', f.names_points, 'distance', f.distance_points, 'place', f.place_points,
+      'time', f.time_points, 'order', f.order_points, 'recency', f.recency_points, 'kind', f.kind_points, 'staleness', f.staleness_points,
       'importance', f.importance_points, 'strength', f.strength_points, 'familiarity', f.familiarity_points,
       'usefulness', f.usefulness_points, 'sentiment', f.sentiment_points
     ),

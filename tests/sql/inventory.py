@@ -244,7 +244,7 @@ READING = {
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
     "match_facts", "expand_names", "known_of", "match_mentions", "name_evidence",
     "metres_between", "places_by", "location_counts", "node_locations", "nearby",
-    "speaks_of",
+    "speaks_of", "says_near", "nodes_beside",
 }  # fmt: skip
 WRITING = {
     "message_digest",

@@ -54,6 +54,10 @@ def test_every_weight_has_a_name_for_people() -> None:
     ("found", "says"),
     [
         ((["oak", "desk"], {}, {}, [], "message"), "says “oak”, “desk”"),
+        (
+            ([], {"place": {"metres": 1350}}, {"place": 0.9}, ["Mill", "NEAR 1350 m", "Bar"], "message"),
+            "Bar is 1,350 m from Mill",
+        ),
         ((["oak"], {"vector": {"rank": 1}}, {}, [], "message"), "says “oak”; near in meaning"),
         ((["oak"], {"vector": {"score": 0.1}}, {}, [], "message"), "says “oak”"),
         ((["oak"], {}, {"words": 0.2, "vector": 0.9}, [], "message"), "near in meaning; says “oak”"),
