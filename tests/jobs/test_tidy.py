@@ -144,7 +144,7 @@ async def test_much_is_deleted_in_slices(
     monkeypatch.setattr(tidy, "SLICE_S", -1.0)
     for days in range(40, 50):
         ended(admin, owner.user_id, "done", days)
-    step = all_steps(settings, None)["tidy"][0]
+    step = all_steps(settings, None)["tidy"][1]
     more = [await step(db, owner.user_id, owner.user_id) for _ in range(4)]
     assert more == [True, True, True, False]
     for days in range(40, 50):
@@ -175,7 +175,7 @@ async def test_vectors_that_lack_are_asked_for(
     steps = all_steps(settings, holder)
     await append(db, owner, [MessageIn(conversation="pond", text="a heron")], settings)
     assert await run_due(db) >= 1  # without a model, so that the message has no vector
-    step = steps["tidy"][0]
+    step = steps["tidy"][1]
     kinds = "SELECT count(*) FROM memsvc.jobs WHERE user_id = %s AND kind = 'embed'"
     await step(db, owner.user_id, owner.user_id)
     assert value(admin, kinds, [owner.user_id]) == 0, "asked for vectors of a model that is not active"
@@ -183,7 +183,7 @@ async def test_vectors_that_lack_are_asked_for(
     known = "SELECT count(*) FROM memsvc.ensure_model(%s, 8)"
     assert value(admin, known, [MODEL]) == 1
     admin.execute("UPDATE memsvc.embedding_models SET state = 'active' WHERE name = %s", [MODEL])
-    other_step = all_steps(settings, None)["tidy"][0]
+    other_step = all_steps(settings, None)["tidy"][1]
     await other_step(db, owner.user_id, owner.user_id)
     assert value(admin, kinds, [owner.user_id]) == 0, "asked for vectors that this process cannot make"
 
@@ -209,6 +209,6 @@ async def test_commands_that_run_jobs_know_all_steps(settings: Settings) -> None
     holder = resident(WordsEmbedder(), MODEL, settings)
     assert set(all_steps(settings, holder)) == {"process", "embed", "extract", "tidy", "erase", "sleep", "analyse"}
     assert {kind: len(steps) for kind, steps in all_steps(settings, None).items()} == {
-        "process": 0, "embed": 0, "extract": 2, "tidy": 2, "erase": 1, "sleep": 1, "analyse": 1
+        "process": 0, "embed": 1, "extract": 2, "tidy": 3, "erase": 1, "sleep": 1, "analyse": 1
     }  # fmt: skip
     assert set(embedding_steps(holder)) == {"process", "embed"}
