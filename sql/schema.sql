@@ -4540,7 +4540,6 @@ CREATE FUNCTION memsvc.expand_names(p_user_id uuid, p_nodes uuid[], p_hops integ
 #variable_conflict use_column
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  merged boolean;
   nodes uuid[];
   distances integer[];
   reaches double precision[];
@@ -4548,13 +4547,14 @@ DECLARE
   types text[];
   frontier uuid[];
   frontier_reach double precision[];
+  same record;
   step record;
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN;
   END IF;
-  merged := memsvc.any_merges(p_user_id, p_known_at);
-  nodes := memsvc.standing_for(p_user_id, p_nodes, p_known_at);
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
   distances := array_fill(0, ARRAY[cardinality(nodes)]);
   reaches := array_fill(1::double precision, ARRAY[cardinality(nodes)]);
   parents := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
@@ -4562,31 +4562,35 @@ BEGIN
   frontier := nodes;
   frontier_reach := reaches;
   FOR number IN 1 .. least(p_hops, 2) LOOP
-    WITH edge AS MATERIALIZED (
-      SELECT h.*, max(h.nth) OVER (PARTITION BY h.start_id) AS degree
-      FROM memsvc.hop(
-        p_user_id, frontier, NULL, 'both', CASE number WHEN 1 THEN 2 * p_fan_out ELSE p_fan_out END, NULL, moment,
-        p_known_at, merged
-      ) AS h
+    WITH met AS MATERIALIZED (
+      SELECT f.* FROM memsvc.facts_at(
+        p_user_id, same.starts, same.nodes,
+        array_fill(CASE number WHEN 1 THEN 2 * p_fan_out ELSE p_fan_out END, ARRAY[cardinality(same.nodes)]),
+        array_fill(moment, ARRAY[cardinality(same.nodes)]), p_known_at
+      ) AS f
     ),
-    typed AS MATERIALIZED (
-      SELECT v.version_id, v.type FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(SELECT DISTINCT e.version_id FROM edge AS e))
-      ORDER BY v.version_id OFFSET 0
+    edge AS (
+      SELECT m.start_id, coalesce(r.canonical_id, m.other_id) AS reached_id, m.type,
+        memsvc.edge_type_weight(m.type) * least(1, m.weight) AS strength,
+        row_number() OVER (PARTITION BY m.start_id ORDER BY m.weight DESC, m.version_id DESC) AS nth,
+        count(*) OVER (PARTITION BY m.start_id) AS degree
+      FROM met AS m
+      LEFT JOIN (
+        SELECT n.* FROM memsvc.resolve_nodes(
+          p_user_id, ARRAY(SELECT DISTINCT o.other_id FROM met AS o), p_known_at
+        ) AS n WHERE same.merged
+      ) AS r ON r.node_id = m.other_id
     ),
     telling AS (
-      SELECT e.start_id, e.reached_id, t.type, e.nth,
-        w.strength / (1 + ln(e.degree)) AS share,
-        row_number() OVER (PARTITION BY e.start_id ORDER BY w.strength DESC, e.nth) AS place
+      SELECT e.start_id, e.reached_id, e.type, e.nth, e.strength / (1 + ln(e.degree)) AS share,
+        row_number() OVER (PARTITION BY e.start_id ORDER BY e.strength DESC, e.nth) AS place
       FROM edge AS e
-      INNER JOIN typed AS t ON t.version_id = e.version_id
-      CROSS JOIN LATERAL (SELECT memsvc.edge_type_weight(t.type) * least(1, e.weight) AS strength) AS w
     ),
     fresh AS (
       SELECT DISTINCT ON (l.reached_id) l.reached_id, l.start_id, l.type, f.reach * l.share AS reach
       FROM telling AS l
       INNER JOIN unnest(frontier, frontier_reach) AS f (node_id, reach) ON f.node_id = l.start_id
-      WHERE l.place <= p_fan_out AND l.reached_id NOT IN (SELECT unnest(nodes))
+      WHERE l.place <= p_fan_out AND l.reached_id <> ALL (nodes)
       ORDER BY l.reached_id, f.reach * l.share DESC, l.nth, l.start_id
     )
     SELECT array_agg(f.reached_id ORDER BY f.reach DESC, f.reached_id) AS nodes,
@@ -4602,6 +4606,8 @@ BEGIN
     types := types || step.types;
     frontier := step.nodes[:2 * p_fan_out];
     frontier_reach := step.reaches[:2 * p_fan_out];
+    CONTINUE WHEN number = least(p_hops, 2);
+    same := memsvc.stored_nodes(p_user_id, frontier, p_known_at);
   END LOOP;
 
   RETURN QUERY
@@ -4791,6 +4797,90 @@ END;
 ALTER FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) IS 'Facts about nodes and all that are the same, at a valid and a recorded time.';
+
+CREATE FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text, weight real, recorded_from timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 300
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.*
+  FROM (
+    SELECT u.start_id, u.node_id, u.fan_out + 1 AS most, coalesce(u.moment, 'infinity') AS moment,
+      coalesce(u.moment, '-infinity') AS ended, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
+  ) AS s
+  CROSS JOIN LATERAL (
+    (SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from FROM edge_versions AS v
+    WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+      AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+        AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most)
+    UNION ALL
+    (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+    FROM edge_versions AS v
+    WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+      AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+    ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most)
+    UNION ALL
+    (SELECT e.* FROM (
+      SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+        AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same)
+      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most)
+  ) AS x (other_id, version_id, from_node, to_node, type, weight, recorded_from);
+  IF p_known_at IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT s.start_id, x.*
+  FROM (
+    SELECT u.*, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
+    FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
+  ) AS s
+  CROSS JOIN LATERAL (
+    SELECT b.* FROM (
+      (SELECT v.to_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+        AND v.recorded_from <= p_known_at
+        AND (s.moment IS NULL OR (v.valid_from <= s.moment AND v.valid_to > s.moment)) AND v.to_node <> ALL (s.same)
+      ORDER BY v.type OFFSET 0)
+      UNION ALL
+      (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
+        AND v.recorded_from <= p_known_at
+        AND (s.moment IS NULL OR (v.valid_from <= s.moment AND v.valid_to > s.moment)) AND v.from_node <> ALL (s.same)
+      ORDER BY v.type OFFSET 0)
+    ) AS b
+    ORDER BY b.weight DESC, b.version_id DESC LIMIT s.fan_out + 1
+  ) AS x;
+END
+$$;
+
+ALTER FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) IS 'Facts at stored nodes, the strongest of each.';
 
 CREATE FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) RETURNS TABLE(version_id uuid, edge_id uuid, from_node uuid, type text, to_node uuid, stored_from uuid, stored_to uuid, key text, fact text, data jsonb, weight real, confidence real, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, said timestamp with time zone[], supported boolean, here uuid)
     LANGUAGE plpgsql STABLE ROWS 20
@@ -7320,67 +7410,6 @@ ALTER FUNCTION memsvc.known_model(p_name text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.known_model(p_name text) IS 'The model with this name; an error where there is none.';
 
-CREATE FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, kind text, id uuid)
-    LANGUAGE plpgsql STABLE ROWS 200
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
-    AS $$
-#variable_conflict use_column
-DECLARE
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
-  starts uuid[] := p_nodes;
-  stored uuid[] := p_nodes;
-BEGIN
-  IF p_nodes = '{}' THEN
-    RETURN;
-  END IF;
-  IF merged THEN
-    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, stored
-    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
-  END IF;
-  RETURN QUERY
-  SELECT h.start_id, 'edge', h.version_id
-  FROM memsvc.hop(
-    p_user_id, ARRAY(SELECT DISTINCT u.* FROM unnest(starts) AS u), NULL, 'both', p_fan_out, NULL, p_as_of, p_known_at,
-    merged
-  ) AS h;
-  RETURN QUERY SELECT u.start_id, 'node', u.node_id FROM unnest(starts, stored) AS u (start_id, node_id);
-  RETURN QUERY
-  SELECT u.start_id, x.kind, x.id
-  FROM unnest(starts, stored) AS u (start_id, node_id)
-  CROSS JOIN LATERAL (
-    (SELECT 'version' AS kind, v.version_id AS id FROM node_versions AS v
-    WHERE v.user_id = p_user_id AND v.node_id = ANY (ARRAY[u.node_id]) AND v.recorded_to = 'infinity'
-      AND v.recorded_from <= known
-    ORDER BY v.node_id OFFSET 0)
-    UNION ALL
-    (SELECT 'version', v.version_id FROM node_versions AS v
-    WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.node_id = ANY (ARRAY[u.node_id])
-      AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
-    ORDER BY v.node_id OFFSET 0)
-    UNION ALL
-    (SELECT 'alias', v.alias_id FROM aliases AS v
-    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
-      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
-    ORDER BY v.normal_form OFFSET 0)
-    UNION ALL
-    (SELECT 'place', v.location_id FROM locations AS v
-    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
-      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
-      AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
-    ORDER BY v.user_id DESC, v.node_id DESC, v.valid_from DESC LIMIT p_fan_out)
-  ) AS x;
-END
-$$;
-
-ALTER FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'What is known about nodes and can have evidence.';
-
 CREATE FUNCTION memsvc.known_zone(p_zone text) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7707,6 +7736,121 @@ ALTER FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer
 
 COMMENT ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) IS 'Makes a model''s vector index.';
 
+CREATE FUNCTION memsvc.match_evidence(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_fan_outs integer[], p_moments timestamp with time zone[], p_fact_starts uuid[], p_facts uuid[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(matched_id uuid, node_id uuid, reach double precision, distance integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  most_links CONSTANT integer := 500; -- of one version, name, place or node; the last ones that were stored
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL OR p_as_of IS NOT NULL OR p_known_at IS NOT NULL;
+BEGIN
+  RETURN QUERY
+  WITH subject AS MATERIALIZED (
+    SELECT u.* FROM unnest(p_starts, p_nodes, p_reach, p_distances, p_fan_outs, p_moments)
+      AS u (start_id, node_id, reach, distance, fan_out, moment)
+  ),
+  linked AS (
+    SELECT f.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
+    FROM unnest(p_fact_starts, p_facts) AS f (start_id, version_id)
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = f.version_id
+      ORDER BY i.user_id DESC, i.edge_version_id DESC LIMIT most_links
+    ) AS l
+    UNION ALL
+    SELECT s.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
+    FROM subject AS s
+    CROSS JOIN LATERAL (
+      (SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_id = s.node_id
+      ORDER BY i.user_id DESC, i.node_id DESC LIMIT most_links)
+      UNION ALL
+      SELECT m.* FROM (
+        SELECT v.version_id FROM node_versions AS v
+        WHERE v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id]) AND v.recorded_to = 'infinity'
+          AND v.recorded_from <= known
+        ORDER BY v.node_id OFFSET 0
+      ) AS k
+      CROSS JOIN LATERAL (
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = k.version_id
+        ORDER BY i.user_id DESC, i.node_version_id DESC LIMIT most_links
+      ) AS m
+      UNION ALL
+      SELECT m.* FROM (
+        SELECT v.version_id FROM node_versions AS v
+        WHERE p_known_at IS NOT NULL AND v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id])
+          AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
+        ORDER BY v.node_id OFFSET 0
+      ) AS k
+      CROSS JOIN LATERAL (
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = k.version_id
+        ORDER BY i.user_id DESC, i.node_version_id DESC LIMIT most_links
+      ) AS m
+      UNION ALL
+      SELECT m.* FROM (
+        SELECT v.alias_id FROM aliases AS v
+        WHERE v.user_id = asker AND v.node_id = s.node_id AND v.recorded_from <= known
+          AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+        ORDER BY v.normal_form OFFSET 0
+      ) AS k
+      CROSS JOIN LATERAL (
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.alias_id = k.alias_id
+        ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links
+      ) AS m
+      UNION ALL
+      SELECT m.* FROM (
+        SELECT v.location_id FROM locations AS v
+        WHERE v.user_id = asker AND v.node_id = s.node_id AND v.recorded_from <= known
+          AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
+          AND (s.moment IS NULL OR (v.valid_from <= s.moment AND v.valid_to > s.moment))
+        ORDER BY v.user_id DESC, v.node_id DESC, v.valid_from DESC LIMIT s.fan_out
+      ) AS k
+      CROSS JOIN LATERAL (
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.location_id = k.location_id
+        ORDER BY i.user_id DESC, i.location_id DESC LIMIT most_links
+      ) AS m
+    ) AS l
+  ),
+  first AS MATERIALIZED ( -- ids are in the order in which messages came: the newest of equal reach
+    SELECT b.* FROM (
+      SELECT DISTINCT ON (l.passage_id) l.passage_id, s.start_id, s.reach, s.distance
+      FROM linked AS l
+      INNER JOIN (SELECT DISTINCT o.start_id, o.reach, o.distance FROM subject AS o) AS s ON s.start_id = l.start_id
+      WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+      ORDER BY l.passage_id, s.reach DESC, s.distance, s.start_id
+    ) AS b
+    ORDER BY b.reach DESC, b.distance, b.passage_id DESC
+    LIMIT CASE WHEN NOT filtered THEN 2 * p_limit END
+  )
+  SELECT b.passage_id, b.start_id, b.reach, b.distance
+  FROM first AS b
+  INNER JOIN (
+    SELECT i.* FROM passages AS i
+    WHERE i.user_id = asker AND i.passage_id = ANY (ARRAY(SELECT o.passage_id FROM first AS o))
+    ORDER BY i.passage_id OFFSET 0
+  ) AS p ON p.passage_id = b.passage_id
+  WHERE p.kind = ANY (p_kinds) AND p.recorded_at <= known
+    AND (p_as_of IS NULL OR p.said_at <= p_as_of)
+    AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+    AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+    AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+    AND (p_said_to IS NULL OR p.said_at < p_said_to)
+  ORDER BY b.reach DESC, b.distance, p.said_at DESC, b.passage_id DESC
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.match_evidence(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_fan_outs integer[], p_moments timestamp with time zone[], p_fact_starts uuid[], p_facts uuid[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.match_evidence(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_fan_outs integer[], p_moments timestamp with time zone[], p_fact_starts uuid[], p_facts uuid[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Passages that support what is known about stored nodes.';
+
 CREATE FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, fit double precision)
     LANGUAGE plpgsql STABLE ROWS 100
     SET search_path TO 'memsvc', 'pg_temp'
@@ -7981,26 +8125,40 @@ DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
-  merged boolean := false;
-  near uuid[] := '{}';
-  met_facts uuid[];
+  same record;
+  starts uuid[] := '{}';
+  nodes uuid[] := '{}';
+  near uuid[] := '{}'; -- facts about the nodes, and of each what follows
+  near_from uuid[];
+  near_to uuid[];
+  strengths double precision[];
+  recorded timestamptz[];
   told record;
+  told_only uuid[];
 BEGIN
-  PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
-  IF NOT FOUND THEN
-    RETURN;
-  END IF;
   IF cardinality(p_nodes) > 0 THEN
-    merged := memsvc.any_merges(p_user_id, p_known_at);
-    near := ARRAY(
-      SELECT DISTINCT h.version_id FROM memsvc.hop(
-        p_user_id, memsvc.standing_for(p_user_id, p_nodes, p_known_at), NULL, 'both', fan_out, NULL, moment,
-        p_known_at, merged
-      ) AS h
-      WHERE NOT filtered OR memsvc.fact_is_from(
-        p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-      )
+    same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+    starts := same.starts;
+    nodes := same.nodes;
+    SELECT coalesce(array_agg(h.version_id), '{}'), array_agg(h.from_node), array_agg(h.to_node),
+      array_agg(memsvc.edge_type_weight(h.type) * h.weight), array_agg(h.recorded_from)
+    INTO near, near_from, near_to, strengths, recorded
+    FROM (
+      SELECT DISTINCT ON (f.version_id) f.*
+      FROM memsvc.facts_at(
+        p_user_id, starts, nodes, array_fill(fan_out, ARRAY[cardinality(nodes)]),
+        array_fill(moment, ARRAY[cardinality(nodes)]), p_known_at
+      ) AS f
+      ORDER BY f.version_id
+    ) AS h
+    WHERE NOT filtered OR memsvc.fact_is_from(
+      p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
     );
+  ELSE
+    PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
   END IF;
   SELECT array_agg(m.version_id) AS versions, array_agg(m.score) AS scores,
     array_agg(array_to_string(m.matched_terms, chr(1))) AS terms
@@ -8008,40 +8166,34 @@ BEGIN
   FROM memsvc.match_fact_words(
     p_user_id, p_query, p_language, near, p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
   ) AS m;
-  -- By itself: under row security, an index is not used for an array that coalesce is a part of.
-  met_facts := near || coalesce(told.versions, '{}');
-  IF met_facts = '{}' THEN
+  IF near = '{}' AND told.versions IS NULL THEN
     RETURN;
   END IF;
 
+  -- By itself: under row security, an index is not used for an array that a condition is a part of.
+  told_only := ARRAY(SELECT t.* FROM unnest(told.versions) AS t EXCEPT SELECT n.* FROM unnest(near) AS n);
   RETURN QUERY
-  WITH asked AS MATERIALIZED (
-    SELECT coalesce(r.canonical_id, n.node_id) AS node_id, min(n.distance) AS distance
-    FROM unnest(p_nodes, p_distances) AS n (node_id, distance)
-    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
-      ON r.node_id = n.node_id
-    GROUP BY 1
-  ),
-  fact AS MATERIALIZED (
-    SELECT v.version_id, v.from_node, v.to_node, v.recorded_from, memsvc.edge_type_weight(v.type) * v.weight AS strength
+  WITH fact AS MATERIALIZED (
+    SELECT n.* FROM unnest(near, near_from, near_to, strengths, recorded)
+      AS n (version_id, from_node, to_node, strength, recorded_from)
+    UNION ALL
+    (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
     FROM edge_versions AS v
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (met_facts)
-    ORDER BY v.version_id OFFSET 0
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (told_only)
+    ORDER BY v.version_id OFFSET 0)
   ),
-  resolved AS MATERIALIZED (
-    SELECT r.node_id, r.canonical_id
-    FROM memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN ARRAY(
-      SELECT f.from_node FROM fact AS f UNION SELECT f.to_node FROM fact AS f
-    ) END, p_known_at) AS r
+  asked AS MATERIALIZED (
+    SELECT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
+    FROM unnest(starts, nodes) AS s (start_id, node_id)
+    LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
   ),
   about AS MATERIALIZED (
-    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.node_id
+    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.start_id AS node_id
     FROM (
       SELECT f.version_id, f.from_node AS node_id, 0 AS side FROM fact AS f
       UNION ALL SELECT f.version_id, f.to_node, 1 FROM fact AS f
     ) AS e
-    LEFT JOIN resolved AS r ON r.node_id = e.node_id
-    INNER JOIN asked AS a ON a.node_id = coalesce(r.canonical_id, e.node_id)
+    INNER JOIN asked AS a ON a.node_id = e.node_id
     ORDER BY e.version_id, a.distance, e.side
   ),
   ranked AS (
@@ -8170,101 +8322,41 @@ CREATE FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach do
     LANGUAGE plpgsql STABLE ROWS 50
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
   fan_out CONSTANT integer := 50;
   fan_out_behind CONSTANT integer := 10;
-  most_links CONSTANT integer := 500; -- of one version, name or node; the last ones that were stored
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL OR p_as_of IS NOT NULL OR p_known_at IS NOT NULL;
-  near uuid[];
-  behind uuid[];
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  same record;
+  asked record;
+  fact record;
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN;
   END IF;
-  near := memsvc.standing_for(p_user_id, ARRAY(
-    SELECT n.node_id FROM unnest(p_nodes, p_distances) AS n (node_id, distance) WHERE n.distance = 0
-  ), p_known_at);
-  behind := ARRAY(
-    SELECT n.node_id FROM unnest(memsvc.standing_for(p_user_id, p_nodes, p_known_at)) AS n (node_id)
-    WHERE n.node_id <> ALL (near)
-  );
-  RETURN QUERY
-  WITH subject AS MATERIALIZED (
-    SELECT k.* FROM memsvc.known_of(p_user_id, near, fan_out, NULL, p_known_at) AS k
-    UNION ALL
-    SELECT k.* FROM memsvc.known_of(
-      p_user_id, behind, fan_out_behind, coalesce(p_as_of, clock_timestamp()), p_known_at
-    ) AS k
-  ),
-  asked AS MATERIALIZED (
-    SELECT DISTINCT ON (coalesce(r.canonical_id, n.node_id)) coalesce(r.canonical_id, n.node_id) AS node_id, n.reach,
-      n.distance
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  SELECT array_agg(s.start_id) AS starts, array_agg(s.node_id) AS nodes, array_agg(b.reach) AS reach,
+    array_agg(b.distance) AS distances,
+    array_agg(CASE WHEN b.named THEN fan_out ELSE fan_out_behind END) AS fan_outs,
+    array_agg(CASE WHEN NOT b.named THEN moment END) AS moments
+  INTO asked
+  FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
+  INNER JOIN (
+    SELECT DISTINCT ON (i.start_id) i.start_id, n.reach, n.distance,
+      bool_or(n.distance = 0) OVER (PARTITION BY i.start_id) AS named
     FROM unnest(p_nodes, p_reach, p_distances) AS n (node_id, reach, distance)
-    LEFT JOIN memsvc.resolve_nodes(
-      p_user_id, CASE WHEN memsvc.any_merges(p_user_id, p_known_at) THEN p_nodes END, p_known_at
-    ) AS r ON r.node_id = n.node_id
-    ORDER BY coalesce(r.canonical_id, n.node_id), n.reach DESC, n.distance
-  ),
-  linked AS MATERIALIZED (
-    SELECT s.start_id, l.passage_id
-    FROM (SELECT o.* FROM subject AS o WHERE o.kind = 'edge') AS s
-    CROSS JOIN LATERAL (
-      SELECT i.* FROM source_links AS i WHERE i.user_id = p_user_id AND i.edge_version_id = s.id
-      ORDER BY i.user_id DESC, i.edge_version_id DESC LIMIT most_links
-    ) AS l
-    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-    UNION
-    SELECT s.start_id, l.passage_id
-    FROM (SELECT o.* FROM subject AS o WHERE o.kind <> 'edge') AS s
-    CROSS JOIN LATERAL (
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'node' AND i.user_id = p_user_id AND i.node_id = s.id
-      ORDER BY i.user_id DESC, i.node_id DESC LIMIT most_links)
-      UNION ALL
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'version' AND i.user_id = p_user_id AND i.node_version_id = s.id
-      ORDER BY i.user_id DESC, i.node_version_id DESC LIMIT most_links)
-      UNION ALL
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'alias' AND i.user_id = p_user_id AND i.alias_id = s.id
-      ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links)
-      UNION ALL
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'place' AND i.user_id = p_user_id AND i.location_id = s.id
-      ORDER BY i.user_id DESC, i.location_id DESC LIMIT most_links)
-    ) AS l
-    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-  ),
-  best AS MATERIALIZED (
-    SELECT DISTINCT ON (l.passage_id) l.passage_id, a.node_id, a.reach, a.distance
-    FROM linked AS l INNER JOIN asked AS a ON a.node_id = l.start_id
-    ORDER BY l.passage_id, a.reach DESC, a.distance, a.node_id
-  ),
-  first AS MATERIALIZED ( -- ids are in the order in which messages came: the newest of equal reach
-    SELECT o.* FROM best AS o ORDER BY o.reach DESC, o.distance, o.passage_id DESC
-    LIMIT CASE WHEN NOT filtered THEN 2 * p_limit END
-  )
-  SELECT b.passage_id, b.node_id, b.reach, b.distance
-  FROM first AS b
-  CROSS JOIN LATERAL (
-    SELECT i.* FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[b.passage_id])
-    ORDER BY i.passage_id OFFSET 0
-  ) AS p
-  WHERE p.kind = ANY (p_kinds) AND p.recorded_at <= known
-    AND (p_as_of IS NULL OR p.said_at <= p_as_of)
-    AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
-    AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-    AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-    AND (p_said_to IS NULL OR p.said_at < p_said_to)
-  ORDER BY b.reach DESC, b.distance, p.said_at DESC, b.passage_id DESC
-  LIMIT p_limit;
+    INNER JOIN unnest(same.starts, same.nodes) AS i (start_id, node_id) ON i.node_id = n.node_id
+    ORDER BY i.start_id, n.reach DESC, n.distance
+  ) AS b ON b.start_id = s.start_id;
+  SELECT array_agg(f.start_id) AS starts, array_agg(f.version_id) AS versions INTO fact
+  FROM memsvc.facts_at(
+    p_user_id, asked.starts, asked.nodes, asked.fan_outs, asked.moments, p_known_at
+  ) AS f;
+  RETURN QUERY SELECT e.* FROM memsvc.match_evidence(
+    p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments, fact.starts,
+    fact.versions, p_limit, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS e;
 END
 $$;
 
@@ -13151,6 +13243,27 @@ ALTER FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) OWNER TO me
 
 COMMENT ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
+CREATE FUNCTION memsvc.stored_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT starts uuid[], OUT nodes uuid[], OUT merged boolean) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+BEGIN
+  merged := memsvc.any_merges(p_user_id, p_known_at);
+  IF merged THEN
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, nodes
+    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  ELSE
+    starts := ARRAY(SELECT DISTINCT n.node_id FROM unnest(p_nodes) AS n (node_id));
+    nodes := starts;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.stored_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone, OUT starts uuid[], OUT nodes uuid[], OUT merged boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.stored_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone, OUT starts uuid[], OUT nodes uuid[], OUT merged boolean) IS 'The nodes that stand for some nodes, and all that are the same.';
+
 CREATE FUNCTION memsvc.switch_model(p_name text, p_now boolean) RETURNS TABLE(became text, leaves text, behind bigint, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -17012,6 +17125,10 @@ GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[
 GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) TO memsvc_reader;
+
 REVOKE ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) TO memsvc_app;
 
@@ -17254,11 +17371,6 @@ GRANT ALL ON FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) TO memsvc_ap
 
 REVOKE ALL ON FUNCTION memsvc.known_model(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.known_of(p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
 REVOKE ALL ON FUNCTION memsvc.known_zone(p_zone text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_reader;
@@ -17307,6 +17419,10 @@ GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alon
 GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.make_model_index(p_model_id smallint, p_dimensions integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION memsvc.match_evidence(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_fan_outs integer[], p_moments timestamp with time zone[], p_fact_starts uuid[], p_facts uuid[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_evidence(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_fan_outs integer[], p_moments timestamp with time zone[], p_fact_starts uuid[], p_facts uuid[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_evidence(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_fan_outs integer[], p_moments timestamp with time zone[], p_fact_starts uuid[], p_facts uuid[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -17827,6 +17943,11 @@ GRANT ALL ON FUNCTION memsvc.store_passages(p_user_id uuid, p_passages uuid[]) T
 REVOKE ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.stored_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone, OUT starts uuid[], OUT nodes uuid[], OUT merged boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.stored_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone, OUT starts uuid[], OUT nodes uuid[], OUT merged boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.stored_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone, OUT starts uuid[], OUT nodes uuid[], OUT merged boolean) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.stored_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone, OUT starts uuid[], OUT nodes uuid[], OUT merged boolean) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) TO memsvc_app;

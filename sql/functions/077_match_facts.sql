@@ -79,26 +79,40 @@ DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
-  merged boolean := false;
-  near uuid[] := '{}';
-  met_facts uuid[];
+  same record;
+  starts uuid[] := '{}';
+  nodes uuid[] := '{}';
+  near uuid[] := '{}'; -- facts about the nodes, and of each what follows
+  near_from uuid[];
+  near_to uuid[];
+  strengths double precision[];
+  recorded timestamptz[];
   told record;
+  told_only uuid[];
 BEGIN
-  PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
-  IF NOT FOUND THEN
-    RETURN;
-  END IF;
   IF cardinality(p_nodes) > 0 THEN
-    merged := memsvc.any_merges(p_user_id, p_known_at);
-    near := ARRAY(
-      SELECT DISTINCT h.version_id FROM memsvc.hop(
-        p_user_id, memsvc.standing_for(p_user_id, p_nodes, p_known_at), NULL, 'both', fan_out, NULL, moment,
-        p_known_at, merged
-      ) AS h
-      WHERE NOT filtered OR memsvc.fact_is_from(
-        p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-      )
+    same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+    starts := same.starts;
+    nodes := same.nodes;
+    SELECT coalesce(array_agg(h.version_id), '{}'), array_agg(h.from_node), array_agg(h.to_node),
+      array_agg(memsvc.edge_type_weight(h.type) * h.weight), array_agg(h.recorded_from)
+    INTO near, near_from, near_to, strengths, recorded
+    FROM (
+      SELECT DISTINCT ON (f.version_id) f.*
+      FROM memsvc.facts_at(
+        p_user_id, starts, nodes, array_fill(fan_out, ARRAY[cardinality(nodes)]),
+        array_fill(moment, ARRAY[cardinality(nodes)]), p_known_at
+      ) AS f
+      ORDER BY f.version_id
+    ) AS h
+    WHERE NOT filtered OR memsvc.fact_is_from(
+      p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
     );
+  ELSE
+    PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
   END IF;
   SELECT array_agg(m.version_id) AS versions, array_agg(m.score) AS scores,
     array_agg(array_to_string(m.matched_terms, chr(1))) AS terms
@@ -106,40 +120,34 @@ BEGIN
   FROM memsvc.match_fact_words(
     p_user_id, p_query, p_language, near, p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
   ) AS m;
-  -- By itself: under row security, an index is not used for an array that coalesce is a part of.
-  met_facts := near || coalesce(told.versions, '{}');
-  IF met_facts = '{}' THEN
+  IF near = '{}' AND told.versions IS NULL THEN
     RETURN;
   END IF;
 
+  -- By itself: under row security, an index is not used for an array that a condition is a part of.
+  told_only := ARRAY(SELECT t.* FROM unnest(told.versions) AS t EXCEPT SELECT n.* FROM unnest(near) AS n);
   RETURN QUERY
-  WITH asked AS MATERIALIZED (
-    SELECT coalesce(r.canonical_id, n.node_id) AS node_id, min(n.distance) AS distance
-    FROM unnest(p_nodes, p_distances) AS n (node_id, distance)
-    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
-      ON r.node_id = n.node_id
-    GROUP BY 1
-  ),
-  fact AS MATERIALIZED (
-    SELECT v.version_id, v.from_node, v.to_node, v.recorded_from, memsvc.edge_type_weight(v.type) * v.weight AS strength
+  WITH fact AS MATERIALIZED (
+    SELECT n.* FROM unnest(near, near_from, near_to, strengths, recorded)
+      AS n (version_id, from_node, to_node, strength, recorded_from)
+    UNION ALL
+    (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
     FROM edge_versions AS v
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (met_facts)
-    ORDER BY v.version_id OFFSET 0
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (told_only)
+    ORDER BY v.version_id OFFSET 0)
   ),
-  resolved AS MATERIALIZED (
-    SELECT r.node_id, r.canonical_id
-    FROM memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN ARRAY(
-      SELECT f.from_node FROM fact AS f UNION SELECT f.to_node FROM fact AS f
-    ) END, p_known_at) AS r
+  asked AS MATERIALIZED (
+    SELECT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
+    FROM unnest(starts, nodes) AS s (start_id, node_id)
+    LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
   ),
   about AS MATERIALIZED (
-    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.node_id
+    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.start_id AS node_id
     FROM (
       SELECT f.version_id, f.from_node AS node_id, 0 AS side FROM fact AS f
       UNION ALL SELECT f.version_id, f.to_node, 1 FROM fact AS f
     ) AS e
-    LEFT JOIN resolved AS r ON r.node_id = e.node_id
-    INNER JOIN asked AS a ON a.node_id = coalesce(r.canonical_id, e.node_id)
+    INNER JOIN asked AS a ON a.node_id = e.node_id
     ORDER BY e.version_id, a.distance, e.side
   ),
   ranked AS (

@@ -1,5 +1,29 @@
 -- From what a query names into the graph: nodes nearby, messages that speak of them, and by what one tells them apart.
 
+-- The nodes that stand for some nodes, and all nodes that are the same, as they are stored: nodes[i] is starts[i] or
+-- merged with it. merged: whether any merge counts; where none does, nodes stand for themselves.
+CREATE OR REPLACE FUNCTION memsvc.stored_nodes(
+  p_user_id uuid, p_nodes uuid[], p_known_at timestamptz DEFAULT NULL, OUT starts uuid[], OUT nodes uuid[],
+  OUT merged boolean
+) RETURNS record
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $$
+BEGIN
+  merged := memsvc.any_merges(p_user_id, p_known_at);
+  IF merged THEN
+    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, nodes
+    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  ELSE
+    starts := ARRAY(SELECT DISTINCT n.node_id FROM unnest(p_nodes) AS n (node_id));
+    nodes := starts;
+  END IF;
+END
+$$;
+COMMENT ON FUNCTION memsvc.stored_nodes(uuid, uuid[], timestamptz) IS
+  'The nodes that stand for some nodes, and all that are the same.';
+
 -- Nodes within p_hops (0 to 2) of some nodes along facts that hold at p_as_of (null: now), as known at p_known_at
 -- (null: now); each once, by the way that reaches it best. Of each node at most p_fan_out edges are followed: of its
 -- strongest and newest ones (twice as many are read, either way) those whose type tells most. reach: 1 for the given
@@ -22,7 +46,6 @@ AS $$
 #variable_conflict use_column
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  merged boolean;
   nodes uuid[];
   distances integer[];
   reaches double precision[];
@@ -30,13 +53,14 @@ DECLARE
   types text[];
   frontier uuid[];
   frontier_reach double precision[];
+  same record;
   step record;
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN;
   END IF;
-  merged := memsvc.any_merges(p_user_id, p_known_at);
-  nodes := memsvc.standing_for(p_user_id, p_nodes, p_known_at);
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
   distances := array_fill(0, ARRAY[cardinality(nodes)]);
   reaches := array_fill(1::double precision, ARRAY[cardinality(nodes)]);
   parents := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
@@ -44,31 +68,35 @@ BEGIN
   frontier := nodes;
   frontier_reach := reaches;
   FOR number IN 1 .. least(p_hops, 2) LOOP
-    WITH edge AS MATERIALIZED (
-      SELECT h.*, max(h.nth) OVER (PARTITION BY h.start_id) AS degree
-      FROM memsvc.hop(
-        p_user_id, frontier, NULL, 'both', CASE number WHEN 1 THEN 2 * p_fan_out ELSE p_fan_out END, NULL, moment,
-        p_known_at, merged
-      ) AS h
+    WITH met AS MATERIALIZED (
+      SELECT f.* FROM memsvc.facts_at(
+        p_user_id, same.starts, same.nodes,
+        array_fill(CASE number WHEN 1 THEN 2 * p_fan_out ELSE p_fan_out END, ARRAY[cardinality(same.nodes)]),
+        array_fill(moment, ARRAY[cardinality(same.nodes)]), p_known_at
+      ) AS f
     ),
-    typed AS MATERIALIZED (
-      SELECT v.version_id, v.type FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(SELECT DISTINCT e.version_id FROM edge AS e))
-      ORDER BY v.version_id OFFSET 0
+    edge AS (
+      SELECT m.start_id, coalesce(r.canonical_id, m.other_id) AS reached_id, m.type,
+        memsvc.edge_type_weight(m.type) * least(1, m.weight) AS strength,
+        row_number() OVER (PARTITION BY m.start_id ORDER BY m.weight DESC, m.version_id DESC) AS nth,
+        count(*) OVER (PARTITION BY m.start_id) AS degree
+      FROM met AS m
+      LEFT JOIN (
+        SELECT n.* FROM memsvc.resolve_nodes(
+          p_user_id, ARRAY(SELECT DISTINCT o.other_id FROM met AS o), p_known_at
+        ) AS n WHERE same.merged
+      ) AS r ON r.node_id = m.other_id
     ),
     telling AS (
-      SELECT e.start_id, e.reached_id, t.type, e.nth,
-        w.strength / (1 + ln(e.degree)) AS share,
-        row_number() OVER (PARTITION BY e.start_id ORDER BY w.strength DESC, e.nth) AS place
+      SELECT e.start_id, e.reached_id, e.type, e.nth, e.strength / (1 + ln(e.degree)) AS share,
+        row_number() OVER (PARTITION BY e.start_id ORDER BY e.strength DESC, e.nth) AS place
       FROM edge AS e
-      INNER JOIN typed AS t ON t.version_id = e.version_id
-      CROSS JOIN LATERAL (SELECT memsvc.edge_type_weight(t.type) * least(1, e.weight) AS strength) AS w
     ),
     fresh AS (
       SELECT DISTINCT ON (l.reached_id) l.reached_id, l.start_id, l.type, f.reach * l.share AS reach
       FROM telling AS l
       INNER JOIN unnest(frontier, frontier_reach) AS f (node_id, reach) ON f.node_id = l.start_id
-      WHERE l.place <= p_fan_out AND l.reached_id NOT IN (SELECT unnest(nodes))
+      WHERE l.place <= p_fan_out AND l.reached_id <> ALL (nodes)
       ORDER BY l.reached_id, f.reach * l.share DESC, l.nth, l.start_id
     )
     SELECT array_agg(f.reached_id ORDER BY f.reach DESC, f.reached_id) AS nodes,
@@ -84,6 +112,8 @@ BEGIN
     types := types || step.types;
     frontier := step.nodes[:2 * p_fan_out];
     frontier_reach := step.reaches[:2 * p_fan_out];
+    CONTINUE WHEN number = least(p_hops, 2);
+    same := memsvc.stored_nodes(p_user_id, frontier, p_known_at);
   END LOOP;
 
   RETURN QUERY
@@ -106,70 +136,6 @@ $$;
 COMMENT ON FUNCTION memsvc.expand_names(uuid, uuid[], integer, integer, timestamptz, timestamptz) IS
   'Nodes within some steps of what a query names, with how well they are reached and by which way.';
 
--- What is known about nodes and can have evidence: versions of edges at them (the strongest of each, as they hold at
--- p_as_of; null: at any time), where they are (then, or the last p_fan_out places), their properties and names, and the
--- nodes themselves. start_id: the node that stands for it.
-CREATE OR REPLACE FUNCTION memsvc.known_of(
-  p_user_id uuid, p_nodes uuid[], p_fan_out integer, p_as_of timestamptz, p_known_at timestamptz
-) RETURNS TABLE (start_id uuid, kind text, id uuid)
-LANGUAGE plpgsql STABLE ROWS 200
-SET search_path = memsvc, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-SET enable_sort = off
-SET enable_incremental_sort = off
-AS $$
-#variable_conflict use_column
-DECLARE
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
-  starts uuid[] := p_nodes;
-  stored uuid[] := p_nodes;
-BEGIN
-  IF p_nodes = '{}' THEN
-    RETURN;
-  END IF;
-  IF merged THEN
-    SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, stored
-    FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
-  END IF;
-  RETURN QUERY
-  SELECT h.start_id, 'edge', h.version_id
-  FROM memsvc.hop(
-    p_user_id, ARRAY(SELECT DISTINCT u.* FROM unnest(starts) AS u), NULL, 'both', p_fan_out, NULL, p_as_of, p_known_at,
-    merged
-  ) AS h;
-  RETURN QUERY SELECT u.start_id, 'node', u.node_id FROM unnest(starts, stored) AS u (start_id, node_id);
-  RETURN QUERY
-  SELECT u.start_id, x.kind, x.id
-  FROM unnest(starts, stored) AS u (start_id, node_id)
-  CROSS JOIN LATERAL (
-    (SELECT 'version' AS kind, v.version_id AS id FROM node_versions AS v
-    WHERE v.user_id = p_user_id AND v.node_id = ANY (ARRAY[u.node_id]) AND v.recorded_to = 'infinity'
-      AND v.recorded_from <= known
-    ORDER BY v.node_id OFFSET 0)
-    UNION ALL
-    (SELECT 'version', v.version_id FROM node_versions AS v
-    WHERE p_known_at IS NOT NULL AND v.user_id = p_user_id AND v.node_id = ANY (ARRAY[u.node_id])
-      AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
-    ORDER BY v.node_id OFFSET 0)
-    UNION ALL
-    (SELECT 'alias', v.alias_id FROM aliases AS v
-    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
-      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
-    ORDER BY v.normal_form OFFSET 0)
-    UNION ALL
-    (SELECT 'place', v.location_id FROM locations AS v
-    WHERE v.user_id = p_user_id AND v.node_id = u.node_id AND v.recorded_from <= known
-      AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
-      AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
-    ORDER BY v.user_id DESC, v.node_id DESC, v.valid_from DESC LIMIT p_fan_out)
-  ) AS x;
-END
-$$;
-COMMENT ON FUNCTION memsvc.known_of(uuid, uuid[], integer, timestamptz, timestamptz) IS
-  'What is known about nodes and can have evidence.';
-
 -- Passages that support what is known about some nodes: their facts (the strongest, 50 either way of nodes at distance
 -- 0, 10 of others), places, properties and names, or the nodes themselves. p_reach and p_distances: of each node, as
 -- expand_names gives them; each passage comes once, with its best node. At distance 0 a mention is one whether or not
@@ -184,101 +150,41 @@ CREATE OR REPLACE FUNCTION memsvc.match_mentions(
 LANGUAGE plpgsql STABLE ROWS 50
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-SET enable_sort = off
-SET enable_incremental_sort = off
 AS $$
 #variable_conflict use_column
 DECLARE
   fan_out CONSTANT integer := 50;
   fan_out_behind CONSTANT integer := 10;
-  most_links CONSTANT integer := 500; -- of one version, name or node; the last ones that were stored
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL OR p_as_of IS NOT NULL OR p_known_at IS NOT NULL;
-  near uuid[];
-  behind uuid[];
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  same record;
+  asked record;
+  fact record;
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN;
   END IF;
-  near := memsvc.standing_for(p_user_id, ARRAY(
-    SELECT n.node_id FROM unnest(p_nodes, p_distances) AS n (node_id, distance) WHERE n.distance = 0
-  ), p_known_at);
-  behind := ARRAY(
-    SELECT n.node_id FROM unnest(memsvc.standing_for(p_user_id, p_nodes, p_known_at)) AS n (node_id)
-    WHERE n.node_id <> ALL (near)
-  );
-  RETURN QUERY
-  WITH subject AS MATERIALIZED (
-    SELECT k.* FROM memsvc.known_of(p_user_id, near, fan_out, NULL, p_known_at) AS k
-    UNION ALL
-    SELECT k.* FROM memsvc.known_of(
-      p_user_id, behind, fan_out_behind, coalesce(p_as_of, clock_timestamp()), p_known_at
-    ) AS k
-  ),
-  asked AS MATERIALIZED (
-    SELECT DISTINCT ON (coalesce(r.canonical_id, n.node_id)) coalesce(r.canonical_id, n.node_id) AS node_id, n.reach,
-      n.distance
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  SELECT array_agg(s.start_id) AS starts, array_agg(s.node_id) AS nodes, array_agg(b.reach) AS reach,
+    array_agg(b.distance) AS distances,
+    array_agg(CASE WHEN b.named THEN fan_out ELSE fan_out_behind END) AS fan_outs,
+    array_agg(CASE WHEN NOT b.named THEN moment END) AS moments
+  INTO asked
+  FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
+  INNER JOIN (
+    SELECT DISTINCT ON (i.start_id) i.start_id, n.reach, n.distance,
+      bool_or(n.distance = 0) OVER (PARTITION BY i.start_id) AS named
     FROM unnest(p_nodes, p_reach, p_distances) AS n (node_id, reach, distance)
-    LEFT JOIN memsvc.resolve_nodes(
-      p_user_id, CASE WHEN memsvc.any_merges(p_user_id, p_known_at) THEN p_nodes END, p_known_at
-    ) AS r ON r.node_id = n.node_id
-    ORDER BY coalesce(r.canonical_id, n.node_id), n.reach DESC, n.distance
-  ),
-  linked AS MATERIALIZED (
-    SELECT s.start_id, l.passage_id
-    FROM (SELECT o.* FROM subject AS o WHERE o.kind = 'edge') AS s
-    CROSS JOIN LATERAL (
-      SELECT i.* FROM source_links AS i WHERE i.user_id = p_user_id AND i.edge_version_id = s.id
-      ORDER BY i.user_id DESC, i.edge_version_id DESC LIMIT most_links
-    ) AS l
-    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-    UNION
-    SELECT s.start_id, l.passage_id
-    FROM (SELECT o.* FROM subject AS o WHERE o.kind <> 'edge') AS s
-    CROSS JOIN LATERAL (
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'node' AND i.user_id = p_user_id AND i.node_id = s.id
-      ORDER BY i.user_id DESC, i.node_id DESC LIMIT most_links)
-      UNION ALL
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'version' AND i.user_id = p_user_id AND i.node_version_id = s.id
-      ORDER BY i.user_id DESC, i.node_version_id DESC LIMIT most_links)
-      UNION ALL
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'alias' AND i.user_id = p_user_id AND i.alias_id = s.id
-      ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links)
-      UNION ALL
-      (SELECT i.* FROM source_links AS i
-      WHERE s.kind = 'place' AND i.user_id = p_user_id AND i.location_id = s.id
-      ORDER BY i.user_id DESC, i.location_id DESC LIMIT most_links)
-    ) AS l
-    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
-  ),
-  best AS MATERIALIZED (
-    SELECT DISTINCT ON (l.passage_id) l.passage_id, a.node_id, a.reach, a.distance
-    FROM linked AS l INNER JOIN asked AS a ON a.node_id = l.start_id
-    ORDER BY l.passage_id, a.reach DESC, a.distance, a.node_id
-  ),
-  first AS MATERIALIZED ( -- ids are in the order in which messages came: the newest of equal reach
-    SELECT o.* FROM best AS o ORDER BY o.reach DESC, o.distance, o.passage_id DESC
-    LIMIT CASE WHEN NOT filtered THEN 2 * p_limit END
-  )
-  SELECT b.passage_id, b.node_id, b.reach, b.distance
-  FROM first AS b
-  CROSS JOIN LATERAL (
-    SELECT i.* FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[b.passage_id])
-    ORDER BY i.passage_id OFFSET 0
-  ) AS p
-  WHERE p.kind = ANY (p_kinds) AND p.recorded_at <= known
-    AND (p_as_of IS NULL OR p.said_at <= p_as_of)
-    AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
-    AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
-    AND (p_said_from IS NULL OR p.said_at >= p_said_from)
-    AND (p_said_to IS NULL OR p.said_at < p_said_to)
-  ORDER BY b.reach DESC, b.distance, p.said_at DESC, b.passage_id DESC
-  LIMIT p_limit;
+    INNER JOIN unnest(same.starts, same.nodes) AS i (start_id, node_id) ON i.node_id = n.node_id
+    ORDER BY i.start_id, n.reach DESC, n.distance
+  ) AS b ON b.start_id = s.start_id;
+  SELECT array_agg(f.start_id) AS starts, array_agg(f.version_id) AS versions INTO fact
+  FROM memsvc.facts_at(
+    p_user_id, asked.starts, asked.nodes, asked.fan_outs, asked.moments, p_known_at
+  ) AS f;
+  RETURN QUERY SELECT e.* FROM memsvc.match_evidence(
+    p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments, fact.starts,
+    fact.versions, p_limit, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS e;
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_mentions(

@@ -231,7 +231,7 @@ memsvc.match_facts(
   uuid, text, text, uuid[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
 ),
 memsvc.expand_names(uuid, uuid[], integer, integer, timestamptz, timestamptz),
-memsvc.known_of(uuid, uuid[], integer, timestamptz, timestamptz),
+memsvc.stored_nodes(uuid, uuid[], timestamptz),
 memsvc.match_mentions(
   uuid, uuid[], double precision[], integer[], integer, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz,
   timestamptz

@@ -171,6 +171,8 @@ DEFINERS = {
     "similar_names": "memsvc_recall",
     "names_with_words": "memsvc_recall",
     "match_fact_words": "memsvc_recall",
+    "facts_at": "memsvc_recall",
+    "match_evidence": "memsvc_recall",
     "match_locations": "memsvc_recall",
     "user_is_here": "memsvc_owner",
     "begin_user_erasure": "memsvc_owner",
@@ -242,7 +244,7 @@ READING = {
     "known_zone", "analysed_facts", "weighted_pairs", "hubs", "mentions", "orphans", "contradictions", "first_day",
     "impossible_dates", "busy_days", "busiest_weeks", "days_of_facts", "days_of_people",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
-    "match_facts", "expand_names", "known_of", "match_mentions", "name_evidence",
+    "match_facts", "expand_names", "stored_nodes", "match_mentions", "name_evidence",
     "metres_between", "places_by", "location_counts", "node_locations", "nearby",
     "speaks_of", "says_near", "nodes_beside",
 }  # fmt: skip
@@ -354,7 +356,7 @@ EXECUTE = {
     READER: READING
     | {
         "has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words",
-        "match_locations",
+        "match_locations", "facts_at", "match_evidence",
     },
     CYPHER: {"current_user_id", "has_projection", "user_is_here"},
     ANALYST: ANALYSTS | GROUPS,

@@ -27,12 +27,18 @@ RECALLS = (
         "match_locations(%(user)s, 52.5, 13.4, 1000, NULL, '{Person}', '{}', '{}', '-infinity', 'infinity', NULL, 9)",
         1,
     ),
+    ("match_facts(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], '{0}', 9)", 1),
+    ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
+    ("facts_at(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{9}', '{NULL}', NULL)", 1),
+    (
+        "match_evidence(%(user)s, ARRAY[%(node)s], ARRAY[%(node)s], '{1}', '{0}', '{9}', '{NULL}', '{}', '{}', 9, "
+        "'{message}'" + 6 * ", NULL" + ")",
+        0,
+    ),
 )
 """What looks past row security, with how many rows it gives to its user."""
 NAMED = (
     ("names_in_query(%(user)s, 'Did Ada L. come?')", 1),
-    ("match_facts(%(user)s, 'Who knows Ada?', 'english', ARRAY[%(node)s], '{0}', 9)", 1),
-    ("match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 9)", 0),
     ("nearby(%(user)s, 52.5, 13.4, NULL, NULL, '{Person}', '-infinity', 'infinity', NULL, NULL, 9)", 1),
     ("memories_shown(%(user)s, ARRAY(SELECT version_id FROM memsvc.edge_versions WHERE edge_id = %(edge)s))", 1),
 )
