@@ -6465,7 +6465,7 @@ ALTER FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) OWNER TO
 
 COMMENT ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) IS 'Operations of a batch as steps of plan_history.';
 
-CREATE FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) RETURNS TABLE(start_id uuid, reached_id uuid, version_id uuid, weight real, nth bigint)
+CREATE FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real DEFAULT 0, p_version uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid) RETURNS TABLE(start_id uuid, reached_id uuid, version_id uuid, weight real, nth bigint)
     LANGUAGE plpgsql STABLE ROWS 500
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -6475,7 +6475,7 @@ CREATE FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_sid
 BEGIN
   IF NOT p_merged THEN
     RETURN QUERY SELECT h.* FROM memsvc.stored_hop(
-      p_user_id, p_nodes, p_nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at
+      p_user_id, p_nodes, p_nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS h;
     RETURN;
   END IF;
@@ -6486,7 +6486,7 @@ BEGIN
   ),
   found AS MATERIALIZED (
     SELECT h.* FROM start AS s CROSS JOIN LATERAL memsvc.stored_hop(
-      p_user_id, s.starts, s.nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at
+      p_user_id, s.starts, s.nodes, p_types, p_side, p_fan_out, p_total, p_as_of, p_known_at, p_weight, p_version
     ) AS h
   )
   SELECT f.start_id, r.canonical_id, f.version_id, f.weight, f.nth
@@ -6497,9 +6497,9 @@ BEGIN
 END
 $$;
 
-ALTER FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) IS 'One hop from nodes: the strongest edges of each and where they lead.';
+COMMENT ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) IS 'One hop from nodes: the strongest edges of each and where they lead.';
 
 CREATE FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) RETURNS TABLE(node_id uuid, facts bigint, neighbours bigint, strength double precision, total bigint)
     LANGUAGE plpgsql STABLE
@@ -9231,35 +9231,39 @@ CREATE FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops inte
 #variable_conflict use_column
 DECLARE
   merged CONSTANT boolean := memsvc.any_merges(p_user_id, p_known_at);
-  nodes uuid[] := memsvc.standing_for(p_user_id, p_nodes, p_known_at);
+  nodes uuid[] := CASE WHEN cardinality(p_nodes) > 1 OR merged THEN memsvc.standing_for(p_user_id, p_nodes, p_known_at)
+    ELSE p_nodes END;
   hops integer[] := array_fill(0, ARRAY[cardinality(nodes)]);
   parents uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
   versions uuid[] := parents;
   frontier uuid[] := nodes;
   cut boolean := false;
+  room integer;
+  most integer;
+  weakest real;
+  weakest_version uuid;
   step record;
 BEGIN
   FOR number IN 1 .. p_hops LOOP
-    WITH edge AS MATERIALIZED (
-      SELECT e.* FROM memsvc.hop(
-        p_user_id, frontier, p_types, p_side, p_fan_out, NULL, p_as_of, p_known_at, merged
-      ) AS e
-    ),
-    fresh AS MATERIALIZED (
-      SELECT d.*, row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS place
-      FROM (
-        SELECT DISTINCT ON (e.reached_id) e.* FROM edge AS e
-        WHERE (p_fan_out IS NULL OR e.nth <= p_fan_out) AND e.reached_id NOT IN (SELECT unnest(nodes))
-        ORDER BY e.reached_id, e.weight DESC, e.version_id DESC
-      ) AS d
-    )
-    SELECT array_agg(f.reached_id ORDER BY f.place) AS nodes, array_agg(f.start_id ORDER BY f.place) AS parents,
-      array_agg(f.version_id ORDER BY f.place) AS versions,
-      EXISTS (SELECT FROM edge AS e WHERE e.nth > p_fan_out)
-        OR EXISTS (SELECT FROM fresh AS o WHERE o.place > p_limit - cardinality(nodes)) AS cut
-    INTO step
-    FROM fresh AS f WHERE p_limit IS NULL OR f.place <= p_limit - cardinality(nodes);
-    cut := cut OR step.cut;
+    room := CASE WHEN p_limit > cardinality(nodes) THEN p_limit - cardinality(nodes) WHEN p_limit > 0 THEN 0 END;
+    most := least(p_fan_out, 4 * (room / cardinality(frontier) + 1));
+    weakest := 0;
+    weakest_version := '00000000-0000-0000-0000-000000000000';
+    LOOP
+      SELECT c.* INTO step FROM memsvc.next_circle(
+        p_user_id, frontier, nodes, room, p_types, p_side, most, p_as_of, p_known_at, merged, weakest, weakest_version
+      ) AS c;
+      EXIT WHEN NOT step.more OR most IS NOT DISTINCT FROM p_fan_out;
+      IF step.found > room THEN
+        frontier := step.starts;
+        weakest := step.weight;
+        weakest_version := step.version_id;
+        most := p_fan_out;
+      ELSE
+        most := least(p_fan_out, 4 * most);
+      END IF;
+    END LOOP;
+    cut := cut OR step.more OR coalesce(step.found > room, false);
     EXIT WHEN step.nodes IS NULL;
     frontier := step.nodes;
     nodes := nodes || step.nodes;
@@ -9275,6 +9279,298 @@ $$;
 ALTER FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Nodes within some hops of the given ones, nearest first.';
+
+CREATE FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
+  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  any_ends CONSTANT boolean := EXISTS (
+    SELECT FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended
+    ORDER BY v.valid_to OFFSET 0
+  );
+BEGIN
+  IF p_side <> 'to' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'to' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
+        AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
+          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
+          AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) IS 'Open edges at stored nodes, the strongest of each.';
+
+CREATE FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
+  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  types CONSTANT text[] := ARRAY(SELECT DISTINCT u.type FROM unnest(p_types) AS u (type));
+  any_ends CONSTANT boolean := EXISTS (
+    SELECT FROM edge_versions AS v
+    WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended
+    ORDER BY v.valid_to OFFSET 0
+  );
+BEGIN
+  IF p_side <> 'to' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
+      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+        AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type, v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'to' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+          AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+          AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+          AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.type, v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
+      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+        AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type, v.weight DESC, v.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+  IF p_side <> 'from' AND any_ends THEN
+    RETURN QUERY
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
+      SELECT o.* FROM (
+        SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+          AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+          AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+          AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.type, v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
+    ) AS x LIMIT p_total;
+  END IF;
+END
+$$;
+
+ALTER FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) IS 'Open edges of some types at stored nodes, the strongest of each.';
+
+CREATE FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
+    LANGUAGE plpgsql STABLE ROWS 500
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT s.start_id, x.other_id, x.version_id, x.weight
+  FROM memsvc.with_same(p_starts, p_nodes) AS s
+  CROSS JOIN LATERAL (
+    SELECT b.* FROM (
+      (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to < 'infinity'
+        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.to_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type OFFSET 0)
+      UNION ALL
+      (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
+      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to < 'infinity'
+        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
+        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
+        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.from_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type OFFSET 0)
+    ) AS b
+    ORDER BY b.weight DESC, b.version_id DESC LIMIT p_most
+  ) AS x
+  LIMIT p_total;
+END
+$$;
+
+ALTER FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) IS 'Edges at stored nodes that were known once, the strongest of each.';
+
+CREATE FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
+    LANGUAGE sql STABLE ROWS 500
+    BEGIN ATOMIC
+ SELECT f.start_id,
+     f.other_id,
+     f.version_id,
+     f.weight,
+     row_number() OVER (PARTITION BY f.start_id ORDER BY f.weight DESC, f.version_id DESC) AS row_number
+    FROM ( SELECT e.start_id,
+             e.other_id,
+             e.version_id,
+             e.weight
+            FROM memsvc.open_edges(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at, stored_hop.p_weight, stored_hop.p_version) e(start_id, other_id, version_id, weight)
+           WHERE (stored_hop.p_types IS NULL)
+         UNION ALL
+          SELECT e.start_id,
+             e.other_id,
+             e.version_id,
+             e.weight
+            FROM memsvc.open_edges_typed(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_types, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at, stored_hop.p_weight, stored_hop.p_version) e(start_id, other_id, version_id, weight)
+           WHERE (stored_hop.p_types IS NOT NULL)
+         UNION ALL
+          SELECT e.start_id,
+             e.other_id,
+             e.version_id,
+             e.weight
+            FROM memsvc.past_edges(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_types, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at, stored_hop.p_weight, stored_hop.p_version) e(start_id, other_id, version_id, weight)
+           WHERE (stored_hop.p_known_at IS NOT NULL)
+  LIMIT stored_hop.p_total) f;
+END;
+
+ALTER FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) IS 'Edges at stored nodes, the strongest of each.';
+
+CREATE FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) RETURNS TABLE(nodes uuid[], parents uuid[], versions uuid[], found bigint, more boolean, weight real, version_id uuid, starts uuid[])
+    LANGUAGE sql STABLE ROWS 1
+    BEGIN ATOMIC
+ WITH edge AS MATERIALIZED (
+          SELECT h.start_id,
+             h.other_id AS reached_id,
+             h.version_id,
+             h.weight,
+             h.nth
+            FROM memsvc.stored_hop(next_circle.p_user_id, next_circle.p_starts, next_circle.p_starts, next_circle.p_types, next_circle.p_side, next_circle.p_fan_out, NULL::integer, next_circle.p_as_of, next_circle.p_known_at, next_circle.p_weight, next_circle.p_version) h(start_id, other_id, version_id, weight, nth)
+           WHERE (NOT next_circle.p_merged)
+         UNION ALL
+          SELECT h.start_id,
+             h.reached_id,
+             h.version_id,
+             h.weight,
+             h.nth
+            FROM memsvc.hop(next_circle.p_user_id, next_circle.p_starts, next_circle.p_types, next_circle.p_side, next_circle.p_fan_out, NULL::integer, next_circle.p_as_of, next_circle.p_known_at, true, next_circle.p_weight, next_circle.p_version) h(start_id, reached_id, version_id, weight, nth)
+           WHERE next_circle.p_merged
+         ), fresh AS MATERIALIZED (
+          SELECT d.start_id,
+             d.reached_id,
+             d.version_id,
+             d.weight,
+             d.nth,
+             row_number() OVER (ORDER BY d.weight DESC, d.version_id DESC) AS place
+            FROM ( SELECT DISTINCT ON (e.reached_id) e.start_id,
+                     e.reached_id,
+                     e.version_id,
+                     e.weight,
+                     e.nth
+                    FROM edge e
+                   WHERE (((next_circle.p_fan_out IS NULL) OR (e.nth <= next_circle.p_fan_out)) AND (NOT (e.reached_id IN ( SELECT unnest(next_circle.p_seen) AS unnest))))
+                   ORDER BY e.reached_id, e.weight DESC, e.version_id DESC) d
+         ), left_out AS (
+          SELECT f_1.weight,
+             f_1.version_id
+            FROM fresh f_1
+           WHERE (f_1.place = (next_circle.p_room + 1))
+         )
+  SELECT array_agg(f.reached_id ORDER BY f.place) FILTER (WHERE ((f.place <= next_circle.p_room) OR (next_circle.p_room IS NULL))) AS array_agg,
+     array_agg(f.start_id ORDER BY f.place) FILTER (WHERE ((f.place <= next_circle.p_room) OR (next_circle.p_room IS NULL))) AS array_agg,
+     array_agg(f.version_id ORDER BY f.place) FILTER (WHERE ((f.place <= next_circle.p_room) OR (next_circle.p_room IS NULL))) AS array_agg,
+     count(*) AS count,
+     (EXISTS ( SELECT
+            FROM (edge e
+              LEFT JOIN left_out h ON (true))
+           WHERE ((e.nth > next_circle.p_fan_out) AND ((h.weight IS NULL) OR (ROW(e.weight, e.version_id) > ROW(h.weight, h.version_id)))))) AS "exists",
+     ( SELECT h.weight
+            FROM left_out h) AS weight,
+     ( SELECT h.version_id
+            FROM left_out h) AS version_id,
+     ARRAY( SELECT e.start_id
+            FROM (edge e
+              JOIN left_out h ON ((ROW(e.weight, e.version_id) >= ROW(h.weight, h.version_id))))
+           WHERE (e.nth = 1)) AS "array"
+    FROM fresh f;
+END;
+
+ALTER FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) IS 'The nodes one hop away that are not seen yet, by the strongest edges.';
 
 CREATE FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) RETURNS TABLE(nodes uuid[], starts uuid[], ends uuid[], versions uuid[], weights real[], looked bigint)
     LANGUAGE plpgsql STABLE ROWS 1
@@ -9673,121 +9969,6 @@ ALTER FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by 
 
 COMMENT ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) IS 'Notes pairs that may be the same; how many are new.';
 
-CREATE FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
-    LANGUAGE plpgsql STABLE ROWS 500
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
-    AS $$
-#variable_conflict use_column
-DECLARE
-  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
-  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-BEGIN
-  RETURN QUERY
-  SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
-  CROSS JOIN LATERAL (
-    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
-      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to = 'infinity'
-        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.to_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
-      AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
-      AND v.from_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to = 'infinity'
-        AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.from_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-  ) AS x
-  LIMIT p_total;
-END
-$$;
-
-ALTER FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Open edges at stored nodes, the strongest of each.';
-
-CREATE FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
-    LANGUAGE plpgsql STABLE ROWS 500
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
-    AS $$
-#variable_conflict use_column
-DECLARE
-  moment CONSTANT timestamptz := coalesce(p_as_of, 'infinity');
-  ended CONSTANT timestamptz := coalesce(p_as_of, '-infinity');
-  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
-  types CONSTANT text[] := ARRAY(SELECT DISTINCT t.type FROM unnest(p_types) AS t (type));
-BEGIN
-  RETURN QUERY
-  SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
-  CROSS JOIN unnest(types) AS t (type)
-  CROSS JOIN LATERAL (
-    (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
-      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
-      AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-    WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
-      AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
-      AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most)
-    UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type
-        AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
-        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT p_most)
-  ) AS x
-  LIMIT p_total;
-END
-$$;
-
-ALTER FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Open edges of some types at stored nodes, the strongest of each.';
-
 CREATE FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) RETURNS TABLE(node_id uuid, passages bigint, total bigint)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -10002,48 +10183,6 @@ $$;
 ALTER FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) IS 'Passages whose vectors are near to those of others.';
-
-CREATE FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real)
-    LANGUAGE plpgsql STABLE ROWS 500
-    SET search_path TO 'memsvc', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
-    AS $$
-#variable_conflict use_column
-BEGIN
-  RETURN QUERY
-  SELECT s.start_id, x.other_id, x.version_id, x.weight
-  FROM (
-    SELECT u.start_id, u.node_id, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
-    FROM unnest(p_starts, p_nodes) AS u (start_id, node_id)
-  ) AS s
-  CROSS JOIN LATERAL (
-    SELECT b.* FROM (
-      (SELECT v.to_node AS other_id, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'to' AND v.user_id = p_user_id AND v.from_node = s.node_id AND v.recorded_to < 'infinity'
-        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
-        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
-        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.to_node <> ALL (s.same)
-      ORDER BY v.type OFFSET 0)
-      UNION ALL
-      (SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE p_side <> 'from' AND v.user_id = p_user_id AND v.to_node = s.node_id AND v.recorded_to < 'infinity'
-        AND v.recorded_to > p_known_at AND v.recorded_from <= p_known_at
-        AND (p_as_of IS NULL OR (v.valid_from <= p_as_of AND v.valid_to > p_as_of))
-        AND (p_types IS NULL OR v.type = ANY (p_types)) AND v.from_node <> ALL (s.same)
-      ORDER BY v.type OFFSET 0)
-    ) AS b
-    ORDER BY b.weight DESC, b.version_id DESC LIMIT p_most
-  ) AS x
-  LIMIT p_total;
-END
-$$;
-
-ALTER FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Edges at stored nodes that were known once, the strongest of each.';
 
 CREATE FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer DEFAULT 4, p_types text[] DEFAULT NULL::text[], p_side text DEFAULT 'both'::text, p_limit integer DEFAULT 5, p_work integer DEFAULT 50000, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(path bigint, nodes uuid[], versions uuid[], complete boolean, truncated boolean)
     LANGUAGE plpgsql STABLE
@@ -12731,40 +12870,6 @@ ALTER FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) OWNER TO me
 
 COMMENT ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) IS 'Stores the vertices of these nodes; how many.';
 
-CREATE FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, weight real, nth bigint)
-    LANGUAGE sql STABLE ROWS 500
-    BEGIN ATOMIC
- SELECT f.start_id,
-     f.other_id,
-     f.version_id,
-     f.weight,
-     row_number() OVER (PARTITION BY f.start_id ORDER BY f.weight DESC, f.version_id DESC) AS row_number
-    FROM ( SELECT e.start_id,
-             e.other_id,
-             e.version_id,
-             e.weight
-            FROM memsvc.open_edges(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at) e(start_id, other_id, version_id, weight)
-           WHERE (stored_hop.p_types IS NULL)
-         UNION ALL
-          SELECT e.start_id,
-             e.other_id,
-             e.version_id,
-             e.weight
-            FROM memsvc.open_edges_typed(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_types, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at) e(start_id, other_id, version_id, weight)
-           WHERE (stored_hop.p_types IS NOT NULL)
-         UNION ALL
-          SELECT e.start_id,
-             e.other_id,
-             e.version_id,
-             e.weight
-            FROM memsvc.past_edges(stored_hop.p_user_id, stored_hop.p_starts, stored_hop.p_nodes, stored_hop.p_types, stored_hop.p_side, (stored_hop.p_fan_out + 1), stored_hop.p_total, stored_hop.p_as_of, stored_hop.p_known_at) e(start_id, other_id, version_id, weight)
-           WHERE (stored_hop.p_known_at IS NOT NULL)) f;
-END;
-
-ALTER FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Edges at stored nodes, the strongest of each.';
-
 CREATE FUNCTION memsvc.switch_model(p_name text, p_now boolean) RETURNS TABLE(became text, leaves text, behind bigint, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -13423,6 +13528,26 @@ $$;
 ALTER FUNCTION memsvc.weighted_pairs(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) IS 'Pairs of nodes that facts join now, and how strongly.';
+
+CREATE FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[]) RETURNS TABLE(start_id uuid, node_id uuid, same uuid[])
+    LANGUAGE sql IMMUTABLE ROWS 100
+    BEGIN ATOMIC
+ SELECT u.node_id,
+     u.node_id,
+     ARRAY[u.node_id] AS "array"
+    FROM unnest(with_same.p_nodes) u(node_id)
+   WHERE (with_same.p_starts = with_same.p_nodes)
+ UNION ALL
+  SELECT u.start_id,
+     u.node_id,
+     array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS array_agg
+    FROM UNNEST(with_same.p_starts, with_same.p_nodes) u(start_id, node_id)
+   WHERE (with_same.p_starts <> with_same.p_nodes);
+END;
+
+ALTER FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[]) IS 'Nodes as starts, each with all that are the same.';
 
 CREATE FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) RETURNS void
     LANGUAGE plpgsql
@@ -16776,10 +16901,10 @@ GRANT ALL ON FUNCTION memsvc.history_of(p_user_id uuid, p_node uuid, p_before ti
 REVOKE ALL ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.history_steps(p_user_id uuid, p_operations jsonb) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.hop(p_user_id uuid, p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.hubs(p_user_id uuid, p_limit integer) TO memsvc_app;
@@ -17029,6 +17154,31 @@ GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hop
 GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.neighbourhood(p_user_id uuid, p_nodes uuid[], p_hops integer, p_types text[], p_side text, p_fan_out integer, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_weight real, p_version uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[], p_room integer, p_types text[], p_side text, p_fan_out integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean, p_weight real, p_version uuid) TO memsvc_recall;
+
 REVOKE ALL ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.next_level(p_user_id uuid, p_frontier uuid[], p_seen uuid[], p_types text[], p_side text, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_merged boolean) TO memsvc_reader;
@@ -17064,16 +17214,6 @@ GRANT ALL ON FUNCTION memsvc.refused_pairs(p_user_id uuid, p_nodes uuid[], p_oth
 REVOKE ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.open_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
-REVOKE ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.open_edges_typed(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
 REVOKE ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) TO memsvc_reader;
@@ -17100,11 +17240,6 @@ GRANT ALL ON FUNCTION memsvc.passage_shown(p_passage_id uuid, p_role text, p_spe
 
 REVOKE ALL ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.passages_near(p_user_id uuid, p_passages uuid[], p_limit integer) TO memsvc_app;
-
-REVOKE ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.past_edges(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.paths(p_user_id uuid, p_from uuid, p_to uuid, p_max_hops integer, p_types text[], p_side text, p_limit integer, p_work integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -17393,11 +17528,6 @@ REVOKE ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) FRO
 GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.store_vertices(p_user_id uuid, p_nodes uuid[]) TO memsvc_eraser;
 
-REVOKE ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.stored_hop(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_fan_out integer, p_total integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
-
 REVOKE ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.switch_model(p_name text, p_now boolean) TO memsvc_app;
 
@@ -17477,6 +17607,11 @@ REVOKE ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.weighted_pairs(p_user_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.with_same(p_starts uuid[], p_nodes uuid[]) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.withdraw_type(p_user_id uuid, p_kind text, p_name text) TO memsvc_app;
