@@ -9731,45 +9731,57 @@ DECLARE
 BEGIN
   IF p_side <> 'to' THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+        AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type, v.weight DESC, v.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;
   IF p_side <> 'to' AND any_ends THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT o.* FROM (
         SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-          AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+          AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+          AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+          AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.type, v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;
   IF p_side <> 'from' THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+        AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type, v.weight DESC, v.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;
   IF p_side <> 'from' AND any_ends THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT o.* FROM (
         SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-          AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+          AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+          AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+          AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.type, v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;
@@ -9890,7 +9902,7 @@ CREATE FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[
                     FROM edge e
                    WHERE (((next_circle.p_fan_out IS NULL) OR (e.nth <= next_circle.p_fan_out)) AND (NOT (e.reached_id IN ( SELECT unnest(next_circle.p_seen) AS unnest))))
                    ORDER BY e.reached_id, e.weight DESC, e.version_id DESC) d
-         ), homeless AS (
+         ), left_out AS (
           SELECT f_1.weight,
              f_1.version_id
             FROM fresh f_1
@@ -9902,15 +9914,15 @@ CREATE FUNCTION memsvc.next_circle(p_user_id uuid, p_starts uuid[], p_seen uuid[
      count(*) AS count,
      (EXISTS ( SELECT
             FROM (edge e
-              LEFT JOIN homeless h ON (true))
+              LEFT JOIN left_out h ON (true))
            WHERE ((e.nth > next_circle.p_fan_out) AND ((h.weight IS NULL) OR (ROW(e.weight, e.version_id) > ROW(h.weight, h.version_id)))))) AS "exists",
      ( SELECT h.weight
-            FROM homeless h) AS weight,
+            FROM left_out h) AS weight,
      ( SELECT h.version_id
-            FROM homeless h) AS version_id,
+            FROM left_out h) AS version_id,
      ARRAY( SELECT e.start_id
             FROM (edge e
-              JOIN homeless h ON ((ROW(e.weight, e.version_id) >= ROW(h.weight, h.version_id))))
+              JOIN left_out h ON ((ROW(e.weight, e.version_id) >= ROW(h.weight, h.version_id))))
            WHERE (e.nth = 1)) AS "array"
     FROM fresh f;
 END;

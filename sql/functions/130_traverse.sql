@@ -97,8 +97,8 @@ END;
 COMMENT ON FUNCTION memsvc.with_same(uuid[], uuid[]) IS 'Nodes as starts, each with all that are the same.';
 
 -- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among the
--- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), at most p_total
--- (null: no bound) a way; an index gives them in this order, so that the long list of a supernode is not read through.
+-- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), at most
+-- p_total (null: no bound) a way; an index gives them in this order, so that the long list of a supernode is not read through.
 -- What has an end, few edges, is looked for where the user has any such edge at all. Each way is a statement of its
 -- own: to begin one takes longer than to read a few edges.
 CREATE OR REPLACE FUNCTION memsvc.open_edges(
@@ -173,7 +173,8 @@ COMMENT ON FUNCTION memsvc.open_edges(
   uuid, uuid[], uuid[], text, integer, integer, timestamptz, timestamptz, real, uuid
 ) IS 'Open edges at stored nodes, the strongest of each.';
 
--- The same of some types.
+-- The same of some types. An array of one and its order name the index: with an equality, a plan that was made while
+-- the table was empty may read all types of a node.
 CREATE OR REPLACE FUNCTION memsvc.open_edges_typed(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_types text[], p_side text, p_most integer, p_total integer,
   p_as_of timestamptz, p_known_at timestamptz, p_weight real, p_version uuid
@@ -199,45 +200,57 @@ DECLARE
 BEGIN
   IF p_side <> 'to' THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+      WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+        AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type, v.weight DESC, v.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;
   IF p_side <> 'to' AND any_ends THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT o.* FROM (
         SELECT v.to_node, v.version_id, v.weight FROM edge_versions AS v
-        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-          AND v.to_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+        WHERE v.user_id = p_user_id AND v.from_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+          AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+          AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+          AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.type, v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;
   IF p_side <> 'from' THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-        AND v.valid_to = 'infinity' AND v.valid_from <= moment AND v.recorded_from <= known
-        AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-      ORDER BY v.weight DESC, v.version_id DESC LIMIT p_most
+      WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+        AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity' AND v.valid_from <= moment
+        AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+        AND (v.weight, v.version_id) >= (p_weight, p_version)
+      ORDER BY v.type, v.weight DESC, v.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;
   IF p_side <> 'from' AND any_ends THEN
     RETURN QUERY
-    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s CROSS JOIN unnest(types) AS t (type) CROSS JOIN LATERAL (
+    SELECT s.start_id, x.* FROM memsvc.with_same(p_starts, p_nodes) AS s
+    CROSS JOIN unnest(types) AS t (type)
+    CROSS JOIN LATERAL (
       SELECT o.* FROM (
         SELECT v.from_node, v.version_id, v.weight FROM edge_versions AS v
-        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = t.type AND v.recorded_to = 'infinity'
-          AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment AND v.recorded_from <= known
-          AND v.from_node <> ALL (s.same) AND (v.weight, v.version_id) >= (p_weight, p_version)
-        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+        WHERE v.user_id = p_user_id AND v.to_node = s.node_id AND v.type = ANY (ARRAY[t.type])
+          AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity' AND v.valid_to > ended AND v.valid_from <= moment
+          AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+          AND (v.weight, v.version_id) >= (p_weight, p_version)
+        ORDER BY v.type, v.valid_to, v.weight DESC, v.version_id DESC
       ) AS o ORDER BY o.weight DESC, o.version_id DESC LIMIT p_most
     ) AS x LIMIT p_total;
   END IF;

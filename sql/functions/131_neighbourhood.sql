@@ -100,18 +100,18 @@ BEGIN ATOMIC
       ORDER BY e.reached_id, e.weight DESC, e.version_id DESC
     ) AS d
   ),
-  homeless AS (SELECT f.weight, f.version_id FROM fresh AS f WHERE f.place = p_room + 1)
+  left_out AS (SELECT f.weight, f.version_id FROM fresh AS f WHERE f.place = p_room + 1)
   SELECT array_agg(f.reached_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
     array_agg(f.start_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
     array_agg(f.version_id ORDER BY f.place) FILTER (WHERE f.place <= p_room OR p_room IS NULL),
     count(*),
     EXISTS (
-      SELECT FROM edge AS e LEFT JOIN homeless AS h ON true
+      SELECT FROM edge AS e LEFT JOIN left_out AS h ON true
       WHERE e.nth > p_fan_out AND (h.weight IS NULL OR (e.weight, e.version_id) > (h.weight, h.version_id))
     ),
-    (SELECT h.weight FROM homeless AS h), (SELECT h.version_id FROM homeless AS h),
+    (SELECT h.weight FROM left_out AS h), (SELECT h.version_id FROM left_out AS h),
     ARRAY(
-      SELECT e.start_id FROM edge AS e INNER JOIN homeless AS h ON (e.weight, e.version_id) >= (h.weight, h.version_id)
+      SELECT e.start_id FROM edge AS e INNER JOIN left_out AS h ON (e.weight, e.version_id) >= (h.weight, h.version_id)
       WHERE e.nth = 1
     )
   FROM fresh AS f;
