@@ -51,6 +51,8 @@ OURS: Mapping[str, Variant] = {"memsvc": DEFAULT, "memsvc_words_vector": VARIANT
 """memsvc as it is; by no more than the peers have: words and vectors (LanceDB), vectors (LangGraph); messages alone."""
 Asked = tuple[str, str]
 """A question and its vector in pgvector's form."""
+Wanted = tuple[Asked, set[str]]
+"""What is asked, and the exact ten nearest."""
 
 
 class Program(Protocol):
@@ -186,7 +188,7 @@ class Nearest:
     """The exact ten nearest of a user's passages, and how many of them a program finds by vectors alone."""
 
     person: Person
-    questions: Sequence[tuple[Asked, set[str]]]
+    questions: Sequence[Wanted]
 
     async def kept(self, ask: Program) -> tuple[float, float]:
         """The share of them that it finds, and the median of the milliseconds."""
@@ -196,6 +198,12 @@ class Nearest:
             shares.append(len(wanted & set(ids)) / LIMIT)
             times.append(milliseconds)
         return sum(shares) / len(shares), percentile(times, 0.5)
+
+
+def divided(questions: Sequence[Wanted]) -> tuple[Sequence[Wanted], Sequence[Wanted]]:
+    """Questions to be timed, and every third one, by which peers are set: both from all conversations."""
+    every = (QUESTIONS + UNTIMED) // UNTIMED
+    return [one for place, one in enumerate(questions, 1) if place % every], questions[every - 1 :: every]
 
 
 async def match(sides: Mapping[str, Side], ours: Program, untimed: Nearest, outcome: Outcome, size: str) -> None:
@@ -241,8 +249,8 @@ async def measure(db: Database, bench: Bench, people: Mapping[str, Sequence[Pers
         programs = {name: memsvc_program(db, bench, model, way) for name, way in OURS.items()}
         started = time.perf_counter()
         of_big = [(asked, exact(ids, vectors, asked)) for asked in big.questions(QUESTIONS + UNTIMED)]
-        timed = len(of_big) - UNTIMED
-        await match(sides, programs["memsvc"], Nearest(big, of_big[timed:]), outcome, size)
+        timed, untimed = divided(of_big)
+        await match(sides, programs["memsvc"], Nearest(big, untimed), outcome, size)
         outcome.figures["peers.match_s"] = time.perf_counter() - started
         for name, one in sides.items():
             programs[name] = peer_program(one, PEERS[name].mode)
@@ -250,11 +258,11 @@ async def measure(db: Database, bench: Bench, people: Mapping[str, Sequence[Pers
         of_small = [(person, asked) for person in small for asked in person.questions(SMALL_QUESTIONS)]
         random.Random(5).shuffle(of_small)
         answers = {
-            size: await in_turn(programs, [(big, asked) for asked, _ in of_big[:timed]]),
+            size: await in_turn(programs, [(big, asked) for asked, _ in timed]),
             "small": await in_turn(programs, of_small),
         }
         for name, ask in programs.items():
-            kept, _ = await Nearest(big, of_big[:timed]).kept(ask)
+            kept, _ = await Nearest(big, timed).kept(ask)
             outcome.figures[f"peers.{name}.{size}.recall_at_10"] = kept
     for part, by_program in answers.items():
         for name, found in by_program.items():

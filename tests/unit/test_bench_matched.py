@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.harness import Outcome
-from bench.latency_peers import OURS, compare
+from bench.latency_peers import OURS, compare, divided
 from bench.matched import LADDERS, Rung, Tried, choose, climb
 from bench.peers import PEERS
 
@@ -58,3 +58,11 @@ def test_ratios_stand_beside_defaults_and_beside_equal_recall() -> None:
         "ratio_matched.server": 0.4, "ratio_matched.server_vector": 0.4, "ratio_matched.in_process": 2.0,
         "ratio_matched.in_process_words_vector": 2.0,
     }  # fmt: skip
+
+
+def test_every_third_question_is_kept_for_setting_the_peers() -> None:
+    questions = [((str(number), ""), {str(number)}) for number in range(300)]
+    timed, untimed = divided(questions)
+    assert (len(timed), len(untimed)) == (200, 100)
+    assert not {asked for asked, _ in timed} & {asked for asked, _ in untimed}
+    assert untimed[0] == questions[2]
