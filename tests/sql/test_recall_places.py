@@ -108,10 +108,8 @@ async def test_without_locations_the_arm_changes_nothing(
 ) -> None:
     admin.execute("DELETE FROM memsvc.source_links WHERE user_id = %s AND location_id IS NOT NULL", [owner.user_id])
     admin.execute("DELETE FROM memsvc.locations WHERE user_id = %s", [owner.user_id])
-    with_it, without = [
-        await recall(db, owner, NEAR_IT + " Bea?", settings, weights=type(DEFAULT)(place=weight))
-        for weight in (2.0, 0.0)
-    ]
+    weights = [type(DEFAULT)(place=place_weight, staleness=0.0) for place_weight in (2.0, 0.0)]  # ages move on
+    with_it, without = [await recall(db, owner, NEAR_IT + " Bea?", settings, weights=one) for one in weights]
     assert with_it.memories == without.memories
     assert with_it.memories
 
