@@ -109,8 +109,8 @@ BEGIN ATOMIC
     FROM jsonb_to_record(memsvc.default_weights() || p_weights) AS w (
       words double precision, nearby double precision, session double precision, vector double precision,
       nearby_vector double precision, session_vector double precision, late double precision, names double precision,
-      distance double precision, place double precision, speaker double precision, "time" double precision, "order" double precision,
-      recency double precision, importance double precision, strength double precision,
+      distance double precision, place double precision, speaker double precision, "time" double precision,
+      "order" double precision, recency double precision, importance double precision, strength double precision,
       familiarity double precision, usefulness double precision, sentiment double precision, kind double precision,
       staleness double precision
     )
