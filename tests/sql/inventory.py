@@ -230,6 +230,7 @@ READING = {
     "recall_candidates", "embedding_progress", "resolve_nodes", "same_nodes", "content_of",
     "links_of", "edges_known", "facts", "node_states", "node_names", "nodes_called", "history_of", "node_cards",
     "neighbourhood", "any_merges", "standing_for", "open_edges", "open_edges_typed", "past_edges", "hop", "stored_hop",
+    "next_circle", "with_same",
     "unknown_nodes", "graph_shown", "graph_around", "paths", "next_level", "paths_through", "graph_paths",
     "edges_between", "graph_among", "all_edges", "all_nodes", "graph_stats", "graph_page", "page_of_edges",
     "page_of_nodes", "other_counts",
