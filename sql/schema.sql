@@ -3943,9 +3943,9 @@ CREATE FUNCTION memsvc.embedding_progress(p_user_id uuid) RETURNS TABLE(model_id
      m.state,
      m.paused,
      e.embedded,
-     (p.messages - e.embedded)
+     (p.embeddable - e.embedded)
     FROM ((memsvc.embedding_models m
-      CROSS JOIN ( SELECT count(*) AS messages
+      CROSS JOIN ( SELECT count(*) AS embeddable
             FROM memsvc.passages s
            WHERE ((s.user_id = embedding_progress.p_user_id) AND (s.kind = ANY (ARRAY['message'::text, 'block'::text])))) p)
       CROSS JOIN LATERAL ( SELECT count(*) AS embedded
@@ -3956,7 +3956,7 @@ END;
 
 ALTER FUNCTION memsvc.embedding_progress(p_user_id uuid) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.embedding_progress(p_user_id uuid) IS 'How many of a user''s messages have each model''s vector.';
+COMMENT ON FUNCTION memsvc.embedding_progress(p_user_id uuid) IS 'How many of a user''s messages and blocks have each model''s vector.';
 
 CREATE FUNCTION memsvc.embedding_totals() RETURNS TABLE(model_id smallint, embedded bigint, messages bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -5015,19 +5015,25 @@ CREATE FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb
 DECLARE
   closed CONSTANT uuid[] := ARRAY(
     SELECT p.passage_id FROM passages AS p
-    WHERE p.user_id = p_user_id AND p.source_id = p_block_id AND p.kind = 'block' AND NOT EXISTS (
-      SELECT FROM profile_versions AS v
-      WHERE v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = p.ordinal AND v.kind = 'archival'
-        AND v.recorded_to = 'infinity'
-    )
+    WHERE p.user_id = p_user_id AND p.source_id = p_block_id AND p.session = '' AND p.kind = 'block'
+      AND p.ordinal = ( -- those before it are 'former' since it was filed
+        SELECT max(m.ordinal) FROM passages AS m
+        WHERE m.user_id = p_user_id AND m.source_id = p_block_id AND m.session = ''
+      )
+      AND NOT EXISTS (
+        SELECT FROM profile_versions AS v
+        WHERE v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = p.ordinal AND v.kind = 'archival'
+          AND v.recorded_to = 'infinity'
+      )
   );
+  given CONSTANT integer[] := ARRAY(SELECT k.version::integer FROM jsonb_object_keys(p_parts) AS k (version));
   filed uuid[];
 BEGIN
   IF closed <> '{}' THEN
     PERFORM memsvc.retire_passages(p_user_id, closed);
     PERFORM memsvc.count_words(p_user_id, closed);
   END IF;
-  IF NOT EXISTS (SELECT FROM memsvc.unfiled_versions(p_user_id, p_block_id)) THEN
+  IF given = '{}' THEN
     RETURN;
   END IF;
   INSERT INTO sources (user_id, source_id, kind, identifier, title)
@@ -5052,15 +5058,18 @@ BEGIN
           AS said_offset,
         memsvc.to_words('stemmed', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv,
         memsvc.to_words('simple', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv_simple
-      FROM memsvc.unfiled_versions(p_user_id, p_block_id) AS n
-      INNER JOIN profile_versions AS v
-        ON v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = n.version
+      FROM profile_versions AS v
       INNER JOIN users AS u ON u.user_id = p_user_id
       CROSS JOIN LATERAL jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS p (text, place)
-      WHERE v.text = (
-        SELECT string_agg(j.text, '' ORDER BY j.place)
-        FROM jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS j (text, place)
-      )
+      WHERE v.user_id = p_user_id AND v.block_id = p_block_id AND v.version = ANY (given) AND v.kind = 'archival'
+        AND v.text = (
+          SELECT string_agg(j.text, '' ORDER BY j.place)
+          FROM jsonb_array_elements_text(p_parts -> v.version::text) WITH ORDINALITY AS j (text, place)
+        )
+        AND ( -- no EXISTS, which might be answered by reading all of the block
+          SELECT min(k.part) FROM passages AS k
+          WHERE k.user_id = p_user_id AND k.source_id = p_block_id AND k.session = '' AND k.ordinal = v.version
+        ) IS NULL
     ) AS w
     RETURNING passage_id
   )
@@ -5144,17 +5153,19 @@ COMMENT ON COLUMN memsvc.profile_versions.recorded_to IS 'Until when it did; inf
 
 CREATE FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) RETURNS TABLE(block_id uuid, version integer, text text)
     LANGUAGE sql STABLE
-    SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT v.block_id,
      v.version,
      v.text
     FROM memsvc.profile_versions v
-   WHERE ((v.user_id = unfiled_versions.p_user_id) AND (v.kind = 'archival'::text) AND ((unfiled_versions.p_block_id IS NULL) OR (v.block_id = unfiled_versions.p_block_id)) AND (btrim(v.text, ' 
-	'::text) <> ''::text) AND (NOT (EXISTS ( SELECT
-            FROM memsvc.passages p
-           WHERE ((p.user_id = unfiled_versions.p_user_id) AND (p.source_id = v.block_id) AND (p.session = ''::text) AND (p.ordinal = v.version))))))
-   ORDER BY v.block_id, v.version;
+   WHERE ((v.user_id = unfiled_versions.p_user_id) AND (v.kind = 'archival'::text) AND ((unfiled_versions.p_block_id IS NULL) OR (v.block_id = unfiled_versions.p_block_id)) AND
+         CASE
+             WHEN (EXISTS ( SELECT
+                FROM memsvc.passages p
+               WHERE ((p.user_id = unfiled_versions.p_user_id) AND (p.source_id = v.block_id) AND (p.session = ''::text) AND (p.ordinal = v.version)))) THEN false
+             ELSE (btrim(v.text, ' 
+	'::text) <> ''::text)
+         END);
 END;
 
 ALTER FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) OWNER TO memsvc_owner;
@@ -13150,10 +13161,19 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
   PERFORM memsvc.keep_memories(p_user_id);
+  IF EXISTS (
+    SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passage_ids) AND p.kind = 'block'
+  ) THEN
+    -- Whoever rewords a block holds the profile alone.
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc profile of ' || p_user_id, 0));
+  END IF;
   WITH given AS MATERIALIZED (
     SELECT v.passage_id, v.vector, v.tokens
     FROM unnest(p_passage_ids, p_vectors, p_tokens) AS v (passage_id, vector, tokens)
-    WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
+    WHERE EXISTS (
+        SELECT FROM passages AS p
+        WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id AND p.kind IN ('message', 'block')
+      )
       AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
   ),
   near AS (
@@ -13558,7 +13578,7 @@ END;
 
 ALTER FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean) IS 'Messages that lack a model''s vector, or its token vectors, newest first.';
+COMMENT ON FUNCTION memsvc.unembedded(p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean) IS 'Messages and blocks that lack a model''s vector, or its token vectors, newest first.';
 
 CREATE FUNCTION memsvc.unknown_nodes(p_user_id uuid, p_nodes uuid[]) RETURNS uuid[]
     LANGUAGE plpgsql STABLE
@@ -15879,6 +15899,12 @@ ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_5_pkey;
 ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_6_pkey;
 
 ALTER INDEX memsvc.embeddings_pkey ATTACH PARTITION memsvc.embeddings_7_pkey;
+
+CREATE STATISTICS memsvc.profile_versions_of_blocks (ndistinct, dependencies) ON user_id, block_id FROM memsvc.profile_versions;
+
+ALTER STATISTICS memsvc.profile_versions_of_blocks OWNER TO memsvc_owner;
+
+COMMENT ON STATISTICS memsvc.profile_versions_of_blocks IS 'A block is one user''s.';
 
 CREATE OR REPLACE VIEW memsvc.conversations WITH (security_invoker='true') AS
  SELECT s.user_id,

@@ -19,7 +19,6 @@ KINDS = """
 ALTER TABLE memsvc.sources
   DROP CONSTRAINT sources_kind_check,
   ADD CONSTRAINT sources_kind_check CHECK (kind IN ('conversation', 'block')) NOT VALID;
-ALTER TABLE memsvc.sources VALIDATE CONSTRAINT sources_kind_check;
 ALTER TABLE memsvc.passages
   DROP CONSTRAINT passages_kind_check,
   ADD CONSTRAINT passages_kind_check CHECK (kind IN ('message', 'trace', 'block', 'former')) NOT VALID;
@@ -32,9 +31,22 @@ COMMENT ON COLUMN memsvc.passages.kind IS
 COMMENT ON COLUMN memsvc.passages.ordinal IS 'Place of the message in its session, from 0; of a block its version.';
 COMMENT ON COLUMN memsvc.passages.speaker IS 'Who said it, in the client''s words; of a block its name.';
 """
-# By itself, for it reads all passages, and needs no lock that stops anybody.
-VALID = "ALTER TABLE memsvc.passages VALIDATE CONSTRAINT passages_kind_check"
-# The owner of forced tables sees no rows without a policy, and a restored backup has none yet.
+# A block is one user's. Unless the planner knows, it takes a block's versions for one row, and reads all of them by the
+# index of their times where that of their numbers leads to the one that is wanted.
+STATISTICS = """
+CREATE STATISTICS IF NOT EXISTS memsvc.profile_versions_of_blocks (ndistinct, dependencies)
+  ON user_id, block_id FROM memsvc.profile_versions;
+COMMENT ON STATISTICS memsvc.profile_versions_of_blocks IS 'A block is one user''s.';
+"""
+# By themselves, for they read rows, however long that takes, and need no lock that stops anybody.
+AFTERWARDS = (
+    "ALTER TABLE memsvc.sources VALIDATE CONSTRAINT sources_kind_check",
+    "ALTER TABLE memsvc.passages VALIDATE CONSTRAINT passages_kind_check",
+    "ANALYZE memsvc.profile_versions",
+)
+# The owner of forced tables sees no rows without a policy, and a restored backup has none yet. Nobody else reads
+# meanwhile, so only what blocks say now is looked at, which an index tells; whoever has nothing but past wordings in
+# the archive gets them filed by the nightly tidy.
 WORK = """
 ALTER TABLE memsvc.profile_versions NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.users NO FORCE ROW LEVEL SECURITY;
@@ -42,7 +54,7 @@ ALTER TABLE memsvc.jobs NO FORCE ROW LEVEL SECURITY;
 INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id)
 SELECT DISTINCT v.user_id, 'embed', v.user_id
 FROM memsvc.profile_versions AS v INNER JOIN memsvc.users AS u ON u.user_id = v.user_id
-WHERE v.kind = 'archival' AND u.erasing_since IS NULL
+WHERE v.recorded_to = 'infinity' AND v.kind = 'archival' AND u.erasing_since IS NULL
 ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1;
 ALTER TABLE memsvc.profile_versions FORCE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.users FORCE ROW LEVEL SECURITY;
@@ -54,6 +66,11 @@ def upgrade() -> None:
     lock(op.get_bind(), "sources", "passages", "profile_versions", "users", "jobs")
     op.execute(KINDS)
     op.execute(WORK)
+    op.execute(STATISTICS)
     with op.get_context().autocommit_block():
         op.execute("SET lock_timeout = '5min'")
-        op.execute(VALID)
+        op.execute("SET statement_timeout = 0")
+        for statement in AFTERWARDS:
+            op.execute(statement)
+        op.execute("SET statement_timeout = '10min'")
+        op.execute("SET lock_timeout = '800ms'")

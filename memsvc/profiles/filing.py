@@ -27,8 +27,8 @@ PART_TOKENS = 240
 
 async def file_block(connection: AsyncConnection, user_id: UUID, block_id: UUID) -> None:
     """Bring the passages of a block in line with what it says, in a transaction that holds the profile."""
-    unfiled = await connection.execute(query("profile_unfiled"), {"user_id": user_id, "block_id": block_id})
-    await _file(connection, user_id, block_id, unfiled)
+    said = await connection.execute(query("profile_archived"), {"user_id": user_id, "block_id": block_id})
+    await _file(connection, user_id, block_id, said)
 
 
 def filing_steps() -> Steps:

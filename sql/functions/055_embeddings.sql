@@ -78,8 +78,9 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.keep_projection(smallint, bytea) IS 'Keeps a model''s projection; the one that counts.';
 
--- Messages and blocks of a user that lack a model's vector, newest first, older than p_before (the last one of the page before);
--- traces get none. p_source_id NULL: of all conversations. p_tokens: also those that lack its token vectors.
+-- Passages of a user that lack a model's vector, newest first, older than p_before (the last one of the page before):
+-- messages, and what blocks say in the archive now; others get none. p_source_id NULL: of all sources. p_tokens: also
+-- those that lack its token vectors.
 CREATE OR REPLACE FUNCTION memsvc.unembedded(
   p_user_id uuid, p_model_id smallint, p_source_id uuid, p_before uuid, p_limit integer, p_tokens boolean DEFAULT false
 ) RETURNS TABLE (passage_id uuid, searched text)
@@ -120,11 +121,12 @@ BEGIN ATOMIC
   LIMIT p_limit;
 END;
 COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer, boolean) IS
-  'Messages that lack a model''s vector, or its token vectors, newest first.';
+  'Messages and blocks that lack a model''s vector, or its token vectors, newest first.';
 
 -- Stores vectors, given as pgvector's text, and token vectors, each passage's given as the text of an array of
--- bit(128); a passage that has them keeps them, one that is gone gets none, and a model that was retired meanwhile gets
--- none: both are locked against that, before any table is. How many passages got something new.
+-- bit(128); a passage that has them keeps them, one that is gone gets none, nor does what a block said before it was
+-- reworded meanwhile, and a model that was retired meanwhile gets none: all are locked against that, before any table
+-- is. How many passages got something new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
   p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
 ) RETURNS bigint
@@ -136,10 +138,19 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc.models', 0));
   PERFORM memsvc.keep_memories(p_user_id);
+  IF EXISTS (
+    SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passage_ids) AND p.kind = 'block'
+  ) THEN
+    -- Whoever rewords a block holds the profile alone.
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('memsvc profile of ' || p_user_id, 0));
+  END IF;
   WITH given AS MATERIALIZED (
     SELECT v.passage_id, v.vector, v.tokens
     FROM unnest(p_passage_ids, p_vectors, p_tokens) AS v (passage_id, vector, tokens)
-    WHERE EXISTS (SELECT FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id)
+    WHERE EXISTS (
+        SELECT FROM passages AS p
+        WHERE p.user_id = p_user_id AND p.passage_id = v.passage_id AND p.kind IN ('message', 'block')
+      )
       AND EXISTS (SELECT FROM embedding_models AS m WHERE m.model_id = p_model_id AND m.state <> 'retired')
   ),
   near AS (
@@ -166,7 +177,8 @@ $$;
 COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
   'Stores vectors and token vectors; how many passages got something new.';
 
--- The models, and for each how many messages of the user have its vector and how many lack it.
+-- The models, and for each how many passages of the user, of messages and of blocks in the archive, have its vector and
+-- how many lack it.
 CREATE OR REPLACE FUNCTION memsvc.embedding_progress(p_user_id uuid)
 RETURNS TABLE (
   model_id smallint, name text, dimensions integer, state text, paused boolean, embedded bigint, lacking bigint
@@ -174,14 +186,15 @@ RETURNS TABLE (
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT m.model_id, m.name, m.dimensions, m.state, m.paused, e.embedded, p.messages - e.embedded
+  SELECT m.model_id, m.name, m.dimensions, m.state, m.paused, e.embedded, p.embeddable - e.embedded
   FROM memsvc.embedding_models AS m
   CROSS JOIN (
-    SELECT count(*) AS messages FROM memsvc.passages AS s WHERE s.user_id = p_user_id AND s.kind IN ('message', 'block')
+    SELECT count(*) AS embeddable FROM memsvc.passages AS s
+    WHERE s.user_id = p_user_id AND s.kind IN ('message', 'block')
   ) AS p
   CROSS JOIN LATERAL (
     SELECT count(*) AS embedded FROM memsvc.embeddings AS v WHERE v.user_id = p_user_id AND v.model_id = m.model_id
   ) AS e
   ORDER BY m.model_id;
 END;
-COMMENT ON FUNCTION memsvc.embedding_progress(uuid) IS 'How many of a user''s messages have each model''s vector.';
+COMMENT ON FUNCTION memsvc.embedding_progress(uuid) IS 'How many of a user''s messages and blocks have each model''s vector.';

@@ -167,3 +167,15 @@ SELECT u.block_id, u.version, u.text FROM memsvc.unfiled_versions(:user_id, CAST
 -- name: profile_file
 -- Brings the passages of a block in line with what it says; the parts of what is unfiled, by version.
 SELECT memsvc.file_block(:user_id, :block_id, CAST(:parts AS jsonb));
+
+-- name: profile_archived
+-- What a block says in the archive now: one version or none, whatever was before it.
+SELECT v.version, v.text
+FROM (
+  SELECT o.version, o.text, o.kind, o.recorded_to
+  FROM memsvc.profile_versions AS o
+  WHERE o.user_id = :user_id AND o.block_id = :block_id
+  ORDER BY o.version DESC
+  LIMIT 1
+) AS v
+WHERE v.kind = 'archival' AND v.recorded_to = 'infinity' AND btrim(v.text, E' \n\t') <> '';

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from jobs.steps import all_steps
 from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.errors import ImportInvalidError
 from memsvc.profiles.blocks import Place
 from memsvc.profiles.changes import Append
@@ -26,7 +29,7 @@ from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from tests.conftest import remembered
 from tests.fakes.embedders import Alone, TokenWords, resident
-from tests.jobs.working import say, vectors_of
+from tests.jobs.working import say, until, vectors_of
 from tests.sql.exports import Travel, rewrite
 from tests.sql.forgetting import two_people
 from tests.sql.world import value
@@ -45,6 +48,45 @@ SELECT NOT EXISTS (
   ) AS c GROUP BY c.kind, c.form HAVING sum(c.passages) <> 0 OR sum(c.length) <> 0
 )
 """
+
+# A block with one wording becomes one that said it 1,000 times, all filed, and says the next thing, not filed yet. There
+# are others' blocks, so that statistics of users and of blocks by themselves mislead.
+MUCH_SAID = (
+    "UPDATE memsvc.passages SET ordinal = 1000 WHERE user_id = %(user_id)s AND source_id = %(block_id)s",
+    """
+    INSERT INTO memsvc.passages (
+      user_id, source_id, kind, ordinal, role, text, said_at, said_offset, language, tsv, tsv_simple, length,
+      length_simple
+    )
+    SELECT p.user_id, p.source_id, 'former', n, p.role, p.text, p.said_at, 0, p.language, p.tsv, p.tsv_simple, p.length,
+      p.length_simple
+    FROM memsvc.passages AS p CROSS JOIN generate_series(1, 999) AS n
+    WHERE p.user_id = %(user_id)s AND p.source_id = %(block_id)s
+    """,
+    "UPDATE memsvc.profile_versions SET version = 1001, text = 'Done at the mill.' "
+    "WHERE user_id = %(user_id)s AND block_id = %(block_id)s",
+    """
+    INSERT INTO memsvc.profile_versions (
+      user_id, block_id, version, name, kind, text, tokens, token_limit, asserted_by, recorded_from, recorded_to
+    )
+    SELECT v.user_id, v.block_id, n, v.name, v.kind, 'Begun at the mill.', v.tokens, v.token_limit, v.asserted_by,
+      v.recorded_from, v.recorded_from
+    FROM memsvc.profile_versions AS v CROSS JOIN generate_series(1, 1000) AS n
+    WHERE v.user_id = %(user_id)s AND v.block_id = %(block_id)s
+    """,
+    """
+    WITH others AS (
+      INSERT INTO memsvc.users (user_id, app_id, name, time_zone, language, external_id)
+      SELECT uuidv7(), u.app_id, u.name, u.time_zone, u.language, 'other ' || n || ' of ' || u.user_id
+      FROM memsvc.users AS u CROSS JOIN generate_series(1, 50) AS n
+      WHERE u.user_id = %(user_id)s
+      RETURNING user_id
+    )
+    INSERT INTO memsvc.profile_versions (user_id, version, name, kind, text, tokens, token_limit, asserted_by)
+    SELECT o.user_id, 1, 'log', 'core', '', 0, 500, 'tests' FROM others AS o
+    """,
+    "ANALYZE memsvc.passages, memsvc.profile_versions",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -134,6 +176,73 @@ async def test_it_is_found_by_its_meaning_and_read_for_no_facts(
     assert unsound(admin, owner) == []
 
 
+async def test_what_is_reworded_while_the_model_works_gets_no_vector(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
+) -> None:
+    loop, longer = asyncio.get_running_loop(), Wish(change=Append(text="She was sold."))
+    reworded: list[str] = []
+
+    def reword(texts: Sequence[str]) -> None:
+        if not reworded and any(BOAT in one for one in texts):
+            changing = change_block(db, owner, Place("boat"), longer)
+            reworded.append(asyncio.run_coroutine_threadsafe(changing, loop).result(20).text)
+
+    await write_block(db, owner, "boat", BOAT, kind="archival")
+    await run_due(db, all_steps(settings, resident(TokenWords(before=reword), "words", settings)))
+    assert vectors_of(admin, owner) == reworded
+    assert unsound(admin, owner) == []
+
+
+async def test_who_stores_vectors_of_a_block_waits_for_who_rewords_it(
+    db: Database, owner: Owner, admin: psycopg.Connection, steps: Steps
+) -> None:
+    boat = await write_block(db, owner, "boat", BOAT, kind="archival")
+    await run_due(db, steps)
+    values = {"user_id": owner.user_id, "block_id": boat.block_id}
+    newest = "SELECT passage_id, vector::text FROM memsvc.embeddings WHERE user_id = %s"
+    [(passage, vector)] = admin.execute(newest, [owner.user_id]).fetchall()
+    store = "SELECT memsvc.store_embeddings(:user_id, CAST(m.model_id AS smallint), CAST(:ids AS uuid[]), :vectors) "
+    values |= {"ids": [passage], "vectors": [vector]}
+
+    async def stored() -> int:
+        async with db.transaction(owner.user_id) as connection:
+            late = text(store + "FROM memsvc.embedding_models AS m WHERE m.name = 'words'")
+            count: int = (await connection.execute(late, values)).scalar_one()
+            return count
+
+    async with db.transaction(owner.user_id) as connection:
+        await connection.execute(query("profile_hold"), values)
+        await connection.execute(text("SELECT memsvc.retire_passages(:user_id, :ids)"), values)
+        storing = asyncio.create_task(stored())
+        waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        await until(lambda: storing.done() or value(admin, waits))
+    assert await storing == 0
+    assert vectors_of(admin, owner) == []
+
+
+async def test_a_change_reads_nothing_of_what_an_archived_block_said_before(
+    db: Database, owner: Owner, admin: psycopg.Connection
+) -> None:
+    log = await write_block(db, owner, "log", "Begun at the mill.", kind="archival")
+    values = {"user_id": owner.user_id, "block_id": log.block_id, "parts": '{"1001": ["Done at the mill."]}'}
+    for statement in MUCH_SAID:
+        admin.execute(statement.encode(), values)
+    read = text(
+        "SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_xact_user_tables "
+        "WHERE schemaname = 'memsvc' AND relname IN ('passages', 'profile_versions')"
+    )
+    async with db.transaction(owner.user_id) as connection:
+        await connection.execute(query("profile_hold"), values)
+        before = (await connection.execute(read)).scalar_one()
+        [said] = (await connection.execute(query("profile_archived"), values)).all()
+        await connection.execute(query("profile_file"), values)
+        rows = (await connection.execute(read)).scalar_one() - before
+    assert (said.version, said.text) == (1_001, "Done at the mill.")
+    kinds = "SELECT kind, count(*) FROM memsvc.passages WHERE source_id = %s GROUP BY kind ORDER BY kind"
+    assert admin.execute(kinds, [log.block_id]).fetchall() == [("block", 1), ("former", 1_000)]
+    assert rows < 50, rows
+
+
 async def test_writers_at_once_leave_one_wording(db: Database, owner: Owner, settings: Settings) -> None:
     await write_block(db, owner, "log", "Begun at the mill.", kind="archival")
     lines = [f"Mill, day {number}." for number in range(5)]
@@ -213,8 +322,8 @@ async def test_a_page_is_as_memory_was_when_the_first_was_asked_for(
     db: Database, owner: Owner, settings: Settings
 ) -> None:
     said = {name: f"The {name} is of oak." for name in ("keel", "mast", "deck")}
-    for name, text in said.items():
-        await write_block(db, owner, name, text, kind="archival")
+    for name, words in said.items():
+        await write_block(db, owner, name, words, kind="archival")
     first = await recall(db, owner, "oak", settings, mode="deliberate", limit=1)
     for name in said:
         await write_block(db, owner, name, "Sold.")
