@@ -5054,8 +5054,9 @@ BEGIN
     FROM (
       SELECT CASE WHEN v.recorded_to = 'infinity' THEN 'block' ELSE 'former' END AS kind, v.version, v.name,
         v.recorded_from, u.language, p.text, (p.place - 1)::smallint AS part,
-        (extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60)::smallint
-          AS said_offset,
+        (
+          extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60
+        )::smallint AS said_offset,
         memsvc.to_words('stemmed', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv,
         memsvc.to_words('simple', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv_simple
       FROM profile_versions AS v

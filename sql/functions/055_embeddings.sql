@@ -92,7 +92,8 @@ BEGIN ATOMIC
     (
       SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption) AS searched
       FROM memsvc.passages AS p
-      WHERE p.user_id = p_user_id AND p.kind IN ('message', 'block') AND (p_source_id IS NULL OR p.source_id = p_source_id)
+      WHERE p.user_id = p_user_id AND p.kind IN ('message', 'block')
+        AND (p_source_id IS NULL OR p.source_id = p_source_id)
         AND (p_before IS NULL OR p.passage_id < p_before)
         AND NOT EXISTS (
           SELECT FROM memsvc.embeddings AS e
@@ -107,7 +108,8 @@ BEGIN ATOMIC
       SELECT p.passage_id, memsvc.searched_text(p.speaker, p.text, p.caption)
       FROM memsvc.passages AS p
       WHERE p_tokens
-        AND p.user_id = p_user_id AND p.kind IN ('message', 'block') AND (p_source_id IS NULL OR p.source_id = p_source_id)
+        AND p.user_id = p_user_id AND p.kind IN ('message', 'block')
+        AND (p_source_id IS NULL OR p.source_id = p_source_id)
         AND (p_before IS NULL OR p.passage_id < p_before)
         AND NOT EXISTS (
           SELECT FROM memsvc.token_vectors AS t
@@ -197,4 +199,5 @@ BEGIN ATOMIC
   ) AS e
   ORDER BY m.model_id;
 END;
-COMMENT ON FUNCTION memsvc.embedding_progress(uuid) IS 'How many of a user''s messages and blocks have each model''s vector.';
+COMMENT ON FUNCTION memsvc.embedding_progress(uuid) IS
+  'How many of a user''s messages and blocks have each model''s vector.';

@@ -19,7 +19,8 @@ BEGIN ATOMIC
       WHERE p.user_id = p_user_id AND p.source_id = v.block_id AND p.session = '' AND p.ordinal = v.version
     ) THEN false ELSE btrim(v.text, E' \n\t') <> '' END;
 END;
-COMMENT ON FUNCTION memsvc.unfiled_versions(uuid, uuid) IS 'Versions of blocks in the archive that have no passages yet.';
+COMMENT ON FUNCTION memsvc.unfiled_versions(uuid, uuid) IS
+  'Versions of blocks in the archive that have no passages yet.';
 
 -- Asks for the job that files what is unfiled, and gives it its vectors.
 CREATE OR REPLACE FUNCTION memsvc.file_later(p_user_id uuid) RETURNS void
@@ -104,8 +105,9 @@ BEGIN
     FROM (
       SELECT CASE WHEN v.recorded_to = 'infinity' THEN 'block' ELSE 'former' END AS kind, v.version, v.name,
         v.recorded_from, u.language, p.text, (p.place - 1)::smallint AS part,
-        (extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60)::smallint
-          AS said_offset,
+        (
+          extract(epoch FROM v.recorded_from AT TIME ZONE u.time_zone - v.recorded_from AT TIME ZONE 'UTC') / 60
+        )::smallint AS said_offset,
         memsvc.to_words('stemmed', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv,
         memsvc.to_words('simple', u.language, memsvc.searched_text(v.name, p.text, NULL)) AS tsv_simple
       FROM profile_versions AS v

@@ -1,7 +1,7 @@
 -- owner: memsvc_eraser
 
 -- Takes passages of blocks out of what recall finds, for their blocks say something else now, or stand in no archive:
--- their words leave the statistics of blocks (the caller counts them among those of 'former'), and their vectors go. The
+-- their words leave the statistics of blocks (the caller counts them among those of 'former'), and vectors go. The
 -- passages stay as 'former': for what rests on them, and for known_at. The caller holds the profile: store_embeddings
 -- waits for that, so that nobody stores a vector behind it.
 CREATE OR REPLACE FUNCTION memsvc.retire_passages(p_user_id uuid, p_passages uuid[]) RETURNS void

@@ -49,8 +49,8 @@ SELECT NOT EXISTS (
 )
 """
 
-# A block with one wording becomes one that said it 1,000 times, all filed, and says the next thing, not filed yet. There
-# are others' blocks, so that statistics of users and of blocks by themselves mislead.
+# A block with one wording becomes one that said it 1,000 times, all filed, and says the next thing, not filed yet.
+# There are others' blocks, so that statistics of users and of blocks by themselves mislead.
 MUCH_SAID = (
     "UPDATE memsvc.passages SET ordinal = 1000 WHERE user_id = %(user_id)s AND source_id = %(block_id)s",
     """
@@ -58,13 +58,15 @@ MUCH_SAID = (
       user_id, source_id, kind, ordinal, role, text, said_at, said_offset, language, tsv, tsv_simple, length,
       length_simple
     )
-    SELECT p.user_id, p.source_id, 'former', n, p.role, p.text, p.said_at, 0, p.language, p.tsv, p.tsv_simple, p.length,
-      p.length_simple
+    SELECT p.user_id, p.source_id, 'former', n, p.role, p.text, p.said_at, 0, p.language, p.tsv, p.tsv_simple,
+      p.length, p.length_simple
     FROM memsvc.passages AS p CROSS JOIN generate_series(1, 999) AS n
     WHERE p.user_id = %(user_id)s AND p.source_id = %(block_id)s
     """,
-    "UPDATE memsvc.profile_versions SET version = 1001, text = 'Done at the mill.' "
-    "WHERE user_id = %(user_id)s AND block_id = %(block_id)s",
+    """
+    UPDATE memsvc.profile_versions SET version = 1001, text = 'Done at the mill.'
+    WHERE user_id = %(user_id)s AND block_id = %(block_id)s
+    """,
     """
     INSERT INTO memsvc.profile_versions (
       user_id, block_id, version, name, kind, text, tokens, token_limit, asserted_by, recorded_from, recorded_to
@@ -198,7 +200,7 @@ async def test_who_stores_vectors_of_a_block_waits_for_who_rewords_it(
 ) -> None:
     boat = await write_block(db, owner, "boat", BOAT, kind="archival")
     await run_due(db, steps)
-    values = {"user_id": owner.user_id, "block_id": boat.block_id}
+    values: dict[str, object] = {"user_id": owner.user_id, "block_id": boat.block_id}
     newest = "SELECT passage_id, vector::text FROM memsvc.embeddings WHERE user_id = %s"
     [(passage, vector)] = admin.execute(newest, [owner.user_id]).fetchall()
     store = "SELECT memsvc.store_embeddings(:user_id, CAST(m.model_id AS smallint), CAST(:ids AS uuid[]), :vectors) "
