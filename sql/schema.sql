@@ -5161,11 +5161,11 @@ CREATE FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) RETURNS
     FROM memsvc.profile_versions v
    WHERE ((v.user_id = unfiled_versions.p_user_id) AND (v.kind = 'archival'::text) AND ((unfiled_versions.p_block_id IS NULL) OR (v.block_id = unfiled_versions.p_block_id)) AND
          CASE
-             WHEN (EXISTS ( SELECT
+             WHEN (( SELECT min(p.part) AS min
                 FROM memsvc.passages p
-               WHERE ((p.user_id = unfiled_versions.p_user_id) AND (p.source_id = v.block_id) AND (p.session = ''::text) AND (p.ordinal = v.version)))) THEN false
-             ELSE (btrim(v.text, ' 
+               WHERE ((p.user_id = unfiled_versions.p_user_id) AND (p.source_id = v.block_id) AND (p.session = ''::text) AND (p.ordinal = v.version))) IS NULL) THEN (btrim(v.text, ' 
 	'::text) <> ''::text)
+             ELSE false
          END);
 END;
 

@@ -14,10 +14,10 @@ BEGIN ATOMIC
   SELECT v.block_id, v.version, v.text
   FROM memsvc.profile_versions AS v
   WHERE v.user_id = p_user_id AND v.kind = 'archival' AND (p_block_id IS NULL OR v.block_id = p_block_id)
-    AND CASE WHEN EXISTS (
-      SELECT FROM memsvc.passages AS p
+    AND CASE WHEN ( -- no EXISTS, which might be answered by reading all of the user's passages
+      SELECT min(p.part) FROM memsvc.passages AS p
       WHERE p.user_id = p_user_id AND p.source_id = v.block_id AND p.session = '' AND p.ordinal = v.version
-    ) THEN false ELSE btrim(v.text, E' \n\t') <> '' END;
+    ) IS NULL THEN btrim(v.text, E' \n\t') <> '' ELSE false END;
 END;
 COMMENT ON FUNCTION memsvc.unfiled_versions(uuid, uuid) IS
   'Versions of blocks in the archive that have no passages yet.';
