@@ -1641,7 +1641,7 @@ CREATE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) 
 DECLARE
   mine users%ROWTYPE;
 BEGIN
-  IF p_by <> 'restore' THEN
+  IF p_by IS DISTINCT FROM 'restore' THEN -- a word of who calls, and no boundary
     PERFORM memsvc.require_restored();
   END IF;
   SELECT * INTO mine FROM users AS u
@@ -9604,7 +9604,8 @@ DECLARE
   step record;
 BEGIN
   FOR number IN 1 .. p_hops LOOP
-    room := CASE WHEN p_limit > cardinality(nodes) THEN p_limit - cardinality(nodes) WHEN p_limit > 0 THEN 0 END;
+    EXIT WHEN frontier = '{}';
+    room := CASE WHEN p_limit IS NOT NULL THEN greatest(p_limit - cardinality(nodes), 0) END;
     most := least(p_fan_out, 4 * (room / cardinality(frontier) + 1));
     weakest := 0;
     weakest_version := '00000000-0000-0000-0000-000000000000';
