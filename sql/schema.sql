@@ -13444,6 +13444,23 @@ ALTER FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of times
 
 COMMENT ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) IS 'What is salient without a query: ids, best first, with the points of each factor.';
 
+CREATE FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  IF NOT pg_try_advisory_xact_lock_shared(hashtextextended('memsvc memories of ' || p_user_id, 0)) THEN
+    RETURN false;
+  END IF;
+  PERFORM memsvc.append_recall(p_user_id, p_recall_id, p_door, p_mode, p_memories);
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) IS 'Notes what was recalled, unless somebody erases; whether it did.';
+
 CREATE FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, type text)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -17972,6 +17989,9 @@ REVOKE ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_
 GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;

@@ -267,6 +267,7 @@ memsvc.continue_erasure(uuid, uuid, integer, boolean), memsvc.erasure_leftovers(
 memsvc.verify_erasure(uuid, uuid), memsvc.erased_operations(uuid, jsonb),
 memsvc.append_messages(uuid, jsonb), memsvc.fold_statistics(uuid),
 memsvc.kinds_of(uuid, uuid[]), memsvc.append_recall(uuid, uuid, text, text, uuid[]),
+memsvc.try_append_recall(uuid, uuid, text, text, uuid[]),
 memsvc.turns_to_read(uuid, uuid, text, integer, integer), memsvc.anything_to_read(uuid, uuid, text),
 memsvc.begin_reading(uuid, uuid, text, text), memsvc.word_runs(text), memsvc.nodes_behind(uuid, uuid[]),
 memsvc.relatives(uuid, uuid[]), memsvc.passages_near(uuid, uuid[], integer),

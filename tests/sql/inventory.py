@@ -318,6 +318,7 @@ WRITING = {
     "verify_erasure",
     "kinds_of",
     "append_recall",
+    "try_append_recall",
     "turns_to_read",
     "anything_to_read",
     "begin_reading",
