@@ -14,7 +14,7 @@ from jobs.steps import all_steps
 from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.errors import ImportInvalidError
+from memsvc.errors import ImportInvalidError, InvalidRequestError
 from memsvc.profiles.blocks import Place
 from memsvc.profiles.changes import Append
 from memsvc.profiles.read import read_block
@@ -159,6 +159,15 @@ async def test_erasing_reaches_the_archive(
     kept = (await read_block(db, owner, "boat")).text
     assert await blocks(db, owner, settings, "masts") == [kept] == ["Rosinante, the ketch, has two masts."]
     assert unsound(admin, owner) == []
+    # A past wording does not take along what the block says now.
+    first = "SELECT passage_id FROM memsvc.passages WHERE user_id = %s AND kind = 'former' LIMIT 1"
+    past = value(admin, first, [owner.user_id])
+    for kind in ("message", "passage"):
+        with pytest.raises(InvalidRequestError, match="past wording of the block 'boat'"):
+            await erase(db, owner, kind, past, requested_by="tests")
+    with pytest.raises(InvalidRequestError, match="past wording"):
+        await preview(db, owner, "message", past)
+    assert await blocks(db, owner, settings, "masts") == [kept]
     # Whoever erases what recall showed means the block; nothing of it is left, whatever its versions.
     [shown] = [one for one in await remembered(db, owner, "masts", settings) if one.kind == "block"]
     assert "profile_versions" in await preview(db, owner, "message", shown.memory_id)
