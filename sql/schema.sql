@@ -3977,7 +3977,7 @@ END;
 
 ALTER FUNCTION memsvc.embedding_totals() OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.embedding_totals() IS 'How many vectors each model gave, over all users, and in a row without model how many messages there are.';
+COMMENT ON FUNCTION memsvc.embedding_totals() IS 'How many vectors each model gave, over all users; in a row without model how many passages of messages and archived blocks there are.';
 
 CREATE FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) RETURNS void
     LANGUAGE plpgsql
@@ -13685,7 +13685,7 @@ END;
 
 ALTER FUNCTION memsvc.users_lacking(p_model_id smallint) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.users_lacking(p_model_id smallint) IS 'Users with messages that lack a model''s vector.';
+COMMENT ON FUNCTION memsvc.users_lacking(p_model_id smallint) IS 'Users with messages or archived blocks that lack a model''s vector.';
 
 CREATE FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -13700,7 +13700,7 @@ END;
 
 ALTER FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) IS 'Users with messages that have a model''s vector and lack its token vectors.';
+COMMENT ON FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) IS 'Users with passages that have a model''s vector and lack its token vectors.';
 
 CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) RETURNS TABLE(user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15267,7 +15267,7 @@ COMMENT ON COLUMN memsvc.sources_status.title IS 'Its title.';
 
 COMMENT ON COLUMN memsvc.sources_status.status IS 'How far background work is: pending, processing, completed or failed.';
 
-COMMENT ON COLUMN memsvc.sources_status.messages IS 'Its messages, traces among them.';
+COMMENT ON COLUMN memsvc.sources_status.messages IS 'Its messages, traces among them; of a block, its versions in the archive.';
 
 COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long message is several.';
 
