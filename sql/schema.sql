@@ -8959,6 +8959,73 @@ ALTER FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude do
 
 COMMENT ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) IS 'Metres between two points along a great circle.';
 
+CREATE TABLE memsvc.sources (
+    user_id uuid NOT NULL,
+    source_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    identifier text NOT NULL,
+    title text DEFAULT ''::text NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    last_ingested_at timestamp with time zone,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    forget_after interval,
+    CONSTRAINT sources_forget_after_check CHECK (((forget_after >= '01:00:00'::interval) AND (forget_after <= '8760:00:00'::interval))),
+    CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
+    CONSTRAINT sources_kind_check CHECK ((kind = ANY (ARRAY['conversation'::text, 'block'::text]))),
+    CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
+);
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN identifier SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN title SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN metadata SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.sources IS 'Where passages come from: conversations, and blocks of the profile in the archive.';
+
+COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id; of a block the block''s.';
+
+COMMENT ON COLUMN memsvc.sources.kind IS 'conversation, or block (of the profile, in the archive).';
+
+COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
+
+COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
+
+COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
+
+COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
+
+COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
+
+COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
+
+COMMENT ON COLUMN memsvc.sources.forget_after IS 'It is erased when its session ends, or when nothing came for so long; null: it stays.';
+
+CREATE FUNCTION memsvc.misfiled_passages(p_user_id uuid) RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT p.passage_id
+    FROM (memsvc.sources s
+      JOIN memsvc.passages p ON (((p.user_id = misfiled_passages.p_user_id) AND (p.source_id = s.source_id))))
+   WHERE ((s.user_id = misfiled_passages.p_user_id) AND (s.kind = 'block'::text) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.profile_versions v
+           WHERE ((v.user_id = misfiled_passages.p_user_id) AND (v.block_id = p.source_id) AND (v.version = p.ordinal) AND (v.kind = 'archival'::text) AND (p.kind =
+                 CASE
+                     WHEN (v.recorded_to = 'infinity'::timestamp with time zone) THEN 'block'::text
+                     ELSE 'former'::text
+                 END) AND (strpos(v.text, p.text) > 0))))));
+END;
+
+ALTER FUNCTION memsvc.misfiled_passages(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.misfiled_passages(p_user_id uuid) IS 'Passages of blocks in the archive that no version says.';
+
 CREATE FUNCTION memsvc.model_spending(p_since timestamp with time zone) RETURNS TABLE(day date, task text, model text, calls bigint, answered bigint, tokens_in bigint, tokens_out bigint, ms bigint, cost numeric)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -15161,53 +15228,6 @@ COMMENT ON COLUMN memsvc.sleep_runs.started_at IS 'When it was asked for.';
 
 COMMENT ON COLUMN memsvc.sleep_runs.finished_at IS 'When it ended; null: it has not.';
 
-CREATE TABLE memsvc.sources (
-    user_id uuid NOT NULL,
-    source_id uuid DEFAULT uuidv7() NOT NULL,
-    kind text NOT NULL,
-    identifier text NOT NULL,
-    title text DEFAULT ''::text NOT NULL,
-    status text DEFAULT 'pending'::text NOT NULL,
-    last_ingested_at timestamp with time zone,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    forget_after interval,
-    CONSTRAINT sources_forget_after_check CHECK (((forget_after >= '01:00:00'::interval) AND (forget_after <= '8760:00:00'::interval))),
-    CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
-    CONSTRAINT sources_kind_check CHECK ((kind = ANY (ARRAY['conversation'::text, 'block'::text]))),
-    CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
-    CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
-);
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN identifier SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN title SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN metadata SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.sources IS 'Where passages come from: conversations, and blocks of the profile in the archive.';
-
-COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id; of a block the block''s.';
-
-COMMENT ON COLUMN memsvc.sources.kind IS 'conversation, or block (of the profile, in the archive).';
-
-COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
-
-COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
-
-COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
-
-COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
-
-COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
-
-COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
-
-COMMENT ON COLUMN memsvc.sources.forget_after IS 'It is erased when its session ends, or when nothing came for so long; null: it stays.';
-
 CREATE VIEW memsvc.sources_status WITH (security_invoker='true') AS
  SELECT s.user_id,
     s.source_id,
@@ -17506,6 +17526,27 @@ GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longi
 GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_recall;
 
+GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(identifier) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(forget_after) ON TABLE memsvc.sources TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.misfiled_passages(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.misfiled_passages(p_user_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) TO memsvc_app;
 
@@ -18158,24 +18199,6 @@ GRANT UPDATE(within_budget) ON TABLE memsvc.sleep_runs TO memsvc_app;
 GRANT UPDATE(error_code) ON TABLE memsvc.sleep_runs TO memsvc_app;
 
 GRANT UPDATE(finished_at) ON TABLE memsvc.sleep_runs TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(identifier) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
-GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
-
-GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
-
-GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
-GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(forget_after) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_reader;

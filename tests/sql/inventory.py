@@ -304,6 +304,7 @@ WRITING = {
     "erasure_scope",
     "erasure_reach",
     "filed_with",
+    "misfiled_passages",
     "unfiled_versions",
     "file_later",
     "file_block",
