@@ -58,7 +58,10 @@ LEFT JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = g.id
 INNER JOIN memsvc.sources AS s
   ON s.user_id = :user_id AND s.source_id = coalesce(p.source_id, g.id) AND s.kind = 'block'
 """)
-SIZE = text("SELECT cardinality(passages) + cardinality(edges) FROM memsvc.erasure_scope(:user_id, :kind, :id, NULL)")
+SIZE = text("""
+SELECT cardinality(r.passages) AS passages, cardinality(r.edges) AS edges
+FROM memsvc.erasure_reach(:user_id, :kind, :id, NULL) AS r
+""")
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,8 +159,8 @@ async def erase(
         subject: id of a passage (for message and passage), source, edge (for fact), node or block.
         requested_by: who wants it: user, app, or a name.
         whole: wait until all batches are done; False: do the first, the job ``erase`` does the others.
-        on_progress: called after each batch with the passages (of a node: edges) that are gone, and how many there
-            were.
+        on_progress: called after each batch with the passages (of a node or fact: edges) that are gone, and how many
+            there were.
 
     Returns:
         The receipt; where the erasure is done, leftovers were looked for.
@@ -186,16 +189,20 @@ async def erase(
         return receipt
     while True:
         if on_progress is not None:
-            on_progress(min(receipt.counts.get("edges" if kind == "node" else "passages", 0), total), total)
+            on_progress(min(receipt.counts.get(_measured(known), 0), total), total)
         if receipt.state == "done":
             return await erasure(db, owner, receipt.erasure_id)
         receipt = await _continue(db, owner.user_id, receipt.erasure_id, in_job=False)
 
 
+def _measured(kind: Kind) -> Literal["edges", "passages"]:
+    return "edges" if kind in {"fact", "node"} else "passages"
+
+
 async def _size(db: Database, owner: Owner, kind: Kind, subject: UUID) -> int:
     async with db.transaction(owner.user_id) as connection:
         row = (await connection.execute(SIZE, {"user_id": owner.user_id, "kind": kind, "id": subject})).one_or_none()
-    return 0 if row is None else int(row[0])
+    return 0 if row is None else int(getattr(row, _measured(kind)))
 
 
 async def _continue(db: Database, user_id: UUID, erasure_id: UUID, *, in_job: bool) -> Receipt:

@@ -112,7 +112,8 @@ memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text)
 memsvc.fold_statistics(uuid), memsvc.links_of(uuid, text, uuid, timestamptz),
 memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
 memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
-memsvc.filed_with(uuid, uuid[], uuid[]), memsvc.erasure_reach(uuid, text, uuid, integer),
+memsvc.lines_lost(uuid, uuid[]), memsvc.filed_with(uuid, uuid[], uuid[]),
+memsvc.erasure_reach(uuid, text, uuid, integer),
 memsvc.any_merges(uuid, timestamptz), memsvc.resolve_nodes(uuid, uuid[], timestamptz),
 memsvc.same_nodes(uuid, uuid[], timestamptz), memsvc.core_user_id()
 TO memsvc_eraser;
@@ -259,9 +260,11 @@ GRANT EXECUTE ON FUNCTION
 memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text),
 memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
 memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
-memsvc.filed_with(uuid, uuid[], uuid[]), memsvc.erasure_reach(uuid, text, uuid, integer),
+memsvc.lines_lost(uuid, uuid[]), memsvc.filed_with(uuid, uuid[], uuid[]),
+memsvc.erasure_reach(uuid, text, uuid, integer),
 memsvc.unfiled_versions(uuid, uuid), memsvc.file_later(uuid), memsvc.count_words(uuid, uuid[]),
-memsvc.file_block(uuid, uuid, jsonb),
+memsvc.file_block(uuid, uuid, jsonb), memsvc.blocks_emptied(uuid, uuid[], uuid[], uuid),
+memsvc.misfiled_passages(uuid),
 memsvc.preview_erasure(uuid, text, uuid), memsvc.erase(uuid, text, uuid, text, integer),
 memsvc.continue_erasure(uuid, uuid, integer, boolean), memsvc.erasure_leftovers(uuid, uuid),
 memsvc.verify_erasure(uuid, uuid), memsvc.erased_operations(uuid, jsonb),

@@ -304,6 +304,9 @@ WRITING = {
     "erasure_scope",
     "erasure_reach",
     "filed_with",
+    "lines_lost",
+    "blocks_emptied",
+    "misfiled_passages",
     "unfiled_versions",
     "file_later",
     "file_block",
@@ -365,7 +368,7 @@ EXECUTE = {
     "memsvc_recall": READING | GROUPS | {name for name, owner in DEFINERS.items() if owner == "memsvc_recall"},
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
-        "links_of", "erasure_scope", "erasure_reach", "filed_with", "spoken_for",
+        "links_of", "erasure_scope", "erasure_reach", "lines_lost", "filed_with", "spoken_for",
         "plan_erasure", "terms_of", "forget_words", "forget_recalls",
         "forget_readings", "forget_profile", "forget_analysis", "bury", "retire_passages",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",
