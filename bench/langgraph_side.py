@@ -3,8 +3,8 @@
 Not a part of memsvc: ``bench.peers`` runs this module with an environment that has langgraph-checkpoint-postgres. A
 user is a namespace. Texts go in by the store's own ``batch``; its embedding function looks up the vectors that are
 given, so nothing is embedded here. The vector index is built behind the load, as for a bulk load, with the definition
-that the store's ``setup`` gave it. Another index stands in a second store, which has a schema of its own and gets
-a copy of the rows.
+that the store's ``setup`` gave it. Another index, or none (its kind "flat"), stands in a second store, which has a
+schema of its own and gets a copy of the rows.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Store:
     def load(self, rows: str, vectors: str) -> int:
         """Store rows (lines of JSON) with their vectors (float32 after one another); how many."""
         if self._index is None:
-            self._index = self._without_index(self._connection)
+            self._index = self._without_index(self._connection, USUAL)
         read = [json.loads(line) for line in Path(rows).read_text(encoding="utf-8").splitlines()]
         values = array.array("f")
         values.frombytes(Path(vectors).read_bytes())
@@ -77,14 +77,15 @@ class Store:
         self._vectors = {}
         return len(read)
 
-    def _without_index(self, connection: Any) -> str:
-        """Drop the vector index of a schema; its definition."""
-        found = connection.execute("SELECT pg_get_indexdef(to_regclass(%s)) AS made", [INDEX]).fetchone()
-        connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
+    def _without_index(self, connection: Any, schema: str) -> str:
+        """Drop the vector index of a schema; its definition, empty where there is none."""
+        name = f"{schema}.{INDEX}"  # by its name alone the default store's would be found where this one has none
+        found = connection.execute("SELECT pg_get_indexdef(to_regclass(%s)) AS made", [name]).fetchone()
+        connection.execute(f"DROP INDEX IF EXISTS {name}")
         return str(found["made"] or "")
 
     def _with_index(self, connection: Any, definition: str) -> None:
-        """Build the index that was dropped, and let the planner know the tables."""
+        """Build the index that was dropped, if any, and let the planner know the tables."""
         if definition:
             connection.execute(MEMORY)
             connection.execute(definition)
@@ -109,7 +110,7 @@ class Store:
         self._connection.execute(f"CREATE SCHEMA {schema}")
         with self._connect(schema, {}) as connection:
             self._on(connection, index).setup()
-            definition = self._without_index(connection)
+            definition = self._without_index(connection, schema)
             for table in ("store", "store_vectors"):
                 columns = connection.execute(
                     "SELECT string_agg(attname, ', ' ORDER BY attnum) AS names FROM pg_attribute "

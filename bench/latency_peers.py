@@ -2,8 +2,9 @@
 
 One store each holds the passages of one big user and of twenty small ones, with the same vectors. ``recall_at_10`` is
 the share of the exact ten nearest (by cosine) that a search by vectors alone finds; ``least_rows`` the fewest rows that
-came. Each other program is there twice: by its defaults, and as ``<program>_matched``, set so that it finds as many of
-the nearest as memsvc (``bench.matched``).
+came. Of the big user each other program is there twice: by its defaults, and as ``<program>_matched``, set so that it
+finds as many of the nearest as memsvc (``bench.matched``). The small users are asked by defaults alone: a setting that
+was chosen among 100,000 passages says nothing about 5,000.
 
 Timed is the call of each program's own API in the process where it is called, the query's vector given:
 
@@ -13,8 +14,9 @@ Timed is the call of each program's own API in the process where it is called, t
 - LangGraph: ``search`` of its store on an open connection, outside a transaction; its embedding function looks the
   vector up.
 
-What benches say to the peers' processes is not timed. In a turn each program has a question of its own, so that none
-finds warm what another one, or its own twin, has just read.
+What benches say to the peers' processes is not timed. Each program goes through the questions in an order of its own,
+and in each turn the programs follow one another in another order, all drawn by lot: so none is systematically the first
+or the last to ask a question, or asks it just behind its own twin.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import numpy as np
 
 from bench.corpus_vectors import question_tokens
 from bench.harness import Bench, Outcome, progress
-from bench.matched import LADDERS, Rung, Tried, choose, climb
+from bench.matched import EXACT, LADDERS, Rung, Tried, choose, climb
 from bench.metrics import percentile
 from bench.peers import PEERS, Row, hand_over, passages, read_vector, running
 from bench.variants import VARIANTS, Variant
@@ -106,7 +108,7 @@ def peer_program(one: Side, mode: str, *, tuned: bool = False) -> Program:
 
 
 def load(bench: Bench, sides: Mapping[str, Side], people: Sequence[Person]) -> tuple[list[str], NDArray[np.float32]]:
-    """Hand the people's passages over; ids and vectors of the first one's."""
+    """Hand the people's passages over; ids of the first one's, and their vectors at length 1."""
     chosen = {str(person.owner.user_id) for person in people}
     first = str(people[0].owner.user_id)
     rows: list[Row] = []
@@ -135,13 +137,13 @@ def load(bench: Bench, sides: Mapping[str, Side], people: Sequence[Person]) -> t
             flush()
     for one in sides.values():
         one.ask("ready")
-    return ids, np.concatenate(kept)
+    of_first = np.concatenate(kept)
+    return ids, of_first / np.linalg.norm(of_first, axis=1, keepdims=True)
 
 
 def exact(ids: Sequence[str], vectors: NDArray[np.float32], asked: Asked) -> set[str]:
-    """The ten nearest passages by cosine."""
-    query = np.array(read_vector(asked[1]), np.float32)
-    cosines = (vectors @ query) / np.linalg.norm(vectors, axis=1)
+    """The ten nearest passages by cosine; vectors are of length 1."""
+    cosines = vectors @ np.array(read_vector(asked[1]), np.float32)
     return {ids[place] for place in np.argpartition(-cosines, LIMIT)[:LIMIT]}
 
 
@@ -162,19 +164,32 @@ class Found:
         }
 
 
+def turns(names: Sequence[str], questions: int, seed: int = 6) -> list[list[tuple[str, int]]]:
+    """Who asks what, turn by turn: each program each question once, in an order of its own.
+
+    Args:
+        names: of the programs; in each turn all of them ask, in an order that is drawn for it.
+        questions: how many there are, and so turns.
+        seed: of the lot.
+    """
+    lot = random.Random(seed)
+    orders = {name: lot.sample(range(questions), questions) for name in names}
+    return [[(name, orders[name][turn]) for name in lot.sample(names, len(names))] for turn in range(questions)]
+
+
 async def in_turn(programs: Mapping[str, Program], questions: Sequence[tuple[Person, Asked]]) -> dict[str, Found]:
-    """Ask every program each question, in each turn another one; the first turns once more beforehand, untimed.
+    """Ask every program each question, as ``turns`` says; the first turns once more beforehand, untimed.
 
     Args:
         programs: by name.
         questions: with whose they are.
     """
     found = {name: Found() for name in programs}
-    warm, apart = min(WARM_UP, len(questions)), len(questions) // len(programs)
+    drawn, warm = turns(list(programs), len(questions)), min(WARM_UP, len(questions))
     with progress("asking in turn", warm + len(questions)) as done:
-        for number in [*range(warm), *range(len(questions))]:
-            for place, (name, ask) in enumerate(programs.items()):
-                ids, milliseconds = await ask(*questions[(number + place * apart) % len(questions)])
+        for turn in [*drawn[:warm], *drawn]:
+            for name, number in turn:
+                ids, milliseconds = await programs[name](*questions[number])
                 found[name].times.append(milliseconds)
                 found[name].rows.append(len(ids))
             done(1)
@@ -219,10 +234,10 @@ async def match(sides: Mapping[str, Side], ours: Program, untimed: Nearest, outc
 
         async def attempt(rung: Rung, one: Side = one, tuned: Program = tuned) -> Tried:
             one.ask("tune", search=dict(rung.search), index=dict(rung.index))
-            await untimed.kept(tuned)  # warm
+            await Nearest(untimed.person, untimed.questions[:WARM_UP]).kept(tuned)  # warm
             return Tried(rung, *await untimed.kept(tuned))
 
-        tried = await climb(LADDERS[name], attempt, wanted)
+        tried = await climb(LADDERS[name], EXACT[name], attempt, wanted)
         best = choose(tried, wanted)
         one.ask("tune", search=dict(best.rung.search), index=dict(best.rung.index))
         outcome.figures[f"peers.{name}_matched.{size}.untimed_recall_at_10"] = best.recall
@@ -246,22 +261,21 @@ async def measure(db: Database, bench: Bench, people: Mapping[str, Sequence[Pers
         started = time.perf_counter()
         ids, vectors = load(bench, sides, [big, *small])
         outcome.figures["peers.load_s"] = time.perf_counter() - started
-        programs = {name: memsvc_program(db, bench, model, way) for name, way in OURS.items()}
+        ours = {name: memsvc_program(db, bench, model, way) for name, way in OURS.items()}
+        usual = ours | {name: peer_program(one, PEERS[name].mode) for name, one in sides.items()}
         started = time.perf_counter()
         of_big = [(asked, exact(ids, vectors, asked)) for asked in big.questions(QUESTIONS + UNTIMED)]
         timed, untimed = divided(of_big)
-        await match(sides, programs["memsvc"], Nearest(big, untimed), outcome, size)
+        await match(sides, ours["memsvc"], Nearest(big, untimed), outcome, size)
         outcome.figures["peers.match_s"] = time.perf_counter() - started
-        for name, one in sides.items():
-            programs[name] = peer_program(one, PEERS[name].mode)
-            programs[f"{name}_matched"] = peer_program(one, PEERS[name].mode, tuned=True)
+        matched = {f"{name}_matched": peer_program(one, PEERS[name].mode, tuned=True) for name, one in sides.items()}
         of_small = [(person, asked) for person in small for asked in person.questions(SMALL_QUESTIONS)]
         random.Random(5).shuffle(of_small)
         answers = {
-            size: await in_turn(programs, [(big, asked) for asked, _ in timed]),
-            "small": await in_turn(programs, of_small),
+            size: await in_turn(usual | matched, [(big, asked) for asked, _ in timed]),
+            "small": await in_turn(usual, of_small),
         }
-        for name, ask in programs.items():
+        for name, ask in (usual | matched).items():
             kept, _ = await Nearest(big, timed).kept(ask)
             outcome.figures[f"peers.{name}.{size}.recall_at_10"] = kept
     for part, by_program in answers.items():
@@ -274,9 +288,9 @@ async def measure(db: Database, bench: Bench, people: Mapping[str, Sequence[Pers
 def compare(part: str, outcome: Outcome) -> None:
     """The p95 of memsvc over that of the fastest server-based peer, and of the fastest in its own process.
 
-    ``ratio`` is beside the peers' defaults, ``ratio_matched`` beside what they take for memsvc's recall, or for the
-    best that they reach. ``server_vector`` and ``in_process_words_vector`` compare like with like: memsvc by the arms
-    that such a peer has. The bars are for memsvc as it is.
+    ``ratio`` is beside the peers' defaults, ``ratio_matched`` beside what they take for memsvc's recall.
+    ``server_vector`` and ``in_process_words_vector`` compare like with like: memsvc by the arms that such a peer has.
+    The bars are for memsvc as it is.
     """
     figures = outcome.figures
     ways = (

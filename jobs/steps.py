@@ -32,7 +32,7 @@ def all_steps(
     """
     together: dict[str, list[Step]] = {}
     for steps in (
-        filing_steps(),
+        filing_steps(settings.passage_tokens),
         embedding_steps(models, embedded),
         extraction_steps(extractors or Extractors(settings), read),
         tidy_steps(settings, vectors=models is not None),

@@ -164,7 +164,7 @@ DEGRADED = Counter(
     registry=REGISTRY,
 )
 RECALLS_RECORDED = Counter(
-    "memsvc_recalls_recorded", "Answers that were noted after they went out: stored or failed.", ["outcome"],
+    "memsvc_recalls_recorded", "Answers whose memories were noted: stored or failed.", ["outcome"],
     registry=REGISTRY,
 )  # fmt: skip
 FEEDBACK = Counter(

@@ -25,6 +25,8 @@ from memsvc.errors import ConfigurationError
 SECRET_NAMES = ("identity_secret", "app_password", "reader_password", "cypher_password", "analyst_password")
 MIN_SECRET_CHARS = 32
 SECRETS_DIR = "MEMSVC_SECRETS_DIR"
+PASSAGE_TOKENS = 240
+"""The window that texts are split to where nobody set another one."""
 
 
 def default_data_dir() -> Path:
@@ -195,7 +197,9 @@ class Settings(BaseSettings):
     body_timeout_s: float = Field(default=60.0, gt=0, le=3_600, description="Longest wait for a request's body.")
     live_connections: int = Field(default=1_000, ge=1, description="Most live connections of a process.")
     live_per_user: int = Field(default=20, ge=1, description="Most of them of one user.")
-    passage_tokens: int = Field(default=240, ge=32, le=8_000, description="Window that long messages are split to.")
+    passage_tokens: int = Field(
+        default=PASSAGE_TOKENS, ge=32, le=8_000, description="Window that messages and archived blocks are split to."
+    )
 
     @field_validator("database_url")
     @classmethod

@@ -1641,7 +1641,7 @@ CREATE FUNCTION memsvc.begin_user_erasure(p_app_id uuid, p_ref text, p_by text) 
 DECLARE
   mine users%ROWTYPE;
 BEGIN
-  IF p_by <> 'restore' THEN
+  IF p_by IS DISTINCT FROM 'restore' THEN -- a word of who calls, and no boundary
     PERFORM memsvc.require_restored();
   END IF;
   SELECT * INTO mine FROM users AS u
@@ -2100,6 +2100,124 @@ END;
 ALTER FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Of some names those that are the best of all that their node is called.';
+
+CREATE FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) RETURNS TABLE(version_id uuid, place smallint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH touched AS MATERIALIZED (
+          SELECT DISTINCT e_1.version_id
+            FROM memsvc.profile_evidence e_1
+           WHERE ((e_1.user_id = lines_lost.p_user_id) AND (e_1.passage_id = ANY (lines_lost.p_passages)))
+         )
+  SELECT e.version_id,
+     l.place
+    FROM ((touched t
+      JOIN memsvc.profile_evidence e ON (((e.user_id = lines_lost.p_user_id) AND (e.version_id = t.version_id))))
+      CROSS JOIN LATERAL unnest(e.lines) l(place))
+   GROUP BY e.version_id, l.place
+  HAVING bool_and((e.passage_id IN ( SELECT unnest(lines_lost.p_passages) AS unnest)));
+END;
+
+ALTER FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) IS 'Lines of blocks that rest on these passages and on no others.';
+
+CREATE TABLE memsvc.profile_versions (
+    user_id uuid NOT NULL,
+    version_id uuid DEFAULT uuidv7() NOT NULL,
+    block_id uuid DEFAULT uuidv7() NOT NULL,
+    version integer NOT NULL,
+    name text NOT NULL,
+    kind text NOT NULL,
+    text text NOT NULL,
+    tokens integer NOT NULL,
+    token_limit integer NOT NULL,
+    node_id uuid,
+    source_id uuid,
+    expires_at timestamp with time zone,
+    asserted_by text NOT NULL,
+    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
+    CONSTRAINT profile_versions_asserted_by_check CHECK (((asserted_by <> ''::text) AND (length(asserted_by) <= 200))),
+    CONSTRAINT profile_versions_fit CHECK ((tokens <= token_limit)),
+    CONSTRAINT profile_versions_kind_check CHECK ((kind = ANY (ARRAY['core'::text, 'working'::text, 'archival'::text]))),
+    CONSTRAINT profile_versions_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,59}$'::text)),
+    CONSTRAINT profile_versions_recorded CHECK ((recorded_from <= recorded_to)),
+    CONSTRAINT profile_versions_text_check CHECK ((length(text) <= 8000)),
+    CONSTRAINT profile_versions_token_limit_check CHECK (((token_limit >= 1) AND (token_limit <= 2000))),
+    CONSTRAINT profile_versions_tokens_check CHECK ((tokens >= 0)),
+    CONSTRAINT profile_versions_version_check CHECK ((version > 0)),
+    CONSTRAINT profile_versions_working CHECK ((((kind = 'working'::text) = (source_id IS NOT NULL)) AND ((kind = 'working'::text) = (expires_at IS NOT NULL)) AND (num_nonnulls(node_id, source_id) < 2)))
+);
+ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN name SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN text SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.profile_versions FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.profile_versions OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.profile_versions IS 'What a block of the profile said, version by version: the user''s, about a node, or of a conversation.';
+
+COMMENT ON COLUMN memsvc.profile_versions.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.profile_versions.version_id IS 'Time-ordered id of this version.';
+
+COMMENT ON COLUMN memsvc.profile_versions.block_id IS 'The block, whatever it says and wherever it stands.';
+
+COMMENT ON COLUMN memsvc.profile_versions.version IS 'Counts the versions of the block; who changes it can name the one that was read.';
+
+COMMENT ON COLUMN memsvc.profile_versions.name IS 'What it is called; fixed_traits, preferences and current_state are the sections of the profile.';
+
+COMMENT ON COLUMN memsvc.profile_versions.kind IS 'core: in every context; working: in those of one conversation, for a while; archival: in none, kept to be read.';
+
+COMMENT ON COLUMN memsvc.profile_versions.text IS 'What it says, in lines.';
+
+COMMENT ON COLUMN memsvc.profile_versions.tokens IS 'How long it was when it was written, as memsvc estimates.';
+
+COMMENT ON COLUMN memsvc.profile_versions.token_limit IS 'How long it may be.';
+
+COMMENT ON COLUMN memsvc.profile_versions.node_id IS 'The person, project or other node that it describes; null: none.';
+
+COMMENT ON COLUMN memsvc.profile_versions.source_id IS 'Of working memory: the conversation.';
+
+COMMENT ON COLUMN memsvc.profile_versions.expires_at IS 'Of working memory: from then on it is not read any more.';
+
+COMMENT ON COLUMN memsvc.profile_versions.asserted_by IS 'Who wrote it: user, app, or the name of a program.';
+
+COMMENT ON COLUMN memsvc.profile_versions.recorded_from IS 'Since when it says this.';
+
+COMMENT ON COLUMN memsvc.profile_versions.recorded_to IS 'Until when it did; infinity: it does.';
+
+CREATE FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid) RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    BEGIN ATOMIC
+ WITH lost AS MATERIALIZED (
+          SELECT l.version_id,
+             (l.place)::bigint AS place
+            FROM memsvc.lines_lost(blocks_emptied.p_user_id, blocks_emptied.p_passages) l(version_id, place)
+         )
+  SELECT b.source_id
+    FROM ( SELECT DISTINCT p.source_id
+            FROM memsvc.passages p
+           WHERE ((p.user_id = blocks_emptied.p_user_id) AND (p.passage_id = ANY (blocks_emptied.p_passages)) AND (p.kind = ANY (ARRAY['block'::text, 'former'::text])))) b
+   WHERE ((b.source_id IS DISTINCT FROM blocks_emptied.p_source_id) AND (NOT (EXISTS ( SELECT
+            FROM (memsvc.profile_versions v
+              CROSS JOIN LATERAL string_to_table(v.text, '
+'::text) WITH ORDINALITY t(line, place))
+           WHERE ((v.user_id = blocks_emptied.p_user_id) AND (v.block_id = b.source_id) AND ((v.node_id = ANY (blocks_emptied.p_nodes)) IS NOT TRUE) AND ((v.source_id = blocks_emptied.p_source_id) IS NOT TRUE) AND (btrim(t.line) <> ''::text) AND (NOT ((v.version_id, t.place) IN ( SELECT l.version_id,
+                     l.place
+                    FROM lost l))))))));
+END;
+
+ALTER FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid) IS 'Blocks in the archive of which nothing is left after an erasure.';
 
 CREATE FUNCTION memsvc.build_model(p_name text, p_dimensions integer) RETURNS TABLE(model_id smallint, state text, jobs bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2906,7 +3024,7 @@ BEGIN
     RETURN;
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
-  WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.kind = 'extract' AND j.subject_id = ANY (receipt.ids);
+  WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.subject_id = ANY (receipt.ids);
   PERFORM memsvc.file_later(p_user_id);
   IF receipt.state = 'done' AND before = 'pending' THEN
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);
@@ -3977,7 +4095,7 @@ END;
 
 ALTER FUNCTION memsvc.embedding_totals() OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.embedding_totals() IS 'How many vectors each model gave, over all users, and in a row without model how many messages there are.';
+COMMENT ON FUNCTION memsvc.embedding_totals() IS 'How many vectors each model gave, over all users; in a row without model how many passages of messages and archived blocks there are.';
 
 CREATE FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) RETURNS void
     LANGUAGE plpgsql
@@ -4118,8 +4236,7 @@ BEGIN
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
-    AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id)
-      OR (j.kind = 'extract' AND j.subject_id = ANY (receipt.ids)));
+    AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id) OR j.subject_id = ANY (receipt.ids));
   PERFORM memsvc.file_later(p_user_id); -- what is left of blocks that lost lines
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
@@ -4159,6 +4276,7 @@ DECLARE
   );
   profile bigint := 0;
   results bigint := 0;
+  emptied uuid[]; -- blocks in the archive of which nothing is left
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -4214,10 +4332,14 @@ BEGIN
       );
   END IF;
 
-  DELETE FROM sources AS d
-  WHERE d.user_id = proved AND d.kind = 'block' AND d.source_id IS DISTINCT FROM scope.source_id
-    AND NOT EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = proved AND v.block_id = d.source_id)
-    AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = d.source_id);
+  WITH deleted AS (
+    DELETE FROM sources AS d
+    WHERE d.user_id = proved AND d.kind = 'block' AND d.source_id IS DISTINCT FROM scope.source_id
+      AND NOT EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = proved AND v.block_id = d.source_id)
+      AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = d.source_id)
+    RETURNING d.source_id
+  )
+  SELECT coalesce(array_agg(d.source_id), '{}') INTO emptied FROM deleted AS d;
   IF scope.source_id IS NOT NULL THEN
     more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
     IF NOT more THEN
@@ -4233,7 +4355,7 @@ BEGIN
   SET
     state = CASE WHEN more THEN 'pending' ELSE 'done' END,
     finished_at = CASE WHEN NOT more THEN clock_timestamp() END,
-    ids = e.ids || scope.passages || plan.edges || plan.nodes
+    ids = e.ids || scope.passages || plan.edges || plan.nodes || emptied
       || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END
       || CASE WHEN block IS NOT NULL THEN ARRAY[block] ELSE '{}' END,
     counts = memsvc.add_counts(e.counts, jsonb_build_object(
@@ -4243,7 +4365,8 @@ BEGIN
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms, 'sources', whole
+      'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms,
+      'sources', whole + cardinality(emptied)
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;
@@ -5086,72 +5209,6 @@ ALTER FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb)
 
 COMMENT ON FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) IS 'Brings the passages of a block in line with what it says in the archive.';
 
-CREATE TABLE memsvc.profile_versions (
-    user_id uuid NOT NULL,
-    version_id uuid DEFAULT uuidv7() NOT NULL,
-    block_id uuid DEFAULT uuidv7() NOT NULL,
-    version integer NOT NULL,
-    name text NOT NULL,
-    kind text NOT NULL,
-    text text NOT NULL,
-    tokens integer NOT NULL,
-    token_limit integer NOT NULL,
-    node_id uuid,
-    source_id uuid,
-    expires_at timestamp with time zone,
-    asserted_by text NOT NULL,
-    recorded_from timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    recorded_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL,
-    CONSTRAINT profile_versions_asserted_by_check CHECK (((asserted_by <> ''::text) AND (length(asserted_by) <= 200))),
-    CONSTRAINT profile_versions_fit CHECK ((tokens <= token_limit)),
-    CONSTRAINT profile_versions_kind_check CHECK ((kind = ANY (ARRAY['core'::text, 'working'::text, 'archival'::text]))),
-    CONSTRAINT profile_versions_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,59}$'::text)),
-    CONSTRAINT profile_versions_recorded CHECK ((recorded_from <= recorded_to)),
-    CONSTRAINT profile_versions_text_check CHECK ((length(text) <= 8000)),
-    CONSTRAINT profile_versions_token_limit_check CHECK (((token_limit >= 1) AND (token_limit <= 2000))),
-    CONSTRAINT profile_versions_tokens_check CHECK ((tokens >= 0)),
-    CONSTRAINT profile_versions_version_check CHECK ((version > 0)),
-    CONSTRAINT profile_versions_working CHECK ((((kind = 'working'::text) = (source_id IS NOT NULL)) AND ((kind = 'working'::text) = (expires_at IS NOT NULL)) AND (num_nonnulls(node_id, source_id) < 2)))
-);
-ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN name SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.profile_versions ALTER COLUMN text SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.profile_versions FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.profile_versions OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.profile_versions IS 'What a block of the profile said, version by version: the user''s, about a node, or of a conversation.';
-
-COMMENT ON COLUMN memsvc.profile_versions.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.profile_versions.version_id IS 'Time-ordered id of this version.';
-
-COMMENT ON COLUMN memsvc.profile_versions.block_id IS 'The block, whatever it says and wherever it stands.';
-
-COMMENT ON COLUMN memsvc.profile_versions.version IS 'Counts the versions of the block; who changes it can name the one that was read.';
-
-COMMENT ON COLUMN memsvc.profile_versions.name IS 'What it is called; fixed_traits, preferences and current_state are the sections of the profile.';
-
-COMMENT ON COLUMN memsvc.profile_versions.kind IS 'core: in every context; working: in those of one conversation, for a while; archival: in none, kept to be read.';
-
-COMMENT ON COLUMN memsvc.profile_versions.text IS 'What it says, in lines.';
-
-COMMENT ON COLUMN memsvc.profile_versions.tokens IS 'How long it was when it was written, as memsvc estimates.';
-
-COMMENT ON COLUMN memsvc.profile_versions.token_limit IS 'How long it may be.';
-
-COMMENT ON COLUMN memsvc.profile_versions.node_id IS 'The person, project or other node that it describes; null: none.';
-
-COMMENT ON COLUMN memsvc.profile_versions.source_id IS 'Of working memory: the conversation.';
-
-COMMENT ON COLUMN memsvc.profile_versions.expires_at IS 'Of working memory: from then on it is not read any more.';
-
-COMMENT ON COLUMN memsvc.profile_versions.asserted_by IS 'Who wrote it: user, app, or the name of a program.';
-
-COMMENT ON COLUMN memsvc.profile_versions.recorded_from IS 'Since when it says this.';
-
-COMMENT ON COLUMN memsvc.profile_versions.recorded_to IS 'Until when it did; infinity: it does.';
-
 CREATE FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) RETURNS TABLE(block_id uuid, version integer, text text)
     LANGUAGE sql STABLE
     BEGIN ATOMIC
@@ -5195,9 +5252,8 @@ CREATE FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uui
  SELECT ARRAY( SELECT p.passage_id
             FROM (( SELECT v.block_id,
                      v.version
-                    FROM (memsvc.profile_evidence e
-                      JOIN memsvc.profile_versions v ON (((v.user_id = filed_with.p_user_id) AND (v.version_id = e.version_id))))
-                   WHERE ((e.user_id = filed_with.p_user_id) AND (e.passage_id = ANY (filed_with.p_passages)))
+                    FROM (memsvc.lines_lost(filed_with.p_user_id, filed_with.p_passages) l(version_id, place)
+                      JOIN memsvc.profile_versions v ON (((v.user_id = filed_with.p_user_id) AND (v.version_id = l.version_id))))
                  UNION
                   SELECT v.block_id,
                      v.version
@@ -5468,18 +5524,15 @@ BEGIN
   IF touched = '{}' THEN
     RETURN cardinality(gone);
   END IF;
-  WITH supported AS MATERIALIZED (
-    SELECT e.version_id, l.place, bool_or(e.passage_id NOT IN (SELECT unnest(p_passages))) AS by_others
-    FROM profile_evidence AS e CROSS JOIN LATERAL unnest(e.lines) AS l (place)
-    WHERE e.user_id = p_user_id AND e.version_id = ANY (touched)
-    GROUP BY e.version_id, l.place
+  WITH lost AS MATERIALIZED (
+    SELECT l.version_id, l.place::bigint AS place FROM memsvc.lines_lost(p_user_id, p_passages) AS l
   ),
   kept AS MATERIALIZED (
     SELECT v.version_id, t.line, t.place, row_number() OVER (PARTITION BY v.version_id ORDER BY t.place) AS new_place
     FROM profile_versions AS v
     CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, place)
-    LEFT JOIN supported AS s ON s.version_id = v.version_id AND s.place = t.place
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (touched) AND coalesce(s.by_others, true)
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (touched)
+      AND (v.version_id, t.place) NOT IN (SELECT l.version_id, l.place FROM lost AS l)
   ),
   renumbered AS (
     UPDATE profile_evidence AS e
@@ -8971,6 +9024,73 @@ ALTER FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude do
 
 COMMENT ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) IS 'Metres between two points along a great circle.';
 
+CREATE TABLE memsvc.sources (
+    user_id uuid NOT NULL,
+    source_id uuid DEFAULT uuidv7() NOT NULL,
+    kind text NOT NULL,
+    identifier text NOT NULL,
+    title text DEFAULT ''::text NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    last_ingested_at timestamp with time zone,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    forget_after interval,
+    CONSTRAINT sources_forget_after_check CHECK (((forget_after >= '01:00:00'::interval) AND (forget_after <= '8760:00:00'::interval))),
+    CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
+    CONSTRAINT sources_kind_check CHECK ((kind = ANY (ARRAY['conversation'::text, 'block'::text]))),
+    CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+    CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
+);
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN identifier SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN title SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.sources ALTER COLUMN metadata SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.sources IS 'Where passages come from: conversations, and blocks of the profile in the archive.';
+
+COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
+
+COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id; of a block the block''s.';
+
+COMMENT ON COLUMN memsvc.sources.kind IS 'conversation, or block (of the profile, in the archive).';
+
+COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
+
+COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
+
+COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
+
+COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
+
+COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
+
+COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
+
+COMMENT ON COLUMN memsvc.sources.forget_after IS 'It is erased when its session ends, or when nothing came for so long; null: it stays.';
+
+CREATE FUNCTION memsvc.misfiled_passages(p_user_id uuid) RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT p.passage_id
+    FROM (memsvc.sources s
+      JOIN memsvc.passages p ON (((p.user_id = misfiled_passages.p_user_id) AND (p.source_id = s.source_id))))
+   WHERE ((s.user_id = misfiled_passages.p_user_id) AND (s.kind = 'block'::text) AND (NOT (EXISTS ( SELECT
+            FROM memsvc.profile_versions v
+           WHERE ((v.user_id = misfiled_passages.p_user_id) AND (v.block_id = p.source_id) AND (v.version = p.ordinal) AND (v.kind = 'archival'::text) AND (p.kind =
+                 CASE
+                     WHEN (v.recorded_to = 'infinity'::timestamp with time zone) THEN 'block'::text
+                     ELSE 'former'::text
+                 END) AND (strpos(v.text, p.text) > 0))))));
+END;
+
+ALTER FUNCTION memsvc.misfiled_passages(p_user_id uuid) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.misfiled_passages(p_user_id uuid) IS 'Passages of blocks in the archive that no version says.';
+
 CREATE FUNCTION memsvc.model_spending(p_since timestamp with time zone) RETURNS TABLE(day date, task text, model text, calls bigint, answered bigint, tokens_in bigint, tokens_out bigint, ms bigint, cost numeric)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -9616,7 +9736,8 @@ DECLARE
   step record;
 BEGIN
   FOR number IN 1 .. p_hops LOOP
-    room := CASE WHEN p_limit > cardinality(nodes) THEN p_limit - cardinality(nodes) WHEN p_limit > 0 THEN 0 END;
+    EXIT WHEN frontier = '{}';
+    room := CASE WHEN p_limit IS NOT NULL THEN greatest(p_limit - cardinality(nodes), 0) END;
     most := least(p_fan_out, 4 * (room / cardinality(frontier) + 1));
     weakest := 0;
     weakest_version := '00000000-0000-0000-0000-000000000000';
@@ -11417,7 +11538,8 @@ CREATE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
  SELECT ( SELECT COALESCE(jsonb_object_agg(c.key, c.value), '{}'::jsonb) AS "coalesce"
-            FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'locations', cardinality(p.locations), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', num_nonnulls(s.source_id), 'embeddings', ( SELECT count(*) AS count
+            FROM jsonb_each(jsonb_build_object('source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions), 'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases), 'locations', cardinality(p.locations), 'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes), 'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages), 'sources', (num_nonnulls(s.source_id) + ( SELECT count(*) AS count
+                    FROM memsvc.blocks_emptied(preview_erasure.p_user_id, s.passages, p.nodes, s.source_id) blocks_emptied(blocks_emptied))), 'embeddings', ( SELECT count(*) AS count
                     FROM memsvc.embeddings e
                    WHERE ((e.user_id = preview_erasure.p_user_id) AND (e.passage_id = ANY (s.passages)))), 'memory_signals', ( SELECT count(*) AS count
                     FROM memsvc.memory_signals m
@@ -13464,6 +13586,23 @@ ALTER FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of times
 
 COMMENT ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) IS 'What is salient without a query: ids, best first, with the points of each factor.';
 
+CREATE FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    AS $$
+BEGIN
+  IF NOT pg_try_advisory_xact_lock_shared(hashtextextended('memsvc memories of ' || p_user_id, 0)) THEN
+    RETURN false;
+  END IF;
+  PERFORM memsvc.append_recall(p_user_id, p_recall_id, p_door, p_mode, p_memories);
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) IS 'Notes what was recalled, unless somebody erases; whether it did.';
+
 CREATE FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, type text)
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
@@ -13706,7 +13845,7 @@ END;
 
 ALTER FUNCTION memsvc.users_lacking(p_model_id smallint) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.users_lacking(p_model_id smallint) IS 'Users with messages that lack a model''s vector.';
+COMMENT ON FUNCTION memsvc.users_lacking(p_model_id smallint) IS 'Users with messages or archived blocks that lack a model''s vector.';
 
 CREATE FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) RETURNS SETOF uuid
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -13721,7 +13860,7 @@ END;
 
 ALTER FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) IS 'Users with messages that have a model''s vector and lack its token vectors.';
+COMMENT ON FUNCTION memsvc.users_lacking_tokens(p_model_id smallint) IS 'Users with passages that have a model''s vector and lack its token vectors.';
 
 CREATE FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uuid, p_limit integer) RETURNS TABLE(user_id uuid, external_id text, name text, time_zone text, language text, created_at timestamp with time zone)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15182,53 +15321,6 @@ COMMENT ON COLUMN memsvc.sleep_runs.started_at IS 'When it was asked for.';
 
 COMMENT ON COLUMN memsvc.sleep_runs.finished_at IS 'When it ended; null: it has not.';
 
-CREATE TABLE memsvc.sources (
-    user_id uuid NOT NULL,
-    source_id uuid DEFAULT uuidv7() NOT NULL,
-    kind text NOT NULL,
-    identifier text NOT NULL,
-    title text DEFAULT ''::text NOT NULL,
-    status text DEFAULT 'pending'::text NOT NULL,
-    last_ingested_at timestamp with time zone,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    forget_after interval,
-    CONSTRAINT sources_forget_after_check CHECK (((forget_after >= '01:00:00'::interval) AND (forget_after <= '8760:00:00'::interval))),
-    CONSTRAINT sources_identifier_check CHECK (((identifier <> ''::text) AND (length(identifier) <= 500))),
-    CONSTRAINT sources_kind_check CHECK ((kind = ANY (ARRAY['conversation'::text, 'block'::text]))),
-    CONSTRAINT sources_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
-    CONSTRAINT sources_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
-);
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN identifier SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN title SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.sources ALTER COLUMN metadata SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.sources FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.sources OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.sources IS 'Where passages come from: conversations, and blocks of the profile in the archive.';
-
-COMMENT ON COLUMN memsvc.sources.user_id IS 'Owner.';
-
-COMMENT ON COLUMN memsvc.sources.source_id IS 'Time-ordered id; of a block the block''s.';
-
-COMMENT ON COLUMN memsvc.sources.kind IS 'conversation, or block (of the profile, in the archive).';
-
-COMMENT ON COLUMN memsvc.sources.identifier IS 'What the client calls it; unique for its kind.';
-
-COMMENT ON COLUMN memsvc.sources.title IS 'For people.';
-
-COMMENT ON COLUMN memsvc.sources.status IS 'How far background work is: pending, processing, completed, failed. Recall never waits for it.';
-
-COMMENT ON COLUMN memsvc.sources.last_ingested_at IS 'When background work last caught up with it.';
-
-COMMENT ON COLUMN memsvc.sources.metadata IS 'What else the client said about it.';
-
-COMMENT ON COLUMN memsvc.sources.created_at IS 'When it was first seen.';
-
-COMMENT ON COLUMN memsvc.sources.forget_after IS 'It is erased when its session ends, or when nothing came for so long; null: it stays.';
-
 CREATE VIEW memsvc.sources_status WITH (security_invoker='true') AS
  SELECT s.user_id,
     s.source_id,
@@ -15288,7 +15380,7 @@ COMMENT ON COLUMN memsvc.sources_status.title IS 'Its title.';
 
 COMMENT ON COLUMN memsvc.sources_status.status IS 'How far background work is: pending, processing, completed or failed.';
 
-COMMENT ON COLUMN memsvc.sources_status.messages IS 'Its messages, traces among them.';
+COMMENT ON COLUMN memsvc.sources_status.messages IS 'Its messages, traces among them; of a block, its versions in the archive.';
 
 COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long message is several.';
 
@@ -16851,6 +16943,23 @@ GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier in
 GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+
+GRANT SELECT,INSERT ON TABLE memsvc.profile_versions TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.profile_versions TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(version) ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(text) ON TABLE memsvc.profile_versions TO memsvc_eraser;
+
+GRANT UPDATE(recorded_to) ON TABLE memsvc.profile_versions TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.build_model(p_name text, p_dimensions integer) TO memsvc_app;
 
@@ -17185,16 +17294,6 @@ GRANT ALL ON FUNCTION memsvc.familiarity(p_recalls integer) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.file_block(p_user_id uuid, p_block_id uuid, p_parts jsonb) TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.profile_versions TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.profile_versions TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.profile_versions TO memsvc_eraser;
-
-GRANT UPDATE(version) ON TABLE memsvc.profile_versions TO memsvc_eraser;
-
-GRANT UPDATE(text) ON TABLE memsvc.profile_versions TO memsvc_eraser;
-
-GRANT UPDATE(recorded_to) ON TABLE memsvc.profile_versions TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.unfiled_versions(p_user_id uuid, p_block_id uuid) TO memsvc_app;
@@ -17532,6 +17631,27 @@ REVOKE ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_long
 GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_recall;
+
+GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(identifier) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
+
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
+GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
+
+GRANT UPDATE(forget_after) ON TABLE memsvc.sources TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.misfiled_passages(p_user_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.misfiled_passages(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.model_spending(p_since timestamp with time zone) TO memsvc_app;
@@ -17999,6 +18119,9 @@ GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_o
 GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_kinds text[], p_facts boolean, p_half_life interval) TO memsvc_recall;
 
+REVOKE ALL ON FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.try_append_recall(p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.types_now(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
 
@@ -18185,24 +18308,6 @@ GRANT UPDATE(within_budget) ON TABLE memsvc.sleep_runs TO memsvc_app;
 GRANT UPDATE(error_code) ON TABLE memsvc.sleep_runs TO memsvc_app;
 
 GRANT UPDATE(finished_at) ON TABLE memsvc.sleep_runs TO memsvc_app;
-
-GRANT SELECT,INSERT ON TABLE memsvc.sources TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.sources TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(identifier) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_app;
-GRANT UPDATE(title) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(status) ON TABLE memsvc.sources TO memsvc_app;
-
-GRANT UPDATE(last_ingested_at) ON TABLE memsvc.sources TO memsvc_app;
-
-GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_app;
-GRANT UPDATE(metadata) ON TABLE memsvc.sources TO memsvc_eraser;
-
-GRANT UPDATE(forget_after) ON TABLE memsvc.sources TO memsvc_app;
 
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.sources_status TO memsvc_reader;

@@ -35,7 +35,7 @@ from memsvc.queue.run import SLICE_S, Steps
 Kind = Literal["message", "passage", "source", "fact", "node", "block"]
 """message: a passage's message, all its parts; passage: this part alone; source: a conversation; fact: an edge, all its
 versions; node: a node with its names and edges, not those that are merged with it; block: a block of the profile, all
-its versions; that is also erased for one of its passages in the archive."""
+its versions; that is also erased for its source, or for a passage of what it says in the archive now."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BATCH = 2_000
 """Most passages, or edges of a node, that one transaction erases."""
@@ -52,12 +52,16 @@ CONTINUE = text("SELECT * FROM memsvc.continue_erasure(:user_id, :erasure_id, :l
 VERIFY = text("SELECT * FROM memsvc.verify_erasure(:user_id, :erasure_id)")
 PREVIEW = text("SELECT memsvc.preview_erasure(:user_id, :kind, :subject_id)")
 BLOCK = text("""
-SELECT s.source_id FROM memsvc.sources AS s
-WHERE s.user_id = :user_id AND s.kind = 'block' AND s.source_id = coalesce((
-  SELECT p.source_id FROM memsvc.passages AS p WHERE p.user_id = :user_id AND p.passage_id = :subject_id
-), :subject_id)
+SELECT s.source_id, s.title, coalesce(p.kind = 'former', false) AS former
+FROM (SELECT CAST(:subject_id AS uuid) AS id) AS g
+LEFT JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = g.id
+INNER JOIN memsvc.sources AS s
+  ON s.user_id = :user_id AND s.source_id = coalesce(p.source_id, g.id) AND s.kind = 'block'
 """)
-SIZE = text("SELECT cardinality(passages) + cardinality(edges) FROM memsvc.erasure_scope(:user_id, :kind, :id, NULL)")
+SIZE = text("""
+SELECT cardinality(r.passages) AS passages, cardinality(r.edges) AS edges
+FROM memsvc.erasure_reach(:user_id, :kind, :id, NULL) AS r
+""")
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,14 +120,24 @@ def _unknown(kind: Kind) -> MemsvcError:
 
 
 async def _meant(db: Database, owner: Owner, kind: Kind, subject: UUID) -> tuple[Kind, UUID]:
-    """What is to go: who names a passage of a block, or its source, means the block, or its text would stay there."""
+    """What is to go: who names what a block says, or its source, means the block, or its text would stay there.
+
+    Raises:
+        InvalidRequestError: a wording that the block has no more is named, and what it says now would go with it.
+    """
     if kind not in {"message", "passage", "source"}:
         return kind, subject
     async with db.transaction(owner.user_id) as connection:
-        block: UUID | None = (
-            await connection.execute(BLOCK, {"user_id": owner.user_id, "subject_id": subject})
-        ).scalar_one_or_none()
-    return (kind, subject) if block is None else ("block", block)
+        block = (await connection.execute(BLOCK, {"user_id": owner.user_id, "subject_id": subject})).one_or_none()
+    if block is None:
+        return kind, subject
+    if block.former:
+        raise InvalidRequestError(
+            f"This is a past wording of the block {block.title!r}; it goes only with all that the block says and said.",
+            hint=f"To erase all of it, forget the block by its name, or the source {block.source_id}.",
+            field="passage_id",
+        )
+    return "block", block.source_id
 
 
 async def erase(
@@ -145,8 +159,8 @@ async def erase(
         subject: id of a passage (for message and passage), source, edge (for fact), node or block.
         requested_by: who wants it: user, app, or a name.
         whole: wait until all batches are done; False: do the first, the job ``erase`` does the others.
-        on_progress: called after each batch with the passages (of a node: edges) that are gone, and how many there
-            were.
+        on_progress: called after each batch with the passages (of a node or fact: edges) that are gone, and how many
+            there were.
 
     Returns:
         The receipt; where the erasure is done, leftovers were looked for.
@@ -154,7 +168,7 @@ async def erase(
     Raises:
         PassageUnknownError, NotFoundError, FactUnknownError, NodeUnknownError, BlockUnknownError: there is no such
             thing, or not any more.
-        InvalidRequestError: an unknown kind, or requested_by is empty or too long.
+        InvalidRequestError: an unknown kind, a passage of a block's past wording, or requested_by is empty or too long.
     """
     known, subject = await _meant(db, owner, _known(kind), subject)
     by = valid_name(requested_by, "requested_by")
@@ -175,16 +189,20 @@ async def erase(
         return receipt
     while True:
         if on_progress is not None:
-            on_progress(min(receipt.counts.get("edges" if kind == "node" else "passages", 0), total), total)
+            on_progress(min(receipt.counts.get(_measured(known), 0), total), total)
         if receipt.state == "done":
             return await erasure(db, owner, receipt.erasure_id)
         receipt = await _continue(db, owner.user_id, receipt.erasure_id, in_job=False)
 
 
+def _measured(kind: Kind) -> Literal["edges", "passages"]:
+    return "edges" if kind in {"fact", "node"} else "passages"
+
+
 async def _size(db: Database, owner: Owner, kind: Kind, subject: UUID) -> int:
     async with db.transaction(owner.user_id) as connection:
         row = (await connection.execute(SIZE, {"user_id": owner.user_id, "kind": kind, "id": subject})).one_or_none()
-    return 0 if row is None else int(row[0])
+    return 0 if row is None else int(getattr(row, _measured(kind)))
 
 
 async def _continue(db: Database, user_id: UUID, erasure_id: UUID, *, in_job: bool) -> Receipt:

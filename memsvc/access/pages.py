@@ -211,14 +211,15 @@ class Book:
     def _sources(self, links: Iterable[Row[Any]]) -> str:
         lines: list[str] = []
         for link in links:
-            where = inline(link.title or link.identifier)
+            where, who = inline(link.title or link.identifier), f"{inline(link.speaker)}: " if link.speaker else ""
+            if link.kind == "block":  # in the archive; the profile has no pages
+                where, who = f"the block {where}", ""
             if (page := self.conversations.get(link.source_id)) is not None:
                 where = f"[{where}](../conversations/{url_quote(page)})"
             said = inline(link.text)
             if len(link.text) > EXCERPT_CHARS:
                 said = f"{inline(link.text[:EXCERPT_CHARS])} …"
             ends = "; it ended" if link.stance == "ends" else ""
-            who = f"{inline(link.speaker)}: " if link.speaker else ""
             lines.append(f"  - {where}, {self._at(link.said_at)}{ends}: {who}“{said}”\n")
         return "".join(lines)
 

@@ -86,7 +86,7 @@ async def enrich(
     stored = None
     if store:
         with observe.INGEST_SECONDS.time():
-            stored = await store_noted(db, owner, prepared, note)
+            stored = await store_noted(db, owner, prepared, note, afterwards)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()
     elif note is not None:
         afterwards.start(record(db, owner, note))

@@ -6,23 +6,30 @@ import msgspec
 import psycopg
 
 from memsvc.access.users import Owner
+from memsvc.chat.afterwards import Afterwards
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.recall.signals import Note, tell_failed, tell_recorded
-from memsvc.sources.messages import Prepared, StoredMessage, append_one
+from memsvc.errors import DatabaseTooOldError
+from memsvc.recall.signals import Note, record, tell_failed, tell_recorded
+from memsvc.sources.messages import Prepared, StoredMessage, append_one, append_with
 
 
-async def store_noted(db: Database, owner: Owner, prepared: Prepared, note: Note | None) -> StoredMessage:
+async def store_noted(
+    db: Database, owner: Owner, prepared: Prepared, note: Note | None, afterwards: Afterwards
+) -> StoredMessage:
     """Store a message; what was recalled is noted with it, unless the message is refused.
 
-    The message counts more: what the database refuses about the note, which is a defect of ours, is logged, and the
-    message is stored without it. Then nothing of the first try is there, for it was one transaction.
+    The message counts more. While somebody erases, it waits for nothing on the note's behalf: the note comes
+    afterwards. What the database refuses about the note, which is a defect of ours or a database that does not know it
+    yet, is logged, and the message is stored without it. Then nothing of the first try is there, for it was one
+    transaction.
 
     Args:
         db: the database.
         owner: whose memory it is.
         prepared: the message.
         note: what was recalled for it; None: nothing.
+        afterwards: holds the note that has to wait.
 
     Raises:
         MemsvcError: see ``append``.
@@ -30,9 +37,13 @@ async def store_noted(db: Database, owner: Owner, prepared: Prepared, note: Note
     if note is None:
         return await append_one(db, owner, prepared)
     try:
-        stored = await append_one(db, owner, prepared, query("append_noted"), msgspec.structs.asdict(note))
-    except psycopg.Error as error:
+        stored, row = await append_with(db, owner, prepared, query("append_noted"), msgspec.structs.asdict(note))
+    except (psycopg.Error, DatabaseTooOldError) as error:
+        stored = await append_one(db, owner, prepared)  # fails as well where it was not the note
         tell_failed(note, error)
-        return await append_one(db, owner, prepared)
-    tell_recorded(db)
+        return stored
+    if row.noted:
+        tell_recorded(db)
+    else:
+        afterwards.start(record(db, owner, note))
     return stored

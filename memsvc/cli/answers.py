@@ -1,4 +1,4 @@
-"""Memories for people: messages, facts and archived blocks with reason and source, and what the answer itself has to say."""
+"""Memories for people: messages, facts and archived blocks with reason and source, and what the answer itself says."""
 
 from __future__ import annotations
 

@@ -155,8 +155,10 @@ def _change(
 
     async def act(db: Database, owner: Owner) -> Block:
         from memsvc.profiles.write import Wish, change_block
+        from memsvc.settings import settings
 
-        wish = Wish(change=change, expected_version=expect, evidence=passages, **more)
+        window = settings().passage_tokens
+        wish = Wish(change=change, expected_version=expect, evidence=passages, passage_tokens=window, **more)
         return await change_block(db, owner, place, wish)
 
     _print(for_owner(user, app, act), as_json=as_json)
@@ -214,11 +216,13 @@ def move(
 
     async def act(db: Database, owner: Owner) -> Block:
         from memsvc.profiles.write import move
+        from memsvc.settings import settings
 
         tier: Any = kind
         return await move(
-            db, owner, name, tier, conversation=conversation, node=place.node, expected_version=expect, hours=hours
-        )
+            db, owner, name, tier, conversation=conversation, node=place.node, expected_version=expect, hours=hours,
+            passage_tokens=settings().passage_tokens,
+        )  # fmt: skip
 
     _print(for_owner(user, app, act), as_json=as_json)
 

@@ -39,7 +39,8 @@ class Together:
     def __init__(self, db: Database, user_id: UUID | None, *, keep_plans: bool = False) -> None:
         """Nothing is asked yet; arguments as ``Database.transaction``."""
         self._db = db
-        self._bound = None if user_id is None else db.binding(user_id, keep_plans=keep_plans)
+        self._user_id = user_id
+        self._keep_plans = keep_plans
         self._asked: list[tuple[TextClause, Mapping[str, Any], list[Any]]] = []
 
     def ask(self, statement: TextClause, values: Mapping[str, Any]) -> list[Any]:
@@ -70,15 +71,15 @@ class Together:
         # prepared, and would use them.
         async with self._db.driver() as driver:
             cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
-            async with driver.pipeline() if self._bound or len(cursors) > 1 else nullcontext():
+            async with driver.pipeline() if self._user_id or len(cursors) > 1 else nullcontext():
                 await self._send_all(driver, cursors)
             for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):
                 rows.extend(await cursor.fetchall())
 
     async def _send_all(self, driver: psycopg.AsyncConnection[Any], cursors: list[Any]) -> None:
         try:
-            if self._bound is not None:
-                bind, token = self._bound
+            if self._user_id is not None:  # signed now: what is asked may have waited for a model
+                bind, token = self._db.binding(self._user_id, keep_plans=self._keep_plans)
                 await driver.execute(_for_driver(bind), token)
             for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
                 await cursor.execute(_for_driver(statement), values)

@@ -27,8 +27,6 @@ from memsvc.llm.split import split_text
 from memsvc.sources.messages import Role
 
 MOST_MESSAGES, MOST_CHARS = 200, 200_000
-PASSAGE_TOKENS = 240
-"""As MEMSVC_PASSAGE_TOKENS has it where nobody set it."""
 Verdict = Literal["new", "known", "changes", "superseded", "doubtful", "refused"]
 
 
@@ -76,7 +74,9 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[NewNode]
 
 
-async def preview(db: Database, owner: Owner, messages: Sequence[Said], extractor: Extractor) -> Preview:
+async def preview(
+    db: Database, owner: Owner, messages: Sequence[Said], extractor: Extractor, *, passage_tokens: int
+) -> Preview:
     """Read messages, in their order, without storing anything.
 
     Args:
@@ -85,6 +85,7 @@ async def preview(db: Database, owner: Owner, messages: Sequence[Said], extracto
         messages: 1 to 200, of up to 200,000 characters together with speakers and captions; each window of them is
             read without the facts of the one before.
         extractor: who reads.
+        passage_tokens: the window that long messages are split to, as if they were stored.
 
     Raises:
         InvalidRequestError: nothing, or too much, to be read, or text that could not be stored.
@@ -98,7 +99,11 @@ async def preview(db: Database, owner: Owner, messages: Sequence[Said], extracto
         raise InvalidRequestError(f"A dry run reads 1 to {MOST_MESSAGES} messages with text.", field="messages")
     if length > MOST_CHARS:
         raise InvalidRequestError(f"A dry run reads {MOST_CHARS:,} characters at most.", field="messages")
-    turns = [(place, turn) for place, message in enumerate(messages) for turn in _turns(message, owner.time_zone)]
+    turns = [
+        (place, turn)
+        for place, message in enumerate(messages)
+        for turn in _turns(message, owner.time_zone, passage_tokens)
+    ]
     made = Preview(extractor=extractor.name, facts=[], nodes=[])
     reader = for_user(extractor, db, owner.user_id)
     done = 0
@@ -114,7 +119,7 @@ async def preview(db: Database, owner: Owner, messages: Sequence[Said], extracto
     return made
 
 
-def _turns(message: Said, zone: str) -> list[Turn]:
+def _turns(message: Said, zone: str, window: int) -> list[Turn]:
     """A message as turns: parts of a long one are passages, as they would be if it were stored."""
     said_at = message.said_at or datetime.now(ZoneInfo(zone))
     if said_at.utcoffset() is None:
@@ -123,7 +128,7 @@ def _turns(message: Said, zone: str) -> list[Turn]:
     speaker = message.speaker or (ASSISTANT if role == ASSISTANT else SOMEBODY if message.role == "other" else "")
     return [
         Turn(passage_id=new_id(), speaker=speaker, role=role, text=text, caption=message.caption, said_at=said_at)
-        for text in split_text(message.text, PASSAGE_TOKENS)
+        for text in split_text(message.text, window)
     ]
 
 

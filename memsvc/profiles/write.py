@@ -50,6 +50,7 @@ from memsvc.profiles.changes import Change, Line, Replace, Set, changed, evidenc
 from memsvc.profiles.filing import file_block
 from memsvc.profiles.read import called, canonical_of, conversation_id
 from memsvc.queue.jobs import announce_jobs
+from memsvc.settings import PASSAGE_TOKENS
 
 WORKING_HOURS, MAX_WORKING_HOURS = 24.0, 8_760.0
 
@@ -72,6 +73,8 @@ class Wish:
     """Of working memory: for so long it is read, above 0, at most 8,760."""
     asserted_by: str = "user"
     """Who writes: user, app, or the name of a program."""
+    passage_tokens: int = PASSAGE_TOKENS
+    """In the archive: the window that its text is split to, as settings have it for messages."""
 
     def check(self) -> None:
         """Refuse what cannot be.
@@ -106,6 +109,7 @@ async def write_block(
     limit_tokens: int | None = None,
     hours: float = WORKING_HOURS,
     asserted_by: str = "user",
+    passage_tokens: int = PASSAGE_TOKENS,
 ) -> Block:
     """Let a block say this, and nothing else; it is made where there is none.
 
@@ -125,6 +129,7 @@ async def write_block(
         limit_tokens: how long it may be, 1 to 2,000; None: as it is, 500 of a new one.
         hours: of working memory: for so long it is read, above 0, at most 8,760.
         asserted_by: who writes: user, app, or the name of a program.
+        passage_tokens: in the archive: the window that its text is split to, as settings have it for messages.
 
     Raises:
         ProfileConflictError: it is not at expected_version; its ``version`` is the present one.
@@ -141,6 +146,7 @@ async def write_block(
         limit_tokens=limit_tokens,
         hours=hours,
         asserted_by=asserted_by,
+        passage_tokens=passage_tokens,
     )
     return await change_block(db, owner, Place(name, conversation, node), wish)
 
@@ -154,6 +160,7 @@ async def change_section(
     expected_version: int | None = None,
     evidence: Sequence[UUID] = (),
     asserted_by: str = "user",
+    passage_tokens: int = PASSAGE_TOKENS,
 ) -> Block:
     """Change fixed_traits, preferences or current_state; a section that is not there yet is made.
 
@@ -165,7 +172,13 @@ async def change_section(
         raise InvalidRequestError(
             f"{section[:60]!r} is no section of the profile.", hint=f"One of: {', '.join(SECTIONS)}.", field="section"
         )
-    wish = Wish(change=change, expected_version=expected_version, evidence=evidence, asserted_by=asserted_by)
+    wish = Wish(
+        change=change,
+        expected_version=expected_version,
+        evidence=evidence,
+        asserted_by=asserted_by,
+        passage_tokens=passage_tokens,
+    )
     return await change_block(db, owner, Place(section), wish)
 
 
@@ -201,6 +214,7 @@ async def move(
     expected_version: int | None = None,
     hours: float = WORKING_HOURS,
     asserted_by: str = "user",
+    passage_tokens: int = PASSAGE_TOKENS,
 ) -> Block:
     """Promote or demote a block to another tier; it stays the same block, with its history.
 
@@ -214,6 +228,7 @@ async def move(
         expected_version: as ``write_block``.
         hours: as ``write_block``.
         asserted_by: who moves it.
+        passage_tokens: as ``write_block``.
 
     Raises:
         BlockUnknownError: there is no such block.
@@ -221,7 +236,13 @@ async def move(
     """
     here = Place(name, None if kind == "working" else conversation, node)
     there = Place(name, conversation if kind == "working" else None, node)
-    wish = Wish(kind=kind, expected_version=expected_version, hours=hours, asserted_by=asserted_by)
+    wish = Wish(
+        kind=kind,
+        expected_version=expected_version,
+        hours=hours,
+        asserted_by=asserted_by,
+        passage_tokens=passage_tokens,
+    )
     wish.check()
     return await _attempt(db, owner, here, wish, there=there)
 
@@ -303,7 +324,7 @@ class _Writing:
         written = await called(self.connection, self.owner, place, self.node_id)
         assert written is not None  # noqa: S101 - it was just written
         if "archival" in {kind, now.kind if now is not None else kind}:
-            await file_block(self.connection, self.owner.user_id, written.block_id)
+            await file_block(self.connection, self.owner.user_id, written.block_id, wish.passage_tokens)
         await self._execute("profile_tell", blocks=[written.block_id, *evicted])
         return as_block(written)
 

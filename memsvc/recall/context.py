@@ -24,7 +24,7 @@ from memsvc.db.short_ids import short_id
 from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
-from memsvc.llm.tokens import ESTIMATE, tokenizer
+from memsvc.llm.tokens import Estimate, tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters, Form, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
@@ -41,9 +41,9 @@ MAX_TURNS = 100
 MAX_SALIENT = 3
 MAX_SEED = 2**31 - 1
 EVERYTHING = Filters()
-MOST_AT_ONCE = 2_000
-"""Tokens of a budget that is packed in the loop's own thread: by the estimate a millisecond; to hand it over costs more
-than half of that."""
+MOST_AT_ONCE = 32_000
+"""Signs of material that are packed in the loop's own thread: by the estimate up to three milliseconds, whatever the
+budget; to hand them over costs a third of one."""
 SPARE_SALIENT = 10
 """Asked for beyond what is wanted, for some will be recalled anyway."""
 
@@ -196,7 +196,7 @@ async def build_context(
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     minded = await asked.unasked(salient, seed) if salient is not None else []
     material = await asked.material(found, minded, stands)
-    packed = await _packed(packer, material, slow=name != ESTIMATE or chosen.budget_tokens > MOST_AT_ONCE)
+    packed = await _packed(packer, material)
     return Context(
         text=packed.text,
         format=chosen.format,
@@ -216,9 +216,11 @@ async def build_context(
     )
 
 
-async def _packed(packer: Packer, material: Material, *, slow: bool) -> Packed:
-    """The block; in another thread where that is slow: a large one takes tenths of a second to count."""
-    return await asyncio.to_thread(packer.pack, material) if slow else packer.pack(material)
+async def _packed(packer: Packer, material: Material) -> Packed:
+    """The block; in another thread where there is much to count, or somebody else's tokenizer counts."""
+    if isinstance(packer.tokenizer, Estimate) and material.characters() <= MOST_AT_ONCE:
+        return packer.pack(material)
+    return await asyncio.to_thread(packer.pack, material)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

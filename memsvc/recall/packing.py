@@ -9,9 +9,11 @@ last goes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import ClassVar, Literal, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -88,6 +90,12 @@ class Material:
     asked: bool = True
     """Memories were asked for."""
 
+    def characters(self) -> int:
+        """How much there is to count, whatever fits in the end."""
+        lists = (self.recent, self.profile, self.core, self.instructions, self.salient, *self.neighbours.values())
+        items: Iterator[Memory | Item] = chain(self.memories, *lists)
+        return sum(len(item.text) + len(item.caption or "") for item in items)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
@@ -162,11 +170,16 @@ class Packer:
     def _profile(block: _Block, material: Material, most: float) -> None:
         """Whole blocks where they fit; of one that does not, as many of its first lines as do."""
         for item in material.profile:
+            if block.add("profile", item, most):
+                continue
             lines = item.text.split("\n")
-            for number in range(len(lines), 0, -1):
-                text = "\n".join(lines[:number]) + (" …" if number < len(lines) else "")
-                if block.add("profile", msgspec.structs.replace(item, text=text), most):
-                    break
+
+            def too_long(number: int, item: Item = item, lines: list[str] = lines) -> bool:
+                return not block.fits("profile", _begin_of(item, lines, number), most)
+
+            fitting = bisect_left(range(1, len(lines)), True, key=too_long)
+            if fitting:
+                block.add("profile", _begin_of(item, lines, fitting), most)
 
     def _unasked(self, block: _Block, material: Material, turns: set[Turn]) -> None:
         most = block.used + SALIENT_SHARE * self.budget_tokens
@@ -206,6 +219,11 @@ class Packer:
                 if fresh and block.add("memories", near, self.budget_tokens, order=(rank, side)):
                     shown.add(near.memory_id)
         return len(material.memories) - new
+
+
+def _begin_of(item: Item, lines: Sequence[str], number: int) -> Item:
+    """An item with its first lines alone."""
+    return msgspec.structs.replace(item, text="\n".join(lines[:number]) + " …")
 
 
 def _remark(material: Material) -> str:
@@ -253,6 +271,26 @@ class _Block:
         self, section: SectionName, item: Item, most: float, *, recalled: bool = False, order: tuple[int, int] = (0, 0)
     ) -> bool:
         """Add an item, if the block then takes no more than ``most``."""
+        entry, headings, cost = self._weighed(section, item, recalled=recalled, order=order)
+        if not self._has_room(cost, most):
+            return False
+        self.begun |= headings
+        self.entries.append(entry)
+        self.used += cost
+        return True
+
+    def fits(self, section: SectionName, item: Item, most: float) -> bool:
+        """Whether ``add`` would add it."""
+        *_, cost = self._weighed(section, item)
+        return self._has_room(cost, most)
+
+    def _has_room(self, cost: int, most: float) -> bool:
+        return self.used + cost <= min(most, self.packer.budget_tokens)
+
+    def _weighed(
+        self, section: SectionName, item: Item, *, recalled: bool = False, order: tuple[int, int] = (0, 0)
+    ) -> tuple[_Entry, set[tuple[SectionName, Group | None]], int]:
+        """An item as it would stand in the block, the headings that it would bring, and what all of it takes."""
         count = self.packer.tokenizer.count
         chat = section == "recent" and self.packer.format == "messages"
         grouped = section == "recent" or (section == "memories" and self.packer.group_by == "conversation")
@@ -266,12 +304,7 @@ class _Block:
         headings: set[tuple[SectionName, Group | None]] = set() if chat else {(section, None), (section, group)}
         for name, begins in headings - self.begun:
             cost += count(f"{self.renderer.section(name) if begins is None else self.renderer.group(begins)}\n")
-        if self.used + cost > min(most, self.packer.budget_tokens):
-            return False
-        self.begun |= headings
-        self.entries.append(_Entry(section, item, group, piece, recalled, order))
-        self.used += cost
-        return True
+        return _Entry(section, item, group, piece, recalled, order), headings, cost
 
     def remark(self, notes: Sequence[str]) -> None:
         """Add remarks while there is room."""

@@ -254,29 +254,38 @@ async def append(
     return stored
 
 
-async def append_one(
-    db: Database, owner: Owner, prepared: Prepared, statement: TextClause = APPEND, values: Mapping[str, Any] = NOTHING
-) -> StoredMessage:
-    """Store a checked message in one round trip; see ``append``. One in conflict with another leaves nothing behind.
+async def append_one(db: Database, owner: Owner, prepared: Prepared) -> StoredMessage:
+    """Store a checked message in one round trip; see ``append``."""
+    stored, _ = await append_with(db, owner, prepared, APPEND, NOTHING)
+    return stored
+
+
+async def append_with(
+    db: Database, owner: Owner, prepared: Prepared, statement: TextClause, values: Mapping[str, Any]
+) -> tuple[StoredMessage, Any]:
+    """Store a checked message, and more with it, in one round trip; see ``append``.
 
     Args:
         db: the database.
         owner: whose memory it is.
         prepared: the message.
-        statement: gives the rows of ``append_messages``, and may do more in the same transaction.
+        statement: gives the row of ``append_messages``, and may do more in the same transaction.
         values: what it needs for that.
+
+    Returns:
+        What became of the message, and the row, with columns as attributes.
     """
 
-    async def once() -> StoredMessage:
+    async def once() -> tuple[StoredMessage, Any]:
         trip = Together(db, owner.user_id, keep_plans=True)
         rows = trip.ask(statement, {**_values(owner, [prepared]), **values})
         await trip.send()
-        return _receipts(owner, [prepared], rows)[0]
+        return _receipts(owner, [prepared], rows)[0], rows[0]
 
-    stored = await db.again(once)
+    stored, row = await db.again(once)
     if stored.job_id is not None:
         announce_jobs(db)
-    return stored
+    return stored, row
 
 
 async def append_prepared(

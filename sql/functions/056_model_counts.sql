@@ -13,7 +13,8 @@ BEGIN ATOMIC
   SELECT e.model_id, count(*), 0 FROM memsvc.embeddings AS e GROUP BY e.model_id;
 END;
 COMMENT ON FUNCTION memsvc.embedding_totals() IS
-  'How many vectors each model gave, over all users, and in a row without model how many messages there are.';
+  'How many vectors each model gave, over all users; in a row without model how many passages of messages and archived '
+  'blocks there are.';
 REVOKE ALL ON FUNCTION memsvc.embedding_totals() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.embedding_totals() TO memsvc_app;
 
@@ -27,7 +28,8 @@ BEGIN ATOMIC
     WHERE e.user_id = p.user_id AND e.model_id = p_model_id AND e.passage_id = p.passage_id
   );
 END;
-COMMENT ON FUNCTION memsvc.users_lacking(smallint) IS 'Users with messages that lack a model''s vector.';
+COMMENT ON FUNCTION memsvc.users_lacking(smallint) IS
+  'Users with messages or archived blocks that lack a model''s vector.';
 REVOKE ALL ON FUNCTION memsvc.users_lacking(smallint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.users_lacking(smallint) TO memsvc_owner;
 
@@ -42,7 +44,7 @@ BEGIN ATOMIC
   );
 END;
 COMMENT ON FUNCTION memsvc.users_lacking_tokens(smallint) IS
-  'Users with messages that have a model''s vector and lack its token vectors.';
+  'Users with passages that have a model''s vector and lack its token vectors.';
 REVOKE ALL ON FUNCTION memsvc.users_lacking_tokens(smallint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.users_lacking_tokens(smallint) TO memsvc_owner;
 

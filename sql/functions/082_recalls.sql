@@ -24,7 +24,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.kinds_of(uuid, uuid[]) IS 'What ids are ids of: a passage or a fact.';
 
--- Notes a recall after its answer went out: the memories in the order in which they were given. What was erased
+-- Notes a recall: the memories in the order in which they were given. What was erased
 -- meanwhile leaves its place empty. Said again, it changes nothing. Live clients are told that there was one.
 CREATE OR REPLACE FUNCTION memsvc.append_recall(
   p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]
@@ -49,6 +49,24 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.append_recall(uuid, uuid, text, text, uuid[]) IS 'Notes what was recalled.';
+
+-- The same for who holds locks or has no time: where somebody erases, or is about to, nothing is noted. Whether it was.
+CREATE OR REPLACE FUNCTION memsvc.try_append_recall(
+  p_user_id uuid, p_recall_id uuid, p_door text, p_mode text, p_memories uuid[]
+) RETURNS boolean
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+AS $$
+BEGIN
+  IF NOT pg_try_advisory_xact_lock_shared(hashtextextended('memsvc memories of ' || p_user_id, 0)) THEN
+    RETURN false;
+  END IF;
+  PERFORM memsvc.append_recall(p_user_id, p_recall_id, p_door, p_mode, p_memories);
+  RETURN true;
+END
+$$;
+COMMENT ON FUNCTION memsvc.try_append_recall(uuid, uuid, text, text, uuid[]) IS
+  'Notes what was recalled, unless somebody erases; whether it did.';
 
 -- Adds events to memory_signals, the oldest p_limit; how many there were. Events and counts change in one transaction,
 -- so each counts once, whoever is killed; folders of one user pass by what another has, and upsert in one order.

@@ -154,7 +154,8 @@ DECLARE
   step record;
 BEGIN
   FOR number IN 1 .. p_hops LOOP
-    room := CASE WHEN p_limit > cardinality(nodes) THEN p_limit - cardinality(nodes) WHEN p_limit > 0 THEN 0 END;
+    EXIT WHEN frontier = '{}';
+    room := CASE WHEN p_limit IS NOT NULL THEN greatest(p_limit - cardinality(nodes), 0) END;
     most := least(p_fan_out, 4 * (room / cardinality(frontier) + 1));
     weakest := 0;
     weakest_version := '00000000-0000-0000-0000-000000000000';

@@ -217,8 +217,29 @@ $$;
 COMMENT ON FUNCTION memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid) IS
   'Ids of all rows that go with some passages, edges and a node.';
 
+-- Lines of blocks of the profile that rest on these passages and on no others, which go with them.
+CREATE OR REPLACE FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[])
+RETURNS TABLE (version_id uuid, place smallint)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+BEGIN ATOMIC
+  WITH touched AS MATERIALIZED (
+    SELECT DISTINCT e.version_id FROM memsvc.profile_evidence AS e
+    WHERE e.user_id = p_user_id AND e.passage_id = ANY (p_passages)
+  )
+  SELECT e.version_id, l.place
+  FROM touched AS t
+  INNER JOIN memsvc.profile_evidence AS e ON e.user_id = p_user_id AND e.version_id = t.version_id
+  CROSS JOIN LATERAL unnest(e.lines) AS l (place)
+  GROUP BY e.version_id, l.place
+  HAVING bool_and(e.passage_id IN (SELECT unnest(p_passages)));
+END;
+COMMENT ON FUNCTION memsvc.lines_lost(uuid, uuid[]) IS 'Lines of blocks that rest on these passages and on no others.';
+
 -- Passages, beside these, of blocks in the archive (187_filed_blocks.sql) whose text changes with what goes: lines of
--- them rest on these passages, or they describe nodes that go.
+-- them rest on these passages alone, or they describe nodes that go.
 CREATE OR REPLACE FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) RETURNS uuid[]
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp
@@ -229,9 +250,8 @@ BEGIN ATOMIC
     SELECT p.passage_id
     FROM (
       SELECT v.block_id, v.version
-      FROM memsvc.profile_evidence AS e
-      INNER JOIN memsvc.profile_versions AS v ON v.user_id = p_user_id AND v.version_id = e.version_id
-      WHERE e.user_id = p_user_id AND e.passage_id = ANY (p_passages)
+      FROM memsvc.lines_lost(p_user_id, p_passages) AS l
+      INNER JOIN memsvc.profile_versions AS v ON v.user_id = p_user_id AND v.version_id = l.version_id
       UNION
       SELECT v.block_id, v.version FROM memsvc.profile_versions AS v
       WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes)
@@ -243,6 +263,34 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.filed_with(uuid, uuid[], uuid[]) IS
   'Passages of blocks in the archive whose text changes with what goes.';
+
+-- Blocks in the archive with passages among these, beside p_source_id, of which no version is left when these passages,
+-- the nodes and the source are gone.
+CREATE OR REPLACE FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid)
+RETURNS SETOF uuid
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+BEGIN ATOMIC
+  WITH lost AS MATERIALIZED (
+    SELECT l.version_id, l.place::bigint AS place FROM memsvc.lines_lost(p_user_id, p_passages) AS l
+  )
+  SELECT b.source_id
+  FROM (
+    SELECT DISTINCT p.source_id FROM memsvc.passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages) AND p.kind IN ('block', 'former')
+  ) AS b
+  WHERE b.source_id IS DISTINCT FROM p_source_id AND NOT EXISTS (
+    SELECT FROM memsvc.profile_versions AS v
+    CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, place)
+    WHERE v.user_id = p_user_id AND v.block_id = b.source_id AND (v.node_id = ANY (p_nodes)) IS NOT TRUE
+      AND (v.source_id = p_source_id) IS NOT TRUE AND btrim(t.line) <> ''
+      AND (v.version_id, t.place) NOT IN (SELECT l.version_id, l.place FROM lost AS l)
+  );
+END;
+COMMENT ON FUNCTION memsvc.blocks_emptied(uuid, uuid[], uuid[], uuid) IS
+  'Blocks in the archive of which nothing is left after an erasure.';
 
 -- All that an erasure is about (erasure_scope), and passages of blocks that change by it: until no block is left that
 -- rests on another one.
@@ -307,7 +355,9 @@ BEGIN ATOMIC
       'locations', cardinality(p.locations),
       'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes),
       'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages),
-      'sources', num_nonnulls(s.source_id),
+      'sources', num_nonnulls(s.source_id) + (
+        SELECT count(*) FROM memsvc.blocks_emptied(p_user_id, s.passages, p.nodes, s.source_id)
+      ),
       'embeddings', (
         SELECT count(*) FROM memsvc.embeddings AS e WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages)
       ),

@@ -156,6 +156,7 @@ DECLARE
   );
   profile bigint := 0;
   results bigint := 0;
+  emptied uuid[]; -- blocks in the archive of which nothing is left
 BEGIN
   SELECT e.* INTO receipt FROM erasures AS e WHERE e.user_id = proved AND e.erasure_id = p_erasure_id;
   IF receipt.state IS DISTINCT FROM 'pending' THEN
@@ -211,10 +212,14 @@ BEGIN
       );
   END IF;
 
-  DELETE FROM sources AS d
-  WHERE d.user_id = proved AND d.kind = 'block' AND d.source_id IS DISTINCT FROM scope.source_id
-    AND NOT EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = proved AND v.block_id = d.source_id)
-    AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = d.source_id);
+  WITH deleted AS (
+    DELETE FROM sources AS d
+    WHERE d.user_id = proved AND d.kind = 'block' AND d.source_id IS DISTINCT FROM scope.source_id
+      AND NOT EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = proved AND v.block_id = d.source_id)
+      AND NOT EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = d.source_id)
+    RETURNING d.source_id
+  )
+  SELECT coalesce(array_agg(d.source_id), '{}') INTO emptied FROM deleted AS d;
   IF scope.source_id IS NOT NULL THEN
     more := EXISTS (SELECT FROM passages AS p WHERE p.user_id = proved AND p.source_id = scope.source_id);
     IF NOT more THEN
@@ -230,7 +235,7 @@ BEGIN
   SET
     state = CASE WHEN more THEN 'pending' ELSE 'done' END,
     finished_at = CASE WHEN NOT more THEN clock_timestamp() END,
-    ids = e.ids || scope.passages || plan.edges || plan.nodes
+    ids = e.ids || scope.passages || plan.edges || plan.nodes || emptied
       || CASE WHEN whole > 0 THEN ARRAY[scope.source_id] ELSE '{}' END
       || CASE WHEN block IS NOT NULL THEN ARRAY[block] ELSE '{}' END,
     counts = memsvc.add_counts(e.counts, jsonb_build_object(
@@ -240,7 +245,8 @@ BEGIN
       'merges', cardinality(plan.merges), 'edges', cardinality(plan.edges), 'nodes', cardinality(plan.nodes),
       'evidence_reduced', cardinality(plan.reduced), 'passages', cardinality(scope.passages),
       'embeddings', vectors, 'memory_signals', signals, 'fact_reviews', reviews,
-      'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms, 'sources', whole
+      'duplicate_candidates', pairs, 'profile_versions', profile, 'analysis_results', results, 'terms', terms,
+      'sources', whole + cardinality(emptied)
     ))
   WHERE e.user_id = proved AND e.erasure_id = p_erasure_id
   RETURNING e.*;

@@ -98,7 +98,7 @@ AS $$
 DECLARE
   mine users%ROWTYPE;
 BEGIN
-  IF p_by <> 'restore' THEN
+  IF p_by IS DISTINCT FROM 'restore' THEN -- a word of who calls, and no boundary
     PERFORM memsvc.require_restored();
   END IF;
   SELECT * INTO mine FROM users AS u

@@ -1,7 +1,7 @@
 -- Erasing as the application calls it: what is deleted (145_erase_rows.sql), with jobs, events and looking again.
 
 -- Begins to erase, in the caller's transaction; the receipt, or no row where there is no such thing. Work that waits
--- for an erased source or passage is cancelled; what is left for further batches is a job.
+-- for what is erased is cancelled; what is left for further batches is a job.
 CREATE OR REPLACE FUNCTION memsvc.erase(
   p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer
 ) RETURNS SETOF memsvc.erasures
@@ -17,8 +17,7 @@ BEGIN
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
-    AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id)
-      OR (j.kind = 'extract' AND j.subject_id = ANY (receipt.ids)));
+    AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id) OR j.subject_id = ANY (receipt.ids));
   PERFORM memsvc.file_later(p_user_id); -- what is left of blocks that lost lines
   IF receipt.state = 'pending' THEN
     PERFORM memsvc.ask_job(p_user_id, 'erase', receipt.erasure_id);
@@ -48,7 +47,7 @@ BEGIN
     RETURN;
   END IF;
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
-  WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.kind = 'extract' AND j.subject_id = ANY (receipt.ids);
+  WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.subject_id = ANY (receipt.ids);
   PERFORM memsvc.file_later(p_user_id);
   IF receipt.state = 'done' AND before = 'pending' THEN
     INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'memory.erased', p_erasure_id);

@@ -32,18 +32,15 @@ BEGIN
   IF touched = '{}' THEN
     RETURN cardinality(gone);
   END IF;
-  WITH supported AS MATERIALIZED (
-    SELECT e.version_id, l.place, bool_or(e.passage_id NOT IN (SELECT unnest(p_passages))) AS by_others
-    FROM profile_evidence AS e CROSS JOIN LATERAL unnest(e.lines) AS l (place)
-    WHERE e.user_id = p_user_id AND e.version_id = ANY (touched)
-    GROUP BY e.version_id, l.place
+  WITH lost AS MATERIALIZED (
+    SELECT l.version_id, l.place::bigint AS place FROM memsvc.lines_lost(p_user_id, p_passages) AS l
   ),
   kept AS MATERIALIZED (
     SELECT v.version_id, t.line, t.place, row_number() OVER (PARTITION BY v.version_id ORDER BY t.place) AS new_place
     FROM profile_versions AS v
     CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, place)
-    LEFT JOIN supported AS s ON s.version_id = v.version_id AND s.place = t.place
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (touched) AND coalesce(s.by_others, true)
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (touched)
+      AND (v.version_id, t.place) NOT IN (SELECT l.version_id, l.place FROM lost AS l)
   ),
   renumbered AS (
     UPDATE profile_evidence AS e

@@ -19,12 +19,13 @@ FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.kind = 'conversation' AND s.identifier = :identifier;
 
 -- name: append_noted
--- Stores a message and notes what was recalled for it, unless the message is refused: then nobody got that.
+-- Stores a message and notes what was recalled for it, unless the message is refused: then nobody got that. The message
+-- has locked its conversation, for which an erasure may wait: so the note never waits for an erasure.
 SELECT
   s.*,
   CASE
     WHEN s.outcome <> 'conflict'
-      THEN memsvc.append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []))
+      THEN memsvc.try_append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []))
   END AS noted
 FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb)) AS s;
 

@@ -1,6 +1,7 @@
 -- Statements of memsvc.access.export: each row as one line of JSON, in the order of its key, so that an unchanged user
 -- gives the same bytes again. Left out: user_id, what is counted or computed from the rest, and the state of
--- background work (memsvc.access.archive says why for each). "merges" is quoted because sqlfluff reads it as a keyword.
+-- background work (memsvc.access.archive says why for each), and passages that an erasure is about to take
+-- (189_misfiled_passages.sql), with what refers to them. "merges" is quoted because sqlfluff reads it as a keyword.
 
 -- name: export_settings
 -- Times in UTC, in full; a page of rows may take as long as it must. Plans as in load_settings.
@@ -38,11 +39,17 @@ FROM (
 ) AS r;
 
 -- name: export_sources
+-- A block that an erasure is taking has no versions any more.
 SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT s.source_id, s.kind, s.identifier, s.title, s.metadata, s.created_at, s.forget_after
   FROM memsvc.sources AS s
-  WHERE s.user_id = :user_id
+  WHERE s.user_id = :user_id AND (
+    s.kind <> 'block' OR EXISTS (
+      SELECT FROM memsvc.profile_versions AS v
+      WHERE v.user_id = :user_id AND v.block_id = s.source_id
+    )
+  )
   ORDER BY s.source_id
 ) AS r;
 
@@ -53,7 +60,7 @@ FROM (
     p.passage_id, p.source_id, p.kind, p.session, p.ordinal, p.part, p.client_id, p.speaker, p.role, p.text, p.caption,
     p.said_at, p.said_offset, p.language, p.metadata, p.recorded_at
   FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id
+  WHERE p.user_id = :user_id AND p.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))
   ORDER BY p.passage_id
 ) AS r;
 
@@ -135,7 +142,7 @@ FROM (
     l.link_id, l.passage_id, l.span_from, l.span_to, l.node_id, l.node_version_id, l.edge_version_id, l.alias_id,
     l.merge_id, l.location_id, l.stance, l.confidence, l.asserted_by, l.recorded_from, l.recorded_to
   FROM memsvc.source_links AS l
-  WHERE l.user_id = :user_id
+  WHERE l.user_id = :user_id AND l.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))
   ORDER BY l.link_id
 ) AS r;
 
@@ -156,7 +163,7 @@ SELECT CAST(row_to_json(r) AS text) AS line
 FROM (
   SELECT e.version_id, e.passage_id, e.lines
   FROM memsvc.profile_evidence AS e
-  WHERE e.user_id = :user_id
+  WHERE e.user_id = :user_id AND e.passage_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))
   ORDER BY e.version_id, e.passage_id
 ) AS r;
 
@@ -166,7 +173,7 @@ FROM (
   SELECT
     s.memory_id, s.kind, s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment, s.pinned
   FROM memsvc.memory_signals AS s
-  WHERE s.user_id = :user_id
+  WHERE s.user_id = :user_id AND s.memory_id NOT IN (SELECT memsvc.misfiled_passages(:user_id))
   ORDER BY s.memory_id
 ) AS r;
 
@@ -209,12 +216,12 @@ FROM (
 ) AS r;
 
 -- name: export_conversations
--- All passages in the order in which people read them.
+-- All that was said, in the order in which people read it; blocks in the archive were not said.
 SELECT
   p.source_id, s.identifier, s.title, p.session, p.ordinal, p.part, p.speaker, p.role, p.text, p.caption, p.said_at
 FROM memsvc.passages AS p
 INNER JOIN memsvc.sources AS s ON p.user_id = s.user_id AND p.source_id = s.source_id
-WHERE p.user_id = :user_id AND s.user_id = :user_id
+WHERE p.user_id = :user_id AND s.user_id = :user_id AND s.kind = 'conversation'
 ORDER BY p.source_id, p.said_at, p.session COLLATE "C", p.ordinal, p.part;
 
 -- name: export_own_nodes
@@ -266,8 +273,9 @@ WHERE p.place <= :most
 ORDER BY p.node_id, p.place;
 
 -- name: export_evidence
--- Which messages speak for facts.
-SELECT v.version_id, p.source_id, s.identifier, s.title, p.speaker, p.said_at, left(p.text, 200) AS text, l.stance
+-- Which messages, and blocks in the archive, speak for facts.
+SELECT
+  v.version_id, p.source_id, s.kind, s.identifier, s.title, p.speaker, p.said_at, left(p.text, 200) AS text, l.stance
 FROM unnest(CAST(:versions AS uuid [])) AS v (version_id)
 CROSS JOIN LATERAL memsvc.links_of(:user_id, 'edge', v.version_id) AS l
 INNER JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = l.passage_id

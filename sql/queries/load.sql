@@ -291,17 +291,16 @@ SELECT memsvc.file_later(:user_id);
 
 -- name: load_misfiled
 -- A passage of a block that is none of a version of that block in the archive, or says something else.
-SELECT p.passage_id
-FROM memsvc.passages AS p
-INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = p.source_id
-WHERE p.user_id = :user_id AND (p.kind IN ('block', 'former') OR s.kind = 'block')
-  AND NOT EXISTS (
-    SELECT FROM memsvc.profile_versions AS v
-    WHERE v.user_id = :user_id AND v.block_id = p.source_id AND v.version = p.ordinal AND v.kind = 'archival'
-      AND (v.recorded_to = 'infinity') = (p.kind = 'block') AND p.kind IN ('block', 'former') AND s.kind = 'block'
-      AND strpos(v.text, p.text) > 0
-  )
-ORDER BY p.passage_id
+SELECT f.passage_id
+FROM (
+  SELECT m.passage_id FROM memsvc.misfiled_passages(:user_id) AS m (passage_id)
+  UNION ALL
+  SELECT p.passage_id
+  FROM memsvc.passages AS p
+  INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = p.source_id
+  WHERE p.user_id = :user_id AND p.kind IN ('block', 'former') AND s.kind <> 'block'
+) AS f
+ORDER BY f.passage_id
 LIMIT 1;
 
 -- name: load_torn_messages

@@ -161,8 +161,16 @@ INSERT INTO memsvc.outbox (user_id, kind, subject_id)
 SELECT :user_id, 'profile.changed', b.block_id FROM unnest(CAST(:blocks AS uuid [])) AS b (block_id);
 
 -- name: profile_unfiled
--- Versions in the archive that have no passages yet: of one block, or of all.
-SELECT u.block_id, u.version, u.text FROM memsvc.unfiled_versions(:user_id, CAST(:block_id AS uuid)) AS u;
+-- Versions of a block in the archive that have no passages yet, newest first, from one on.
+SELECT u.version, u.text FROM memsvc.unfiled_versions(:user_id, :block_id) AS u
+WHERE u.version <= :upto
+ORDER BY u.version DESC
+LIMIT :limit;
+
+-- name: profile_unfiled_versions
+-- Which versions of blocks in the archive have no passages yet; of each block newest first.
+SELECT u.block_id, u.version FROM memsvc.unfiled_versions(:user_id, NULL) AS u
+ORDER BY u.block_id ASC, u.version DESC;
 
 -- name: profile_file
 -- Brings the passages of a block in line with what it says; the parts of what is unfiled, by version.

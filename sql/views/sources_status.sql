@@ -47,7 +47,8 @@ COMMENT ON COLUMN memsvc.sources_status.identifier IS 'Its name where it comes f
 COMMENT ON COLUMN memsvc.sources_status.title IS 'Its title.';
 COMMENT ON COLUMN memsvc.sources_status.status IS
   'How far background work is: pending, processing, completed or failed.';
-COMMENT ON COLUMN memsvc.sources_status.messages IS 'Its messages, traces among them.';
+COMMENT ON COLUMN memsvc.sources_status.messages IS
+  'Its messages, traces among them; of a block, its versions in the archive.';
 COMMENT ON COLUMN memsvc.sources_status.passages IS 'Its passages; a long message is several.';
 COMMENT ON COLUMN memsvc.sources_status.vectors IS
   'Passages with a vector of the active model; null: there is no model.';

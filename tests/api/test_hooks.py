@@ -10,12 +10,17 @@ import pytest
 
 from jobs.steps import all_steps
 from memsvc.access.users import Owner
+from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.forgetting import forgetting_steps
+from memsvc.chat.storing import store_noted
 from memsvc.db.engine import Database
-from memsvc.recall.signals import note_of
+from memsvc.observe import REGISTRY
+from memsvc.recall.signals import Note, new_recall_id, note_of
 from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, prepare
 from tests.api.conftest import Connect
 
+NOTED = "SELECT recall_id::text FROM memsvc.recall_events WHERE user_id = %s AND door = 'hook'"
 SAID = {"conversation": "petals", "text": "My sister Ines lives in Porto.", "message_id": "1"}
 
 
@@ -61,14 +66,13 @@ async def test_a_message_is_stored_though_recall_fails(ada: httpx.AsyncClient, m
 async def test_what_was_recalled_is_noted_with_the_message(
     ada: httpx.AsyncClient, owner: Owner, admin: psycopg.Connection
 ) -> None:
-    noted = "SELECT recall_id::text FROM memsvc.recall_events WHERE user_id = %s AND door = 'hook'"
     await ada.post("/v1/hooks/message", json=SAID)
     asked = {"conversation": "other", "text": "Where does Ines live?", "message_id": "1"}
     told = (await ada.post("/v1/hooks/message", json=asked)).json()
-    assert admin.execute(noted, [owner.user_id]).fetchall() == [(told["recall_id"],)], "noted when the answer is here"
+    assert admin.execute(NOTED, [owner.user_id]).fetchall() == [(told["recall_id"],)], "noted when the answer is here"
     refused = await ada.post("/v1/hooks/message", json=asked | {"text": "Where in Porto does Ines live?"})
     assert (refused.status_code, refused.json()["code"]) == (409, "message_conflict")
-    assert admin.execute(noted, [owner.user_id]).fetchall() == [(told["recall_id"],)], "nobody got the other one"
+    assert admin.execute(NOTED, [owner.user_id]).fetchall() == [(told["recall_id"],)], "nobody got the other one"
 
 
 async def test_a_message_is_stored_though_its_recall_cannot_be_noted(
@@ -84,6 +88,39 @@ async def test_a_message_is_stored_though_its_recall_cannot_be_noted(
     for table, rows in (("passages", 2), ("recall_events", 0)):
         count = f"SELECT count(*) FROM memsvc.{table} WHERE user_id = %s"
         assert admin.execute(count.encode(), [owner.user_id]).fetchone() == (rows,)
+
+
+async def test_a_message_never_waits_for_an_erasure_because_of_its_note(
+    ada: httpx.AsyncClient, owner: Owner, admin: psycopg.Connection
+) -> None:
+    await ada.post("/v1/hooks/message", json=SAID)
+    asked = {"conversation": "other", "text": "Where does Ines live?"}
+    with admin.transaction():  # as memsvc.lock_memories
+        admin.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || %s::text, 0))", [owner.user_id]
+        )
+        async with asyncio.timeout(5):
+            told = (await ada.post("/v1/hooks/message", json=asked)).json()
+        assert told["stored"]["outcome"] == "created"
+        assert admin.execute(NOTED, [owner.user_id]).fetchall() == []
+    async with asyncio.timeout(5):
+        while admin.execute(NOTED, [owner.user_id]).fetchall() != [(told["recall_id"],)]:  # noqa: ASYNC110 - SQL polls
+            await asyncio.sleep(0.02)
+
+
+async def test_a_message_that_cannot_be_stored_is_no_failure_of_its_note(
+    owner: Owner, db: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failed() -> float | None:
+        return REGISTRY.get_sample_value("memsvc_recalls_recorded_total", {"outcome": "failed"})
+
+    before = failed()
+    monkeypatch.setattr("memsvc.sources.messages._values", lambda *_: {"user_id": owner.user_id, "rows": "no JSON"})
+    [prepared] = prepare([MessageIn(conversation="petals", text="Oak.")], owner, settings)
+    note = Note(new_recall_id(), "hook", "balanced", [])
+    with pytest.raises(psycopg.DataError):
+        await store_noted(db, owner, prepared, note, Afterwards())
+    assert failed() == before
 
 
 async def test_what_cannot_be_stored_is_refused(ada: httpx.AsyncClient) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
+from litestar import Litestar
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
@@ -15,6 +18,7 @@ from memsvc.recall.options import Filters
 from memsvc.settings import Settings
 from tests.api.conftest import Connect
 from tests.sql.forgetting import say, two_people
+from tests.sql.world import value
 
 NOBODY = "01900000-0000-7000-8000-000000000000"
 
@@ -67,6 +71,24 @@ async def test_a_block_is_written_changed_moved_and_forgotten(connect: Connect, 
 async def stranger(connect: Connect, other: Owner) -> httpx.AsyncClient:
     """Bob, who may do everything with what is his."""
     return await connect("read", "write", "forget", user=other)
+
+
+async def test_the_archive_is_split_as_the_settings_say(
+    api: Litestar, connect: Connect, owner: Owner, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = api.state["service"]
+    small = replace(service, settings=service.settings.model_copy(update={"passage_tokens": 32}))
+    monkeypatch.setitem(api.state, "service", small)
+    ada = await connect("read", "write", user=owner)
+    lines = "\n".join(f"Plank number {number} of the deck is sound." for number in range(10))
+    longest = "SELECT max(length(text)) FROM memsvc.passages WHERE user_id = %s AND kind = 'block' AND speaker = %s"
+    for name in ("put", "changed", "demoted"):
+        await put(ada, name, lines, kind="core" if name == "demoted" else "archival")
+    change = {"change": {"op": "append", "text": "Version two."}}
+    assert (await ada.patch("/v1/profile/changed", json=change)).json()["version"] == 2
+    assert (await ada.post("/v1/profile/demoted/demote", json={"kind": "archival"})).json()["kind"] == "archival"
+    for name in ("put", "changed", "demoted"):
+        assert value(admin, longest, [owner.user_id, name]) < len(lines) / 2, name
 
 
 async def test_nobody_reaches_blocks_of_another(

@@ -17,7 +17,8 @@ from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import ImportInvalidError
+from memsvc.errors import ImportInvalidError, InvalidRequestError
+from memsvc.profiles import filing
 from memsvc.profiles.blocks import Place
 from memsvc.profiles.changes import Append
 from memsvc.profiles.read import read_block
@@ -270,6 +271,15 @@ async def test_erasing_reaches_the_archive(
     kept = (await read_block(db, owner, "boat")).text
     assert await blocks(db, owner, settings, "masts") == [kept] == ["Rosinante, the ketch, has two masts."]
     assert unsound(admin, owner) == []
+    # A past wording does not take along what the block says now.
+    first = "SELECT passage_id FROM memsvc.passages WHERE user_id = %s AND kind = 'former' LIMIT 1"
+    past = value(admin, first, [owner.user_id])
+    for kind in ("message", "passage"):
+        with pytest.raises(InvalidRequestError, match="past wording of the block 'boat'"):
+            await erase(db, owner, kind, past, requested_by="tests")
+    with pytest.raises(InvalidRequestError, match="past wording"):
+        await preview(db, owner, "message", past)
+    assert await blocks(db, owner, settings, "masts") == [kept]
     # Whoever erases what recall showed means the block; nothing of it is left, whatever its versions.
     [shown] = [one for one in await remembered(db, owner, "masts", settings) if one.kind == "block"]
     assert "profile_versions" in await preview(db, owner, "message", shown.memory_id)
@@ -318,6 +328,34 @@ async def test_what_was_archived_before_is_filed_by_a_job(
     first = value(admin, "SELECT min(recorded_from) FROM memsvc.profile_versions WHERE user_id = %s", [late.user_id])
     assert await blocks(db, there, settings, "spring", known_at=first) == ["Sold in spring."]
     assert unsound(admin, there) == []
+
+
+async def test_much_is_filed_in_short_transactions_and_parts_of_the_set_window(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deck = "\n".join(f"Plank number {number} of the deck is sound." for number in range(40))
+    for name in ("deck", "hold"):
+        for number in range(3):
+            await write_block(
+                db, owner, name, f"{deck}\nVersion {number}.", kind="archival", limit_tokens=2_000, passage_tokens=64
+            )
+    found = "SELECT kind, ordinal, part, text FROM memsvc.passages WHERE user_id = %s ORDER BY source_id, ordinal, part"
+    filed = admin.execute(found, [owner.user_id]).fetchall()
+    admin.execute("DELETE FROM memsvc.passages WHERE user_id = %s", [owner.user_id])
+    for table in ("terms", "corpora", "term_deltas"):
+        admin.execute(f"DELETE FROM memsvc.{table} WHERE user_id = %s".encode(), [owner.user_id])
+    monkeypatch.setattr(filing, "BATCH", 2)
+    monkeypatch.setattr(filing, "SLICE_S", -1.0)
+    [step] = all_steps(settings.model_copy(update={"passage_tokens": 64}), None)["embed"]
+    versions = "SELECT count(DISTINCT (source_id, ordinal)) FROM memsvc.passages WHERE user_id = %s"
+    told = [(await step(db, owner.user_id, owner.user_id), value(admin, versions, [owner.user_id])) for _ in range(4)]
+    assert told == [(True, 2), (True, 3), (True, 5), (False, 6)]
+    assert admin.execute(found, [owner.user_id]).fetchall() == filed
+    assert unsound(admin, owner) == []
+    lengths = "SELECT max(length(text)) FROM memsvc.passages WHERE user_id = %s"
+    small = value(admin, lengths, [owner.user_id])
+    await write_block(db, owner, "deck", deck, passage_tokens=2_000)  # no longer cut than it has to be
+    assert value(admin, lengths, [owner.user_id]) == len(deck) > 2 * small
 
 
 async def test_a_page_is_as_memory_was_when_the_first_was_asked_for(

@@ -11,7 +11,7 @@ from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.queue.jobs import list_jobs
-from memsvc.queue.run import run_due
+from memsvc.queue.run import Step, Steps, run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sources import tidy
@@ -59,6 +59,12 @@ def ids(admin: psycopg.Connection, table: str, user_id: UUID) -> set[UUID]:
     key = {"jobs": "job_id", "outbox": "event_id"}[table]
     found = admin.execute(f"SELECT {key} FROM memsvc.{table} WHERE user_id = %s".encode(), [user_id])
     return {row[0] for row in found}
+
+
+def tidying(steps: Steps) -> Step:
+    """The step that deletes what is over and asks for what lacks, among those of the job."""
+    [step] = [step for step in steps["tidy"] if step.__name__ == "tidy"]
+    return step
 
 
 async def tidied(db: Database, owner: Owner, settings: Settings) -> UUID:
@@ -144,7 +150,7 @@ async def test_much_is_deleted_in_slices(
     monkeypatch.setattr(tidy, "SLICE_S", -1.0)
     for days in range(40, 50):
         ended(admin, owner.user_id, "done", days)
-    step = all_steps(settings, None)["tidy"][1]
+    step = tidying(all_steps(settings, None))
     more = [await step(db, owner.user_id, owner.user_id) for _ in range(4)]
     assert more == [True, True, True, False]
     for days in range(40, 50):
@@ -175,7 +181,7 @@ async def test_vectors_that_lack_are_asked_for(
     steps = all_steps(settings, holder)
     await append(db, owner, [MessageIn(conversation="pond", text="a heron")], settings)
     assert await run_due(db) >= 1  # without a model, so that the message has no vector
-    step = steps["tidy"][1]
+    step = tidying(steps)
     kinds = "SELECT count(*) FROM memsvc.jobs WHERE user_id = %s AND kind = 'embed'"
     await step(db, owner.user_id, owner.user_id)
     assert value(admin, kinds, [owner.user_id]) == 0, "asked for vectors of a model that is not active"
@@ -183,7 +189,7 @@ async def test_vectors_that_lack_are_asked_for(
     known = "SELECT count(*) FROM memsvc.ensure_model(%s, 8)"
     assert value(admin, known, [MODEL]) == 1
     admin.execute("UPDATE memsvc.embedding_models SET state = 'active' WHERE name = %s", [MODEL])
-    other_step = all_steps(settings, None)["tidy"][1]
+    other_step = tidying(all_steps(settings, None))
     await other_step(db, owner.user_id, owner.user_id)
     assert value(admin, kinds, [owner.user_id]) == 0, "asked for vectors that this process cannot make"
 

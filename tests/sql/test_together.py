@@ -80,6 +80,16 @@ async def test_who_is_not_believed_or_not_here_does_nothing(
     assert value(admin, RECORDED, [owner.user_id]) == 0
 
 
+async def test_it_is_signed_when_it_is_sent(db: Database, owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the first question and the sending a model may work for longer than a token holds."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(db, "signer", Signer(b"another secret of thirty-two bytes", 60))
+        trip = Together(db, owner.user_id)
+        who = trip.ask(WHO, NOTHING)
+    await trip.send()
+    assert who[0].who == owner.user_id
+
+
 async def test_a_connection_that_breaks_or_is_given_up_costs_the_next_one_nothing(db: Database, owner: Owner) -> None:
     trip = Together(db, owner.user_id)
     trip.ask(text("SELECT pg_terminate_backend(pg_backend_pid())"), NOTHING)

@@ -10,6 +10,7 @@ from typing import get_args
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -290,6 +291,26 @@ def test_an_empty_block_says_why() -> None:
     assert "One memory matches, but it does not fit" in packed(Material(memories=[memory("long " * 300)]), 60).text
     with pytest.raises(BudgetTooSmallError, match=r"An empty block takes \d+ tokens; 50 are given"):
         packed(Material(), 50, "letters")
+
+
+def test_of_a_long_block_the_most_lines_that_fit_are_shown_at_a_small_price() -> None:
+    lines = [f"Line {number} of what is known." for number in range(300)]
+    block = Item(id="b:1", kind="block", memory_id=UUID(int=98), name="notes", text="\n".join(lines), why="core")
+    counted: list[str] = []
+
+    class Counting(Letters):
+        def count(self, text: str) -> int:
+            counted.append(text)
+            return super().count(text)
+
+    packer = Packer(tokenizer=Counting(), budget_tokens=4_000, now=NOW, zone=BERLIN)
+    [section] = packer.pack(Material(profile=[block], asked=False)).sections
+    shown = section.items[0].text.removesuffix(" …").split("\n")
+    assert shown == lines[: len(shown)]
+    assert sum("Line" in text for text in counted) <= 13, "the lines are halved, not counted one by one"
+    longer = msgspec.structs.replace(block, text="\n".join(lines[: len(shown) + 1]) + " …")
+    [section] = packer.pack(Material(profile=[longer], asked=False)).sections
+    assert section.items[0].text == "\n".join(shown) + " …", "one line more does not fit"
 
 
 def test_last_turns_have_no_gap_and_take_half_of_the_budget_at_most() -> None:

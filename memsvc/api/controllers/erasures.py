@@ -67,7 +67,9 @@ class ForgetController(Controller):
         operation_id="forgetMessage",
         summary="Forget a message",
         description="Erases a message with all its parts, and what only it supported; sending it again stores nothing. "
-        "Facts that others support too stay, with less evidence. Needs the scope forget.",
+        "Facts that others support too stay, with less evidence. Where it is what an archived block says now, the "
+        "block goes with all that it ever said; a past wording is refused, with the source to forget instead. Needs "
+        "the scope forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )
@@ -88,7 +90,7 @@ class ForgetController(Controller):
         operation_id="forgetPassage",
         summary="Forget a passage",
         description="Erases one part of a long message, and what only it supported; of a short message it is all. "
-        "Needs the scope forget.",
+        "Archived blocks go as by forgetMessage. Needs the scope forget.",
         response_description=GONE,
         responses=_answers(400, 401, 403, 404, 503),
     )

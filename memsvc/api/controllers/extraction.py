@@ -128,7 +128,8 @@ class ExtractController(Controller):
             given = data.messages or [SaidIn(text=data.text or "")]
             messages = [message.said(writer.owner) for message in given]
             extractor, _ = await writer.extractor(data.extractor)
-            found = await preview(writer.db, writer.owner, messages, extractor)
+            window = writer.settings.passage_tokens
+            found = await preview(writer.db, writer.owner, messages, extractor, passage_tokens=window)
             return Response(content=found, status_code=200)
         since = read_moment(data.since, writer.owner, "since")
         source = await _source(writer, data.conversation)

@@ -205,6 +205,7 @@ class ProfileController(Controller):
             evidence=data.evidence,
             hours=data.hours,
             asserted_by=writer.asserted_by,
+            passage_tokens=writer.settings.passage_tokens,
         )
         return await change_block(writer.db, writer.owner, data.place(name), wish)
 
@@ -289,6 +290,7 @@ class ProfileController(Controller):
             expected_version=data.expected_version,
             hours=hours,
             asserted_by=writer.asserted_by,
+            passage_tokens=writer.settings.passage_tokens,
         )
 
     @delete(

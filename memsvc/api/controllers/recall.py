@@ -140,9 +140,10 @@ class RecallController(Controller):
         operation_id="recall",
         summary="Recall memories",
         description="The few messages, facts and archived blocks that matter for a query, best first, each with its "
-        "score, the reason why it was chosen and its source. The only model asked is the embedder, and a reranker where `rerank` says "
-        "so; where one does not answer in time, the answer goes without it, and `degraded` says so. `relevant` is "
-        "false where nothing in memory seems to answer; `ambiguous` lists names in the query that fit several nodes. "
+        "score, the reason why it was chosen and its source. The only model asked is the embedder, and a reranker "
+        "where `rerank` says so; where one does not answer in time, the answer goes without it, and `degraded` says "
+        "so. `relevant` is false where nothing in memory seems to answer; `ambiguous` lists names in the query that "
+        "fit several nodes. "
         "The mode deliberate gives pages: what is stored, merged or erased meanwhile makes nothing come twice or get "
         "lost.",
         response_description="Memories, best first.",

@@ -79,6 +79,7 @@ async def update_profile(asker: Asker, owner: Owner, given: ProfileArguments) ->
         expected_version=given.expected_version,
         evidence=[one.passage_id for one in evidence],
         asserted_by=asker.asserted_by,
+        passage_tokens=asker.settings.passage_tokens,
     )
     content = ProfileSection(id=block.id, section=block.name, version=block.version, text=block.text)
     return Answer(fenced("\n".join(block_lines(block))), content)

@@ -200,9 +200,9 @@ TOOLS = (
     Tool(
         name="recall",
         title="Recall memories",
-        description="Find what is remembered for a question: messages, facts and archived blocks, best first, each with the "
-        "reason, its date and an id that open_source opens. Use it whenever the user refers to something from before, or when "
-        "you would have to guess. Says so where nothing is likely to answer.",
+        description="Find what is remembered for a question: messages, facts and archived blocks, best first, each "
+        "with the reason, its date and an id that open_source opens. Use it whenever the user refers to something from "
+        "before, or when you would have to guess. Says so where nothing is likely to answer.",
         scope="read",
         given=RecallArguments,
         found=Recollection,
