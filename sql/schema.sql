@@ -5234,7 +5234,7 @@ CREATE FUNCTION memsvc.file_later(p_user_id uuid) RETURNS void
     LANGUAGE sql
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- SELECT memsvc.ask_job(p_user_id, 'embed'::text, p_user_id) AS ask_job
+ SELECT memsvc.ask_job(p_user_id, 'tidy'::text, p_user_id) AS ask_job
    WHERE (EXISTS ( SELECT
             FROM memsvc.unfiled_versions(file_later.p_user_id, NULL::uuid) unfiled_versions(block_id, version, text)));
 END;

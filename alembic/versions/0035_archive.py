@@ -52,7 +52,7 @@ ALTER TABLE memsvc.profile_versions NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.users NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE memsvc.jobs NO FORCE ROW LEVEL SECURITY;
 INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id)
-SELECT DISTINCT v.user_id, 'embed', v.user_id
+SELECT DISTINCT v.user_id, 'tidy', v.user_id
 FROM memsvc.profile_versions AS v INNER JOIN memsvc.users AS u ON u.user_id = v.user_id
 WHERE v.recorded_to = 'infinity' AND v.kind = 'archival' AND u.erasing_since IS NULL
 ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending' DO UPDATE SET requests = j.requests + 1;

@@ -1,7 +1,7 @@
 """Keeps blocks of the archive among what recall finds: their text as passages, in parts that fit an embedder's window.
 
 A change files its block in its own transaction. What is there without passages (blocks of an older version of memsvc
-or of an import, and what an erasure left of one) is filed by the job ``embed``, at the latest by ``tidy``. Rules:
+or of an import, and what an erasure left of one) is filed by the job ``tidy``. Rules:
 docs/adr/0033 and ``sql/functions/187_filed_blocks.sql``.
 """
 
@@ -48,7 +48,7 @@ async def file_block(
 
 
 def filing_steps(window: int) -> Steps:
-    """The step of a user's job ``embed``, before vectors are made, and of ``tidy``: files what has no passages yet.
+    """The first step of a user's job ``tidy``: files what has no passages yet.
 
     Args:
         window: as ``file_block``.
@@ -63,7 +63,7 @@ def filing_steps(window: int) -> Steps:
                 return True
         return False
 
-    return {"embed": [file], "tidy": [file]}
+    return {"tidy": [file]}
 
 
 async def _turns(db: Database, user_id: UUID) -> list[tuple[UUID, int]]:

@@ -22,12 +22,13 @@ END;
 COMMENT ON FUNCTION memsvc.unfiled_versions(uuid, uuid) IS
   'Versions of blocks in the archive that have no passages yet.';
 
--- Asks for the job that files what is unfiled, and gives it its vectors.
+-- Asks for the job that files what is unfiled. Not for one of the queue of models: a worker without a model takes many
+-- of its messages at a time, since nothing is to be done there.
 CREATE OR REPLACE FUNCTION memsvc.file_later(p_user_id uuid) RETURNS void
 LANGUAGE sql
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
-  SELECT memsvc.ask_job(p_user_id, 'embed', p_user_id)
+  SELECT memsvc.ask_job(p_user_id, 'tidy', p_user_id)
   WHERE EXISTS (SELECT FROM memsvc.unfiled_versions(p_user_id, NULL));
 END;
 COMMENT ON FUNCTION memsvc.file_later(uuid) IS 'Asks for the job that files blocks of the archive.';

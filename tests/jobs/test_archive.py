@@ -346,7 +346,7 @@ async def test_much_is_filed_in_short_transactions_and_parts_of_the_set_window(
         admin.execute(f"DELETE FROM memsvc.{table} WHERE user_id = %s".encode(), [owner.user_id])
     monkeypatch.setattr(filing, "BATCH", 2)
     monkeypatch.setattr(filing, "SLICE_S", -1.0)
-    [step] = all_steps(settings.model_copy(update={"passage_tokens": 64}), None)["embed"]
+    step = all_steps(settings.model_copy(update={"passage_tokens": 64}), None)["tidy"][0]
     versions = "SELECT count(DISTINCT (source_id, ordinal)) FROM memsvc.passages WHERE user_id = %s"
     told = [(await step(db, owner.user_id, owner.user_id), value(admin, versions, [owner.user_id])) for _ in range(4)]
     assert told == [(True, 2), (True, 3), (True, 5), (False, 6)]

@@ -93,7 +93,7 @@ def test_blocks_that_were_archived_before_get_a_job(empty: str, run_upgrade: Upg
         "INSERT INTO memsvc.profile_versions (user_id, version, name, kind, text, tokens, token_limit, asserted_by) "
         "VALUES (%s, 1, 'boat', 'archival', 'Her keel is of oak.', 5, 500, 'user')"
     )
-    asked = "SELECT state FROM memsvc.jobs WHERE user_id = %s AND kind = 'embed' AND subject_id = user_id"
+    asked = "SELECT state FROM memsvc.jobs WHERE user_id = %s AND kind = 'tidy' AND subject_id = user_id"
     with psycopg.connect(empty, autocommit=True) as admin:
         insert_samples(admin, "0033")
         assert admin.execute(asked, [USER]).fetchall() == []
