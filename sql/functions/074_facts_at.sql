@@ -103,6 +103,7 @@ COMMENT ON FUNCTION memsvc.facts_at(uuid, uuid[], uuid[], integer[], timestamptz
 -- stands), where they are (at p_moments; null: the last places, p_fan_outs at most), their properties and names, and
 -- the nodes themselves. Each passage comes once, with the best of the nodes that stand for these: p_reach and
 -- p_distances have the same for all that are one. p_kinds to p_as_of, order and p_limit: as in memsvc.match_mentions.
+-- An array of one, and the order, leave the planner one index for each link, whatever it believes about the table.
 CREATE OR REPLACE FUNCTION memsvc.match_evidence(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[],
   p_fan_outs integer[], p_moments timestamptz[], p_fact_starts uuid[], p_facts uuid[], p_limit integer,
@@ -134,15 +135,15 @@ BEGIN
     SELECT f.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
     FROM unnest(p_fact_starts, p_facts) AS f (start_id, version_id)
     CROSS JOIN LATERAL (
-      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = f.version_id
-      ORDER BY i.user_id DESC, i.edge_version_id DESC LIMIT most_links
+      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (ARRAY[f.version_id])
+      ORDER BY i.edge_version_id DESC LIMIT most_links
     ) AS l
     UNION ALL
     SELECT s.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
     FROM subject AS s
     CROSS JOIN LATERAL (
-      (SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_id = s.node_id
-      ORDER BY i.user_id DESC, i.node_id DESC LIMIT most_links)
+      (SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_id = ANY (ARRAY[s.node_id])
+      ORDER BY i.node_id DESC LIMIT most_links)
       UNION ALL
       SELECT m.* FROM (
         SELECT v.version_id FROM node_versions AS v
@@ -151,8 +152,8 @@ BEGIN
         ORDER BY v.node_id OFFSET 0
       ) AS k
       CROSS JOIN LATERAL (
-        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = k.version_id
-        ORDER BY i.user_id DESC, i.node_version_id DESC LIMIT most_links
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])
+        ORDER BY i.node_version_id DESC LIMIT most_links
       ) AS m
       UNION ALL
       SELECT m.* FROM (
@@ -162,8 +163,8 @@ BEGIN
         ORDER BY v.node_id OFFSET 0
       ) AS k
       CROSS JOIN LATERAL (
-        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = k.version_id
-        ORDER BY i.user_id DESC, i.node_version_id DESC LIMIT most_links
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])
+        ORDER BY i.node_version_id DESC LIMIT most_links
       ) AS m
       UNION ALL
       SELECT m.* FROM (
@@ -173,8 +174,8 @@ BEGIN
         ORDER BY v.normal_form OFFSET 0
       ) AS k
       CROSS JOIN LATERAL (
-        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.alias_id = k.alias_id
-        ORDER BY i.user_id DESC, i.alias_id DESC LIMIT most_links
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.alias_id = ANY (ARRAY[k.alias_id])
+        ORDER BY i.alias_id DESC LIMIT most_links
       ) AS m
       UNION ALL
       SELECT m.* FROM (
@@ -185,8 +186,8 @@ BEGIN
         ORDER BY v.user_id DESC, v.node_id DESC, v.valid_from DESC LIMIT s.fan_out
       ) AS k
       CROSS JOIN LATERAL (
-        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.location_id = k.location_id
-        ORDER BY i.user_id DESC, i.location_id DESC LIMIT most_links
+        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.location_id = ANY (ARRAY[k.location_id])
+        ORDER BY i.location_id DESC LIMIT most_links
       ) AS m
     ) AS l
   ),

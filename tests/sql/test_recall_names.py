@@ -300,7 +300,7 @@ FROM memsvc.edge_versions AS v INNER JOIN memsvc.passages AS p ON p.user_id = v.
 """
 
 
-@pytest.fixture(scope="module", params=["empty", "fresh", "analysed"])
+@pytest.fixture(scope="module", params=["empty", "emptied", "fresh", "analysed"])
 def graph(request: pytest.FixtureRequest, scratch: Scratch, settings: Settings) -> Iterator[tuple[Plans, UUID]]:
     """Collected plans and the user, with what the planner knows."""
     url = scratch("recall_plans")
@@ -321,8 +321,10 @@ def graph(request: pytest.FixtureRequest, scratch: Scratch, settings: Settings) 
         admin.execute(SOURCES.encode())
         if request.param == "analysed":
             admin.execute("VACUUM ANALYZE")
-        if request.param == "empty":
+        if request.param in {"empty", "emptied"}:
             admin.execute("TRUNCATE memsvc.edge_versions, memsvc.aliases CASCADE")
+        if request.param == "emptied":
+            admin.execute("VACUUM ANALYZE")
     with psycopg.connect(url, autocommit=True) as connection:
         collected = Plans(connection, users, signer)
         connection.execute("LOAD 'auto_explain'")
