@@ -1,5 +1,7 @@
 """Upkeep of a user, as the job ``tidy`` does it each night: what is over goes, what lacks is asked for.
 
+Its first step, which files blocks of the archive, stands in ``memsvc.profiles.filing``.
+
 Deletes by ``memsvc.delete_ended``, in transactions of bounded size; may be killed anywhere and run again. Adds recalls
 to ``memory_signals``, deletes old ones, and what doors kept for repeated requests. Statistics are folded where every
 job ends (``memsvc.finish_job``).
