@@ -49,7 +49,12 @@ class Settings(BaseSettings):
         "service connects to the same database as memsvc_app. Empty: the embedded server.",
     )
     data_dir: Path = Field(default_factory=default_data_dir, description="Embedded database and generated secrets.")
-
+    page_cache_mb: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="The embedded server's shared_buffers, in MB; 0: a quarter of the memory, 128 to 2,048.",
+    )
     queue_url: SecretStr | None = Field(
         default=None,
         description="redis://, rediss://, amqp:// or amqps:// URL of the server that carries jobs to workers; "
@@ -272,6 +277,11 @@ class Settings(BaseSettings):
     def embedded(self) -> bool:
         """True when memsvc runs its own server in ``data_dir``."""
         return self.database_url is None
+
+    @property
+    def embedded_options(self) -> dict[str, str]:
+        """What the embedded server is started with beside its own settings."""
+        return {"shared_buffers": f"{self.page_cache_mb}MB"} if self.page_cache_mb else {}
 
     @cached_property
     def _stored_secrets(self) -> dict[str, str]:

@@ -41,7 +41,10 @@ FOLDER_VARIABLE = "MEMSVC_TEST_FOLDER"
 SERVER = os.environ.get("MEMSVC_TEST_SERVER", "embedded")
 collect_ignore = [] if SERVER == "full" else ["full", "cypher"]  # what only the full server has
 TEMPLATE = "memsvc_test_template"
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "120"}
+FAST = {
+    "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "120",
+    "shared_buffers": "256MB",
+}  # fmt: skip
 _numbers = itertools.count()
 
 # Other examples in each run, in CI too; how long one takes depends on who else works on the machine.

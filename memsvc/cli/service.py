@@ -148,7 +148,7 @@ def kept_up(settings: Settings) -> Iterator[None]:
             try:
                 if not embedded.server_running(settings.data_dir):
                     note("The embedded server is gone; starting it again.")
-                    held.enter_context(embedded.running(settings.data_dir))
+                    held.enter_context(embedded.running(settings.data_dir, options=settings.embedded_options))
             except MemsvcError as error:
                 note(f"The embedded server does not start: {error.message}")
 

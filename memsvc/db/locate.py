@@ -32,7 +32,7 @@ def located(settings: Settings) -> Iterator[str]:
     if settings.database_url is not None:
         yield _checked(settings.database_url.get_secret_value())
         return
-    with embedded.running(settings.data_dir) as server:
+    with embedded.running(settings.data_dir, options=settings.embedded_options) as server:
         with psycopg.connect(server.conninfo(), autocommit=True) as connection:
             if connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is None:
                 connection.execute("CREATE DATABASE memsvc TEMPLATE template0")

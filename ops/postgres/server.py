@@ -27,6 +27,7 @@ from urllib.parse import quote
 
 import psycopg
 
+from memsvc.db.embedded import page_cache_mb
 from ops.postgres.image import PROGRAMS, USER_ID, FullServerError, image, locked
 
 SUPERUSER = "postgres"
@@ -40,7 +41,7 @@ ORPHANS_S = 10.0
 INITDB = (
     "--auth=scram-sha-256", f"--username={SUPERUSER}", "--data-checksums",
     "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8", "--lc-messages=C",
-    "--set=timezone=UTC", "--set=shared_buffers=256MB", "--set=max_connections=100", "--set=jit=off",
+    "--set=timezone=UTC", "--set=max_connections=100", "--set=jit=off",
 )  # fmt: skip
 """As the embedded server is made, so that both differ by their extensions alone."""
 
@@ -125,6 +126,7 @@ def _launch(folder: Path, options: Mapping[str, str]) -> None:
     log = folder / "home" / "server.log"
     before = log.stat().st_size if log.exists() else 0
     settings = {"listen_addresses": "", "unix_socket_directories": "/srv", "unix_socket_permissions": "0700"}
+    settings["shared_buffers"] = f"{page_cache_mb()}MB"
     settings |= options
     words = " ".join(shlex.quote(f"--{name}={value}") for name, value in settings.items())
     done = _run(

@@ -22,6 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from memsvc.db import embedded
 from memsvc.errors import EmbeddedMissingError, EmbeddedServerError, EmbeddedVersionError, StorageFullError
+from memsvc.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -143,6 +144,21 @@ def test_it_keeps_its_data_and_its_settings(data: Path) -> None:
         assert ask(server, "SELECT answer FROM kept") == 42
         assert ask(server, "SHOW fsync") == "off"
         assert ask(server, "SHOW application_name") == 'it\'s "$HOME" `x`'
+
+
+def test_a_quarter_of_the_memory_is_for_its_pages(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(embedded, "MEMORY_LIMITS", (str(tmp_path / "none"), str(limit)))
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4 * 2**30 // 4096}.__getitem__)
+    wanted = {"max\n": 1_024, str(2 * 2**30): 512, str(2**20): 128, str(2**62): 1_024}
+    for told, megabytes in wanted.items():
+        limit.write_text(told)
+        assert embedded.page_cache_mb() == megabytes
+    limit.write_text(str(800 * 2**20))
+    with embedded.running(data) as server:
+        assert ask(server, "SHOW shared_buffers") == "200MB"
+    with embedded.running(data, options=Settings(page_cache_mb=160).embedded_options) as server:
+        assert ask(server, "SHOW shared_buffers") == "160MB"
 
 
 def test_stop_ends_it_whoever_uses_it(data: Path) -> None:
