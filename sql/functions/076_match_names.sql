@@ -58,38 +58,38 @@ BEGIN
   placed AS MATERIALIZED (
     SELECT i.*, 1 + length(opening) + coalesce(sum(length(i.word || i.gap)) OVER before, 0)::integer AS place,
       1 + coalesce(sum(length(i.form || i.form_gap)) OVER before, 0)::integer AS form_place,
-      coalesce(lag(i.gap) OVER (ORDER BY i.nth), opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
+      coalesce(lag(i.gap) OVER before, opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
       substring(i.form_gap FROM '^(\S*?[^\s.,;:!?)"''])[.,;:!?)"'']+(?=\s|$)') AS short_tail,
-      substring(coalesce(lag(i.form_gap) OVER (ORDER BY i.nth), opening) FROM '\S+$') AS head,
-      coalesce(lag(i.sign) OVER (ORDER BY i.nth), false) AS sign_before,
-      coalesce(lead(i.sign) OVER (ORDER BY i.nth), false) AS sign_behind,
-      i.capital AND NOT i.stops AS proper, bool_or(i.capital AND NOT i.stops AND i.nth > 1) OVER () AS with_capitals,
-      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER (ORDER BY i.nth), false) AS proper_before,
-      coalesce(lead(i.capital AND NOT i.stops) OVER (ORDER BY i.nth), false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
+      substring(coalesce(lag(i.form_gap) OVER before, opening) FROM '\S+$') AS head,
+      coalesce(lag(i.sign) OVER before, false) AS sign_before,
+      coalesce(lead(i.sign) OVER before, false) AS sign_behind,
+      i.capital AND NOT i.stops AS proper,
+      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER before, false) AS proper_before,
+      coalesce(lead(i.capital AND NOT i.stops) OVER before, false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
       count(*) FILTER (WHERE i.capital AND NOT i.stops) OVER before AS propers
     FROM piece AS i
     WINDOW before AS (ORDER BY i.nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
   ),
-  whole AS MATERIALIZED (
-    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form FROM piece AS i
+  query AS MATERIALIZED (
+    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form,
+      bool_or(i.capital AND NOT i.stops AND i.nth > 1) AS with_capitals
+    FROM piece AS i
   ),
-  run AS (
-    SELECT a.place, z.place + length(z.word) AS ending, a.form_place, z.form_place + length(z.form) AS form_ending,
-      a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
-      CASE WHEN a.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
+  gram AS (
+    SELECT a.place, z.place + length(z.word) AS ending, a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
+      substr(q.form, a.form_place, z.form_place + length(z.form) - a.form_place) AS form,
+      CASE WHEN q.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
           AND NOT z.proper_behind
           AND z.nth - a.nth < 3 AND z.propers - a.propers = z.nth - a.nth
         ELSE a.nth = z.nth AND NOT a.stops AND length(a.form) >= 5
       END AND NOT a.sign AS whole
     FROM placed AS a
     INNER JOIN placed AS z ON z.nth BETWEEN a.nth AND a.nth + CASE WHEN a.sign THEN 7 ELSE 5 END
+    CROSS JOIN query AS q
     WHERE a.nth < z.nth OR CASE WHEN a.self THEN p_first_person ELSE
       (NOT a.stops OR (a.nth > 1 AND a.capital))
       AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
     END
-  ),
-  gram AS (
-    SELECT r.*, substr(w.form, r.form_place, r.form_ending - r.form_place) AS form FROM run AS r CROSS JOIN whole AS w
   )
   SELECT substr(said, v.place, v.ending - v.place), v.form, v.place, v.ending, v.loose
   FROM (
@@ -198,23 +198,11 @@ BEGIN
     RETURN;
   END IF;
 
-  WITH called AS MATERIALIZED (
-    SELECT c.* FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
-  ),
-  hit AS MATERIALIZED (
-    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
-    WHERE g.form IN (SELECT c.form FROM called AS c)
-  ),
-  longest AS MATERIALIZED (
-    SELECT h.* FROM hit AS h
-    WHERE NOT EXISTS (
-      SELECT FROM hit AS o
-      WHERE o.place <= h.place AND o.ending >= h.ending AND o.ending - o.place > h.ending - h.place
-    )
-  )
-  SELECT array_agg(l.name) AS names, array_agg(l.form) AS forms, array_agg(c.node_id) AS nodes,
-    array_agg(l.place) AS places, array_agg(l.ending) AS endings
-  INTO exact FROM longest AS l INNER JOIN called AS c ON c.form = l.form;
+  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(c.node_id) AS nodes,
+    array_agg(g.place) AS places, array_agg(g.ending) AS endings
+  INTO exact FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
+  INNER JOIN unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
+    ON g.form = c.form;
 
   WITH free AS MATERIALIZED (
     SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
@@ -246,8 +234,13 @@ BEGIN
   END IF;
   RETURN QUERY
   WITH met AS (
-    SELECT e.*, 1::double precision AS similarity
-    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places) AS e (name, form, node_id, place)
+    SELECT e.name, e.form, e.node_id, e.place, 1::double precision AS similarity
+    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places, exact.endings)
+      AS e (name, form, node_id, place, ending)
+    WHERE NOT EXISTS (
+      SELECT FROM unnest(exact.places, exact.endings) AS o (place, ending)
+      WHERE o.place <= e.place AND o.ending >= e.ending AND o.ending - o.place > e.ending - e.place
+    )
     UNION ALL
     SELECT n.*
     FROM unnest(near.names, near.forms, near.nodes, near.places, near.similarities)

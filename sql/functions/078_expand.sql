@@ -81,10 +81,10 @@ BEGIN
         row_number() OVER (PARTITION BY m.start_id ORDER BY m.weight DESC, m.version_id DESC) AS nth,
         count(*) OVER (PARTITION BY m.start_id) AS degree
       FROM met AS m
-      LEFT JOIN (
+      LEFT JOIN ( -- by itself: else the condition becomes the join's, and the function is called all the same
         SELECT n.* FROM memsvc.resolve_nodes(
           p_user_id, ARRAY(SELECT DISTINCT o.other_id FROM met AS o), p_known_at
-        ) AS n WHERE same.merged
+        ) AS n WHERE same.merged OFFSET 0
       ) AS r ON r.node_id = m.other_id
     ),
     telling AS (
