@@ -9176,8 +9176,8 @@ ALTER FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of time
 
 COMMENT ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'By what a person can tell nodes apart: a few sentences about each, newest first.';
 
-CREATE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) RETURNS TABLE(name text, form text, place integer, ending integer, loose boolean)
-    LANGUAGE plpgsql STABLE ROWS 100
+CREATE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) RETURNS record
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
@@ -9189,11 +9189,18 @@ DECLARE
   -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
   said CONSTANT text := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
   opening CONSTANT text := substring(said FROM '^\W*');
+  sign CONSTANT text := format('^[%s]', signs);
+  own CONSTANT regdictionary := (
+    CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END
+  )::regdictionary;
   words text[];
   gaps text[];
-  parts text[];
+  joined text;
+  parts text[]; -- words and gaps in their normal form
 BEGIN
-  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth) INTO words, gaps
+  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth),
+    string_agg(m.found[1] || chr(2) || m.found[2], chr(1) ORDER BY m.nth)
+  INTO words, gaps, joined
   FROM (
     SELECT r.*
     FROM regexp_matches(said, format('([%1$s]|[^\W%1$s]+)(\W*)', signs), 'g') WITH ORDINALITY AS r (found, nth)
@@ -9202,24 +9209,14 @@ BEGIN
   IF words IS NULL THEN
     RETURN;
   END IF;
-  parts := string_to_array(memsvc.normal_form((
-    SELECT string_agg(w.word || chr(2) || w.gap, chr(1) ORDER BY w.nth)
-    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
-  )), chr(1));
-
-  RETURN QUERY
+  parts := string_to_array(memsvc.normal_form(joined), chr(1));
   WITH piece AS MATERIALIZED (
-    SELECT w.nth::integer AS nth, w.word, w.gap, split_part(p.part, chr(2), 1) AS form,
-      split_part(p.part, chr(2), 2) AS form_gap, w.word ~ format('^[%s]', signs) AS sign,
-      coalesce('{}' IN (
-        ts_lexize(d.own, split_part(p.part, chr(2), 1)), ts_lexize('english_stem', split_part(p.part, chr(2), 1))
-      ), false) AS stops, w.word <> lower(w.word) AS capital,
-      split_part(p.part, chr(2), 1) = ANY (memsvc.first_person_words()) AS self
-    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
-    INNER JOIN unnest(parts) WITH ORDINALITY AS p (part, nth) ON p.nth = w.nth
-    CROSS JOIN (
-      SELECT (CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END)::regdictionary AS own
-    ) AS d
+    SELECT w.nth::integer AS nth, w.word, w.gap, f.form, split_part(w.part, chr(2), 2) AS form_gap,
+      w.word ~ sign AS sign,
+      coalesce('{}' IN (ts_lexize(own, f.form), ts_lexize('english_stem', f.form)), false) AS stops,
+      w.word <> lower(w.word) AS capital, f.form = ANY (memsvc.first_person_words()) AS self
+    FROM unnest(words, gaps, parts) WITH ORDINALITY AS w (word, gap, part, nth)
+    CROSS JOIN LATERAL (SELECT split_part(w.part, chr(2), 1) AS form) AS f
   ),
   placed AS MATERIALIZED (
     SELECT i.*, 1 + length(opening) + coalesce(sum(length(i.word || i.gap)) OVER before, 0)::integer AS place,
@@ -9257,7 +9254,9 @@ BEGIN
       AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
     END
   )
-  SELECT substr(said, v.place, v.ending - v.place), v.form, v.place, v.ending, v.loose
+  SELECT array_agg(substr(said, v.place, v.ending - v.place)), array_agg(v.form), array_agg(v.place),
+    array_agg(v.ending), array_agg(v.loose)
+  INTO names, forms, places, endings, loose
   FROM (
     SELECT CASE WHEN g.self THEN 'i' ELSE g.form END AS form, g.place, g.ending,
       NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
@@ -9274,9 +9273,9 @@ BEGIN
 END
 $_$;
 
-ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) IS 'What could be a name in a query.';
+COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) IS 'What could be a name in a query.';
 
 CREATE TABLE memsvc.nodes (
     user_id uuid NOT NULL,
@@ -9426,17 +9425,18 @@ DECLARE
   most_loose CONSTANT integer := 2;
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   gram record;
-  exact record;
-  near record;
+  exact record; -- what is called so
+  free record; -- of what these leave, what may be compared by trigrams
+  alike uuid[]; -- nodes that nearly are called so, and of each what follows
+  alike_forms text[];
+  similarities double precision[];
   called_so uuid[];
 BEGIN
   PERFORM FROM nodes AS n WHERE n.user_id = p_user_id OFFSET 1 LIMIT 1;
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(g.place) AS places,
-    array_agg(g.ending) AS endings, array_agg(g.loose) AS loose
-  INTO gram FROM memsvc.name_grams(p_query, p_language, p_first_person) AS g;
+  gram := memsvc.name_grams(p_query, p_language, p_first_person);
   IF gram.forms IS NULL THEN
     RETURN;
   END IF;
@@ -9447,7 +9447,9 @@ BEGIN
   INNER JOIN unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
     ON g.form = c.form;
 
-  WITH free AS MATERIALIZED (
+  SELECT array_agg(f.name) AS names, array_agg(f.form) AS forms, array_agg(f.place) AS places,
+    array_agg(f.ending) AS endings
+  INTO free FROM (
     SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
       AS g (name, form, place, ending, loose)
     WHERE g.loose AND NOT EXISTS (
@@ -9455,28 +9457,25 @@ BEGIN
       WHERE e.place < g.ending AND e.ending > g.place
     )
     ORDER BY g.ending - g.place DESC, g.place LIMIT most_loose
-  ),
-  hit AS MATERIALIZED (
-    SELECT f.name, f.form, f.place, f.ending, s.node_id, s.similarity,
-      max(s.similarity) OVER (PARTITION BY f.place, f.ending) AS best
-    FROM memsvc.similar_names(p_user_id, ARRAY(SELECT DISTINCT f.form FROM free AS f), moment, p_known_at) AS s
-    INNER JOIN free AS f ON f.form = s.form
-  )
-  SELECT array_agg(h.name) AS names, array_agg(h.form) AS forms, array_agg(h.node_id) AS nodes,
-    array_agg(h.place) AS places, array_agg(h.similarity) AS similarities
-  INTO near FROM hit AS h
-  WHERE h.similarity > h.best - 0.1 AND NOT EXISTS (
-    SELECT FROM hit AS o
-    WHERE o.place < h.ending AND o.ending > h.place
-      AND (o.best, o.ending - o.place, -o.place) > (h.best, h.ending - h.place, -h.place)
-  );
+  ) AS f;
+  IF free.forms IS NOT NULL THEN
+    SELECT array_agg(s.node_id), array_agg(s.form), array_agg(s.similarity) INTO alike, alike_forms, similarities
+    FROM memsvc.similar_names(p_user_id, free.forms, moment, p_known_at) AS s;
+  END IF;
 
-  called_so := coalesce(exact.nodes, '{}') || coalesce(near.nodes, '{}');
+  called_so := coalesce(exact.nodes, '{}') || coalesce(alike, '{}');
   IF called_so = '{}' THEN
     RETURN;
   END IF;
   RETURN QUERY
-  WITH met AS (
+  WITH near AS MATERIALIZED (
+    SELECT f.name, f.form, f.place, f.ending, a.node_id, a.similarity,
+      max(a.similarity) OVER (PARTITION BY f.place, f.ending) AS best
+    FROM unnest(alike, alike_forms, similarities) AS a (node_id, form, similarity)
+    INNER JOIN unnest(free.names, free.forms, free.places, free.endings) AS f (name, form, place, ending)
+      ON f.form = a.form
+  ),
+  met AS (
     SELECT e.name, e.form, e.node_id, e.place, 1::double precision AS similarity
     FROM unnest(exact.names, exact.forms, exact.nodes, exact.places, exact.endings)
       AS e (name, form, node_id, place, ending)
@@ -9485,9 +9484,12 @@ BEGIN
       WHERE o.place <= e.place AND o.ending >= e.ending AND o.ending - o.place > e.ending - e.place
     )
     UNION ALL
-    SELECT n.*
-    FROM unnest(near.names, near.forms, near.nodes, near.places, near.similarities)
-      AS n (name, form, node_id, place, similarity)
+    SELECT n.name, n.form, n.node_id, n.place, n.similarity FROM near AS n
+    WHERE n.similarity > n.best - 0.1 AND NOT EXISTS (
+      SELECT FROM near AS o
+      WHERE o.place < n.ending AND o.ending > n.place
+        AND (o.best, o.ending - o.place, -o.place) > (n.best, n.ending - n.place, -n.place)
+    )
   )
   SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
   FROM (
@@ -17650,10 +17652,10 @@ GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_recall;
 
 GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;
