@@ -8050,8 +8050,14 @@ BEGIN
   FROM (
     SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
   ) AS n;
-  IF seen = 0 OR (seen < sample AND sampled IS NULL) THEN
-    RETURN;
+  IF sampled IS NULL THEN
+    IF seen < sample THEN
+      RETURN;
+    END IF;
+    PERFORM FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every LIMIT 1;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
   END IF;
 
   SELECT coalesce(sum(c.passages), 0), coalesce(sum(c.length) / nullif(sum(c.passages), 0), usual_length)
@@ -9176,7 +9182,7 @@ ALTER FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of time
 
 COMMENT ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'By what a person can tell nodes apart: a few sentences about each, newest first.';
 
-CREATE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) RETURNS record
+CREATE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -9186,9 +9192,7 @@ DECLARE
   most_words CONSTANT integer := 64;
   signs CONSTANT text := '\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF'
     '\U00020000-\U0003FFFF';
-  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
-  said CONSTANT text := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
-  opening CONSTANT text := substring(said FROM '^\W*');
+  opening text;
   sign CONSTANT text := format('^[%s]', signs);
   own CONSTANT regdictionary := (
     CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END
@@ -9198,6 +9202,9 @@ DECLARE
   joined text;
   parts text[]; -- words and gaps in their normal form
 BEGIN
+  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
+  said := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
+  opening := substring(said FROM '^\W*');
   SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth),
     string_agg(m.found[1] || chr(2) || m.found[2], chr(1) ORDER BY m.nth)
   INTO words, gaps, joined
@@ -9254,9 +9261,8 @@ BEGIN
       AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
     END
   )
-  SELECT array_agg(substr(said, v.place, v.ending - v.place)), array_agg(v.form), array_agg(v.place),
-    array_agg(v.ending), array_agg(v.loose)
-  INTO names, forms, places, endings, loose
+  SELECT array_agg(v.form), array_agg(v.place), array_agg(v.ending), array_agg(v.loose)
+  INTO forms, places, endings, loose
   FROM (
     SELECT CASE WHEN g.self THEN 'i' ELSE g.form END AS form, g.place, g.ending,
       NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
@@ -9273,9 +9279,9 @@ BEGIN
 END
 $_$;
 
-ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) IS 'What could be a name in a query.';
+COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) IS 'What could be a name in a query.';
 
 CREATE TABLE memsvc.nodes (
     user_id uuid NOT NULL,
@@ -9441,17 +9447,14 @@ BEGIN
     RETURN;
   END IF;
 
-  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(c.node_id) AS nodes,
-    array_agg(g.place) AS places, array_agg(g.ending) AS endings
+  SELECT array_agg(g.form) AS forms, array_agg(c.node_id) AS nodes, array_agg(g.place) AS places,
+    array_agg(g.ending) AS endings
   INTO exact FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
-  INNER JOIN unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
-    ON g.form = c.form;
+  INNER JOIN unnest(gram.forms, gram.places, gram.endings) AS g (form, place, ending) ON g.form = c.form;
 
-  SELECT array_agg(f.name) AS names, array_agg(f.form) AS forms, array_agg(f.place) AS places,
-    array_agg(f.ending) AS endings
+  SELECT array_agg(f.form) AS forms, array_agg(f.place) AS places, array_agg(f.ending) AS endings
   INTO free FROM (
-    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
-      AS g (name, form, place, ending, loose)
+    SELECT g.* FROM unnest(gram.forms, gram.places, gram.endings, gram.loose) AS g (form, place, ending, loose)
     WHERE g.loose AND NOT EXISTS (
       SELECT FROM unnest(exact.places, exact.endings) AS e (place, ending)
       WHERE e.place < g.ending AND e.ending > g.place
@@ -9469,22 +9472,20 @@ BEGIN
   END IF;
   RETURN QUERY
   WITH near AS MATERIALIZED (
-    SELECT f.name, f.form, f.place, f.ending, a.node_id, a.similarity,
+    SELECT f.form, f.place, f.ending, a.node_id, a.similarity,
       max(a.similarity) OVER (PARTITION BY f.place, f.ending) AS best
     FROM unnest(alike, alike_forms, similarities) AS a (node_id, form, similarity)
-    INNER JOIN unnest(free.names, free.forms, free.places, free.endings) AS f (name, form, place, ending)
-      ON f.form = a.form
+    INNER JOIN unnest(free.forms, free.places, free.endings) AS f (form, place, ending) ON f.form = a.form
   ),
   met AS (
-    SELECT e.name, e.form, e.node_id, e.place, 1::double precision AS similarity
-    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places, exact.endings)
-      AS e (name, form, node_id, place, ending)
+    SELECT e.*, 1::double precision AS similarity
+    FROM unnest(exact.forms, exact.nodes, exact.places, exact.endings) AS e (form, node_id, place, ending)
     WHERE NOT EXISTS (
       SELECT FROM unnest(exact.places, exact.endings) AS o (place, ending)
       WHERE o.place <= e.place AND o.ending >= e.ending AND o.ending - o.place > e.ending - e.place
     )
     UNION ALL
-    SELECT n.name, n.form, n.node_id, n.place, n.similarity FROM near AS n
+    SELECT n.form, n.node_id, n.place, n.ending, n.similarity FROM near AS n
     WHERE n.similarity > n.best - 0.1 AND NOT EXISTS (
       SELECT FROM near AS o
       WHERE o.place < n.ending AND o.ending > n.place
@@ -9493,7 +9494,7 @@ BEGIN
   )
   SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
   FROM (
-    SELECT DISTINCT ON (m.form, c.canonical_id) m.name, c.canonical_id, c.label, c.type, m.similarity, m.place
+    SELECT DISTINCT ON (m.form, c.canonical_id) substr(gram.said, m.place, m.ending - m.place) AS name, c.canonical_id, c.label, c.type, m.similarity, m.place
     FROM met AS m
     INNER JOIN memsvc.node_cards(p_user_id, called_so, p_as_of, p_known_at) AS c ON c.node_id = m.node_id
     ORDER BY m.form, c.canonical_id, m.similarity DESC, m.place
@@ -17652,10 +17653,10 @@ GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_recall;
 
 GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;

@@ -2,15 +2,15 @@
 
 -- What could be a name in a query: its runs of 1 to 6 words (Chinese and Japanese signs and Korean syllables: 1 to 8,
 -- for such text sets no spaces between words). Punctuation inside counts; around, both with and without ("C++", "C").
--- A possessive 's is a word by itself and so outside. name: as the query writes it; form: its normal form; place: of
--- its first sign, from 1; ending: behind its last sign; loose: may be compared by trigrams, for which it has a word of
+-- A possessive 's is a word by itself and so outside. said: the query, as places are in it; forms: normal ones; places:
+-- of the first signs, from 1; endings: behind the last signs; loose: may be compared by trigrams, for which it has a word of
 -- 4 letters or more: a whole run of up to three words with a capital (the first word of a query may have it for being
 -- the first: also what follows it), or a single word of 5 letters or more where no word behind the first has one. Stop
 -- words part runs. Left out: stop words alone (but for capitals in the middle: "Will") and single signs amid others.
 -- Words by which people speak of themselves are left out, too, or stand there as the form "i" (p_first_person). Of a
 -- query that is a whole document the first 64 words or signs are looked at.
 CREATE OR REPLACE FUNCTION memsvc.name_grams(
-  p_query text, p_language text, p_first_person boolean, OUT names text[], OUT forms text[], OUT places integer[],
+  p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[],
   OUT endings integer[], OUT loose boolean[]
 ) RETURNS record
 LANGUAGE plpgsql STABLE
@@ -22,9 +22,7 @@ DECLARE
   most_words CONSTANT integer := 64;
   signs CONSTANT text := '\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF'
     '\U00020000-\U0003FFFF';
-  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
-  said CONSTANT text := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
-  opening CONSTANT text := substring(said FROM '^\W*');
+  opening text;
   sign CONSTANT text := format('^[%s]', signs);
   own CONSTANT regdictionary := (
     CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END
@@ -34,6 +32,9 @@ DECLARE
   joined text;
   parts text[]; -- words and gaps in their normal form
 BEGIN
+  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
+  said := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
+  opening := substring(said FROM '^\W*');
   SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth),
     string_agg(m.found[1] || chr(2) || m.found[2], chr(1) ORDER BY m.nth)
   INTO words, gaps, joined
@@ -90,9 +91,8 @@ BEGIN
       AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
     END
   )
-  SELECT array_agg(substr(said, v.place, v.ending - v.place)), array_agg(v.form), array_agg(v.place),
-    array_agg(v.ending), array_agg(v.loose)
-  INTO names, forms, places, endings, loose
+  SELECT array_agg(v.form), array_agg(v.place), array_agg(v.ending), array_agg(v.loose)
+  INTO forms, places, endings, loose
   FROM (
     SELECT CASE WHEN g.self THEN 'i' ELSE g.form END AS form, g.place, g.ending,
       NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
@@ -200,17 +200,14 @@ BEGIN
     RETURN;
   END IF;
 
-  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(c.node_id) AS nodes,
-    array_agg(g.place) AS places, array_agg(g.ending) AS endings
+  SELECT array_agg(g.form) AS forms, array_agg(c.node_id) AS nodes, array_agg(g.place) AS places,
+    array_agg(g.ending) AS endings
   INTO exact FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
-  INNER JOIN unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
-    ON g.form = c.form;
+  INNER JOIN unnest(gram.forms, gram.places, gram.endings) AS g (form, place, ending) ON g.form = c.form;
 
-  SELECT array_agg(f.name) AS names, array_agg(f.form) AS forms, array_agg(f.place) AS places,
-    array_agg(f.ending) AS endings
+  SELECT array_agg(f.form) AS forms, array_agg(f.place) AS places, array_agg(f.ending) AS endings
   INTO free FROM (
-    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
-      AS g (name, form, place, ending, loose)
+    SELECT g.* FROM unnest(gram.forms, gram.places, gram.endings, gram.loose) AS g (form, place, ending, loose)
     WHERE g.loose AND NOT EXISTS (
       SELECT FROM unnest(exact.places, exact.endings) AS e (place, ending)
       WHERE e.place < g.ending AND e.ending > g.place
@@ -228,22 +225,20 @@ BEGIN
   END IF;
   RETURN QUERY
   WITH near AS MATERIALIZED (
-    SELECT f.name, f.form, f.place, f.ending, a.node_id, a.similarity,
+    SELECT f.form, f.place, f.ending, a.node_id, a.similarity,
       max(a.similarity) OVER (PARTITION BY f.place, f.ending) AS best
     FROM unnest(alike, alike_forms, similarities) AS a (node_id, form, similarity)
-    INNER JOIN unnest(free.names, free.forms, free.places, free.endings) AS f (name, form, place, ending)
-      ON f.form = a.form
+    INNER JOIN unnest(free.forms, free.places, free.endings) AS f (form, place, ending) ON f.form = a.form
   ),
   met AS (
-    SELECT e.name, e.form, e.node_id, e.place, 1::double precision AS similarity
-    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places, exact.endings)
-      AS e (name, form, node_id, place, ending)
+    SELECT e.*, 1::double precision AS similarity
+    FROM unnest(exact.forms, exact.nodes, exact.places, exact.endings) AS e (form, node_id, place, ending)
     WHERE NOT EXISTS (
       SELECT FROM unnest(exact.places, exact.endings) AS o (place, ending)
       WHERE o.place <= e.place AND o.ending >= e.ending AND o.ending - o.place > e.ending - e.place
     )
     UNION ALL
-    SELECT n.name, n.form, n.node_id, n.place, n.similarity FROM near AS n
+    SELECT n.form, n.node_id, n.place, n.ending, n.similarity FROM near AS n
     WHERE n.similarity > n.best - 0.1 AND NOT EXISTS (
       SELECT FROM near AS o
       WHERE o.place < n.ending AND o.ending > n.place
@@ -252,7 +247,7 @@ BEGIN
   )
   SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
   FROM (
-    SELECT DISTINCT ON (m.form, c.canonical_id) m.name, c.canonical_id, c.label, c.type, m.similarity, m.place
+    SELECT DISTINCT ON (m.form, c.canonical_id) substr(gram.said, m.place, m.ending - m.place) AS name, c.canonical_id, c.label, c.type, m.similarity, m.place
     FROM met AS m
     INNER JOIN memsvc.node_cards(p_user_id, called_so, p_as_of, p_known_at) AS c ON c.node_id = m.node_id
     ORDER BY m.form, c.canonical_id, m.similarity DESC, m.place
