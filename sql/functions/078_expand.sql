@@ -15,6 +15,9 @@ BEGIN
   IF merged THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, nodes
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  ELSIF cardinality(p_nodes) = 1 THEN
+    starts := p_nodes;
+    nodes := p_nodes;
   ELSE
     starts := ARRAY(SELECT DISTINCT n.node_id FROM unnest(p_nodes) AS n (node_id));
     nodes := starts;
@@ -60,7 +63,10 @@ BEGIN
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-  nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  nodes := same.starts;
+  IF same.merged THEN
+    nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  END IF;
   distances := array_fill(0, ARRAY[cardinality(nodes)]);
   reaches := array_fill(1::double precision, ARRAY[cardinality(nodes)]);
   parents := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
