@@ -4677,7 +4677,10 @@ BEGIN
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-  nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  nodes := same.starts;
+  IF same.merged THEN
+    nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  END IF;
   distances := array_fill(0, ARRAY[cardinality(nodes)]);
   reaches := array_fill(1::double precision, ARRAY[cardinality(nodes)]);
   parents := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
@@ -7838,21 +7841,15 @@ BEGIN
       ORDER BY i.node_id DESC LIMIT most_links)
       UNION ALL
       SELECT m.* FROM (
-        SELECT v.version_id FROM node_versions AS v
+        (SELECT v.version_id FROM node_versions AS v
         WHERE v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id]) AND v.recorded_to = 'infinity'
           AND v.recorded_from <= known
-        ORDER BY v.node_id OFFSET 0
-      ) AS k
-      CROSS JOIN LATERAL (
-        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])
-        ORDER BY i.node_version_id DESC LIMIT most_links
-      ) AS m
-      UNION ALL
-      SELECT m.* FROM (
-        SELECT v.version_id FROM node_versions AS v
+        ORDER BY v.node_id OFFSET 0)
+        UNION ALL
+        (SELECT v.version_id FROM node_versions AS v
         WHERE p_known_at IS NOT NULL AND v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id])
           AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
-        ORDER BY v.node_id OFFSET 0
+        ORDER BY v.node_id OFFSET 0)
       ) AS k
       CROSS JOIN LATERAL (
         SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])
@@ -8089,14 +8086,12 @@ BEGIN
     ORDER BY passages, w.term LIMIT most_terms
   ),
   placed AS (
-    SELECT w.term, w.needle, row_number() OVER byrarity AS place,
-      ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
-      sum(w.part) OVER byrarity > share AS common, w.recent
-    FROM weighed AS w WINDOW byrarity AS (ORDER BY w.part, w.passages, w.term)
+    SELECT w.*, ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
+      sum(w.part) OVER (ORDER BY w.part, w.passages, w.term) > share AS common
+    FROM weighed AS w
   )
-  SELECT array_agg(p.term ORDER BY p.weight DESC, p.term), array_agg(p.weight ORDER BY p.weight DESC, p.term),
-    array_agg(p.needle ORDER BY p.weight DESC, p.term), string_agg(p.needle::text, ' | ')::tsquery,
-    array_agg(p.needle ORDER BY p.place) FILTER (WHERE NOT p.common),
+  SELECT array_agg(p.term), array_agg(p.weight), array_agg(p.needle), string_agg(p.needle::text, ' | ')::tsquery,
+    array_agg(p.needle ORDER BY p.part, p.passages, p.term) FILTER (WHERE NOT p.common),
     string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
   INTO terms, weights, needles, every, rare, common, soon
   FROM placed AS p;
@@ -8169,10 +8164,10 @@ BEGIN
     SELECT c.version_id,
       sum(q.weight * (1 - n.norm / (n.norm + width_bucket(ts_rank('{1,1,1,1}', c.tsv, q.needle) * scale, steps))))
         AS score,
-      array_agg(q.term ORDER BY q.place) AS held
+      array_agg(q.term ORDER BY q.weight DESC, q.term) AS held
     FROM unnest(ids, texts, lengths) AS c (version_id, tsv, length)
     CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75 * c.length / mean_length) AS norm) AS n
-    INNER JOIN unnest(terms, weights, needles) WITH ORDINALITY AS q (term, weight, needle, place) ON c.tsv @@ q.needle
+    INNER JOIN unnest(terms, weights, needles) AS q (term, weight, needle) ON c.tsv @@ q.needle
     GROUP BY c.version_id
   )
   SELECT s.version_id, s.score, s.held FROM (
@@ -13396,6 +13391,9 @@ BEGIN
   IF merged THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, nodes
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  ELSIF cardinality(p_nodes) = 1 THEN
+    starts := p_nodes;
+    nodes := p_nodes;
   ELSE
     starts := ARRAY(SELECT DISTINCT n.node_id FROM unnest(p_nodes) AS n (node_id));
     nodes := starts;

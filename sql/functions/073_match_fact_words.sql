@@ -113,14 +113,12 @@ BEGIN
     ORDER BY passages, w.term LIMIT most_terms
   ),
   placed AS (
-    SELECT w.term, w.needle, row_number() OVER byrarity AS place,
-      ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
-      sum(w.part) OVER byrarity > share AS common, w.recent
-    FROM weighed AS w WINDOW byrarity AS (ORDER BY w.part, w.passages, w.term)
+    SELECT w.*, ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
+      sum(w.part) OVER (ORDER BY w.part, w.passages, w.term) > share AS common
+    FROM weighed AS w
   )
-  SELECT array_agg(p.term ORDER BY p.weight DESC, p.term), array_agg(p.weight ORDER BY p.weight DESC, p.term),
-    array_agg(p.needle ORDER BY p.weight DESC, p.term), string_agg(p.needle::text, ' | ')::tsquery,
-    array_agg(p.needle ORDER BY p.place) FILTER (WHERE NOT p.common),
+  SELECT array_agg(p.term), array_agg(p.weight), array_agg(p.needle), string_agg(p.needle::text, ' | ')::tsquery,
+    array_agg(p.needle ORDER BY p.part, p.passages, p.term) FILTER (WHERE NOT p.common),
     string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
   INTO terms, weights, needles, every, rare, common, soon
   FROM placed AS p;
@@ -193,10 +191,10 @@ BEGIN
     SELECT c.version_id,
       sum(q.weight * (1 - n.norm / (n.norm + width_bucket(ts_rank('{1,1,1,1}', c.tsv, q.needle) * scale, steps))))
         AS score,
-      array_agg(q.term ORDER BY q.place) AS held
+      array_agg(q.term ORDER BY q.weight DESC, q.term) AS held
     FROM unnest(ids, texts, lengths) AS c (version_id, tsv, length)
     CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75 * c.length / mean_length) AS norm) AS n
-    INNER JOIN unnest(terms, weights, needles) WITH ORDINALITY AS q (term, weight, needle, place) ON c.tsv @@ q.needle
+    INNER JOIN unnest(terms, weights, needles) AS q (term, weight, needle) ON c.tsv @@ q.needle
     GROUP BY c.version_id
   )
   SELECT s.version_id, s.score, s.held FROM (
