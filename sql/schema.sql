@@ -4677,7 +4677,10 @@ BEGIN
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-  nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  nodes := same.starts;
+  IF same.merged THEN
+    nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  END IF;
   distances := array_fill(0, ARRAY[cardinality(nodes)]);
   reaches := array_fill(1::double precision, ARRAY[cardinality(nodes)]);
   parents := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
@@ -4698,10 +4701,10 @@ BEGIN
         row_number() OVER (PARTITION BY m.start_id ORDER BY m.weight DESC, m.version_id DESC) AS nth,
         count(*) OVER (PARTITION BY m.start_id) AS degree
       FROM met AS m
-      LEFT JOIN (
+      LEFT JOIN ( -- by itself: else the condition becomes the join's, and the function is called all the same
         SELECT n.* FROM memsvc.resolve_nodes(
           p_user_id, ARRAY(SELECT DISTINCT o.other_id FROM met AS o), p_known_at
-        ) AS n WHERE same.merged
+        ) AS n WHERE same.merged OFFSET 0
       ) AS r ON r.node_id = m.other_id
     ),
     telling AS (
@@ -7838,21 +7841,15 @@ BEGIN
       ORDER BY i.node_id DESC LIMIT most_links)
       UNION ALL
       SELECT m.* FROM (
-        SELECT v.version_id FROM node_versions AS v
+        (SELECT v.version_id FROM node_versions AS v
         WHERE v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id]) AND v.recorded_to = 'infinity'
           AND v.recorded_from <= known
-        ORDER BY v.node_id OFFSET 0
-      ) AS k
-      CROSS JOIN LATERAL (
-        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])
-        ORDER BY i.node_version_id DESC LIMIT most_links
-      ) AS m
-      UNION ALL
-      SELECT m.* FROM (
-        SELECT v.version_id FROM node_versions AS v
+        ORDER BY v.node_id OFFSET 0)
+        UNION ALL
+        (SELECT v.version_id FROM node_versions AS v
         WHERE p_known_at IS NOT NULL AND v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id])
           AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
-        ORDER BY v.node_id OFFSET 0
+        ORDER BY v.node_id OFFSET 0)
       ) AS k
       CROSS JOIN LATERAL (
         SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])
@@ -8021,39 +8018,43 @@ DECLARE
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
-  any_wanted tsquery;
+  word text;
   seen integer;
-  sampled text[];
-  met double precision[];
+  sampled tsvector[]; -- those that have any of the words
   size double precision;
   mean_length double precision;
   terms text[];
   weights double precision[];
   needles tsquery[];
-  every tsquery;
+  every tsquery; -- any of the terms
   rare tsquery[];
   common tsquery; -- any of the terms that are not rare
   soon boolean; -- one of them is met in the sample
   ids uuid[] := '{}';
   texts tsvector[] := '{}';
   lengths integer[] := '{}';
+  walks boolean;
   more record;
 BEGIN
   IF wanted = '{}' THEN
     RETURN;
   END IF;
-  any_wanted := (SELECT string_agg(memsvc.as_tsquery(w.term)::text, ' | ')::tsquery FROM unnest(wanted) AS w (term));
-  WITH newest AS MATERIALIZED (
+  FOREACH word IN ARRAY wanted LOOP
+    needles := needles || memsvc.as_tsquery(word);
+    every := coalesce(every || memsvc.as_tsquery(word), memsvc.as_tsquery(word));
+  END LOOP;
+  SELECT count(*), array_agg(n.tsv) FILTER (WHERE n.tsv @@ every) INTO seen, sampled
+  FROM (
     SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
-  ),
-  held AS (
-    SELECT t.term, count(*) AS facts FROM newest AS n CROSS JOIN LATERAL unnest(tsvector_to_array(n.tsv)) AS t (term)
-    WHERE n.tsv @@ any_wanted AND t.term = ANY (wanted) GROUP BY t.term
-  )
-  SELECT (SELECT count(*) FROM newest), array_agg(h.term), array_agg((h.facts + 0.5) / sample) INTO seen, sampled, met
-  FROM held AS h;
-  IF seen = 0 OR (seen < sample AND sampled IS NULL) THEN
-    RETURN;
+  ) AS n;
+  IF sampled IS NULL THEN
+    IF seen < sample THEN
+      RETURN;
+    END IF;
+    PERFORM FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every LIMIT 1;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
   END IF;
 
   SELECT coalesce(sum(c.passages), 0), coalesce(sum(c.length) / nullif(sum(c.passages), 0), usual_length)
@@ -8064,32 +8065,33 @@ BEGIN
     SELECT passages, length FROM term_deltas WHERE user_id = asker AND kind = 'message' AND form = 'stemmed'
   ) AS c;
   WITH counted AS (
-    SELECT t.term, t.passages FROM terms AS t
-    WHERE t.user_id = asker AND t.kind = 'message' AND t.form = 'stemmed' AND t.term = ANY (wanted)
-    UNION ALL
-    SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
-    WHERE d.user_id = asker AND d.kind = 'message' AND d.form = 'stemmed' AND d.terms && wanted
-      AND u.term = ANY (wanted)
+    SELECT c.term, sum(c.passages) AS passages
+    FROM (
+      SELECT t.term, t.passages FROM terms AS t
+      WHERE t.user_id = asker AND t.kind = 'message' AND t.form = 'stemmed' AND t.term = ANY (wanted)
+      UNION ALL
+      SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+      WHERE d.user_id = asker AND d.kind = 'message' AND d.form = 'stemmed' AND d.terms && wanted
+        AND u.term = ANY (wanted)
+    ) AS c
+    GROUP BY c.term
   ),
   weighed AS (
-    SELECT w.term, greatest(0, coalesce(sum(c.passages), 0))::double precision AS passages,
-      greatest(coalesce(min(s.part), 0.5 / sample), sum(c.passages) / nullif(size, 0)) AS part,
-      count(s.term) > 0 AS recent
-    FROM unnest(wanted) AS w (term)
+    SELECT w.term, w.needle, greatest(0, coalesce(c.passages, 0))::double precision AS passages,
+      greatest((n.facts + 0.5) / sample, c.passages / nullif(size, 0)) AS part, n.facts > 0 AS recent
+    FROM unnest(wanted, needles) AS w (term, needle)
+    CROSS JOIN LATERAL (SELECT count(*) AS facts FROM unnest(sampled) AS s (tsv) WHERE s.tsv @@ w.needle) AS n
     LEFT JOIN counted AS c ON c.term = w.term
-    LEFT JOIN unnest(sampled, met) AS s (term, part) ON s.term = w.term
-    WHERE seen = sample OR s.term IS NOT NULL
-    GROUP BY w.term ORDER BY passages, w.term LIMIT most_terms
+    WHERE seen = sample OR n.facts > 0
+    ORDER BY passages, w.term LIMIT most_terms
   ),
   placed AS (
-    SELECT w.term, memsvc.as_tsquery(w.term) AS needle, row_number() OVER byrarity AS place,
-      ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
-      sum(w.part) OVER byrarity > share AS common, w.recent
-    FROM weighed AS w WINDOW byrarity AS (ORDER BY w.part, w.passages, w.term)
+    SELECT w.*, ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
+      sum(w.part) OVER (ORDER BY w.part, w.passages, w.term) > share AS common
+    FROM weighed AS w
   )
-  SELECT array_agg(p.term ORDER BY p.weight DESC, p.term), array_agg(p.weight ORDER BY p.weight DESC, p.term),
-    array_agg(p.needle ORDER BY p.weight DESC, p.term), string_agg(p.needle::text, ' | ')::tsquery,
-    array_agg(p.needle ORDER BY p.place) FILTER (WHERE NOT p.common),
+  SELECT array_agg(p.term), array_agg(p.weight), array_agg(p.needle), string_agg(p.needle::text, ' | ')::tsquery,
+    array_agg(p.needle ORDER BY p.part, p.passages, p.term) FILTER (WHERE NOT p.common),
     string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
   INTO terms, weights, needles, every, rare, common, soon
   FROM placed AS p;
@@ -8119,9 +8121,11 @@ BEGIN
     ) AS c;
   END IF;
   -- Where fewer than p_limit were found, all that have a rare word are: what is still to be met has a common one.
-  IF seen < sample OR (common IS NOT NULL AND cardinality(ids) < p_limit AND (soon OR EXISTS (
-    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common
-  ))) THEN
+  walks := seen < sample OR (common IS NOT NULL AND cardinality(ids) < p_limit);
+  IF walks AND seen = sample AND NOT soon THEN
+    walks := EXISTS (SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common);
+  END IF;
+  IF walks THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
       SELECT v.version_id, v.tsv, v.length
@@ -8151,16 +8155,19 @@ BEGIN
     texts := texts || more.texts;
     lengths := lengths || more.lengths;
   END IF;
+  IF ids = '{}' THEN
+    RETURN;
+  END IF;
 
   RETURN QUERY
   WITH scored AS (
     SELECT c.version_id,
       sum(q.weight * (1 - n.norm / (n.norm + width_bucket(ts_rank('{1,1,1,1}', c.tsv, q.needle) * scale, steps))))
         AS score,
-      array_agg(q.term ORDER BY q.place) AS held
+      array_agg(q.term ORDER BY q.weight DESC, q.term) AS held
     FROM unnest(ids, texts, lengths) AS c (version_id, tsv, length)
     CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75 * c.length / mean_length) AS norm) AS n
-    INNER JOIN unnest(terms, weights, needles) WITH ORDINALITY AS q (term, weight, needle, place) ON c.tsv @@ q.needle
+    INNER JOIN unnest(terms, weights, needles) AS q (term, weight, needle) ON c.tsv @@ q.needle
     GROUP BY c.version_id
   )
   SELECT s.version_id, s.score, s.held FROM (
@@ -8199,7 +8206,6 @@ DECLARE
   strengths double precision[];
   recorded timestamptz[];
   told record;
-  told_only uuid[];
 BEGIN
   IF cardinality(p_nodes) > 0 THEN
     same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
@@ -8219,11 +8225,6 @@ BEGIN
     WHERE NOT filtered OR memsvc.fact_is_from(
       p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
     );
-  ELSE
-    PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
-    IF NOT FOUND THEN
-      RETURN;
-    END IF;
   END IF;
   SELECT array_agg(m.version_id) AS versions, array_agg(m.score) AS scores,
     array_agg(array_to_string(m.matched_terms, chr(1))) AS terms
@@ -8235,45 +8236,41 @@ BEGIN
     RETURN;
   END IF;
 
-  -- By itself: under row security, an index is not used for an array that a condition is a part of.
-  told_only := ARRAY(SELECT t.* FROM unnest(told.versions) AS t EXCEPT SELECT n.* FROM unnest(near) AS n);
   RETURN QUERY
-  WITH fact AS MATERIALIZED (
-    SELECT n.* FROM unnest(near, near_from, near_to, strengths, recorded)
-      AS n (version_id, from_node, to_node, strength, recorded_from)
-    UNION ALL
-    (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
-    FROM edge_versions AS v
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (told_only)
-    ORDER BY v.version_id OFFSET 0)
-  ),
-  asked AS MATERIALIZED (
-    SELECT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
+  WITH asked AS MATERIALIZED (
+    SELECT DISTINCT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
     FROM unnest(starts, nodes) AS s (start_id, node_id)
     LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
   ),
-  about AS MATERIALIZED (
-    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.start_id AS node_id
+  about AS (
+    SELECT f.version_id, f.strength, f.recorded_from, least(o.distance, i.distance) AS distance,
+      CASE WHEN i.distance IS NULL OR o.distance <= i.distance THEN o.start_id ELSE i.start_id END AS node_id
     FROM (
-      SELECT f.version_id, f.from_node AS node_id, 0 AS side FROM fact AS f
-      UNION ALL SELECT f.version_id, f.to_node, 1 FROM fact AS f
-    ) AS e
-    INNER JOIN asked AS a ON a.node_id = e.node_id
-    ORDER BY e.version_id, a.distance, e.side
+      SELECT n.* FROM unnest(near, near_from, near_to, strengths, recorded)
+        AS n (version_id, from_node, to_node, strength, recorded_from)
+      UNION ALL
+      (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
+        SELECT t.* FROM unnest(told.versions) AS t EXCEPT SELECT n.* FROM unnest(near) AS n
+      ))
+      ORDER BY v.version_id OFFSET 0)
+    ) AS f
+    LEFT JOIN asked AS o ON o.node_id = f.from_node
+    LEFT JOIN asked AS i ON i.node_id = f.to_node
   ),
   ranked AS (
-    SELECT f.version_id, w.score, w.terms, a.distance, a.node_id,
+    SELECT a.version_id, w.score, w.terms, a.distance, a.node_id,
       CASE WHEN w.score IS NOT NULL
-        THEN row_number() OVER (ORDER BY w.score DESC NULLS LAST, f.recorded_from DESC, f.version_id DESC)
+        THEN row_number() OVER (ORDER BY w.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
       END AS by_words,
       CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
-        ORDER BY a.distance NULLS LAST, w.score DESC NULLS LAST, f.strength DESC, f.recorded_from DESC,
-          f.version_id DESC
+        ORDER BY a.distance NULLS LAST, w.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
+          a.version_id DESC
       ) END AS by_node
-    FROM fact AS f
+    FROM about AS a
     LEFT JOIN unnest(told.versions, told.scores, told.terms) AS w (version_id, score, terms)
-      ON w.version_id = f.version_id
-    LEFT JOIN about AS a ON a.version_id = f.version_id
+      ON w.version_id = a.version_id
   )
   SELECT r.version_id, r.score, coalesce(string_to_array(r.terms, chr(1)), '{}'), r.distance, r.node_id
   FROM ranked AS r
@@ -9180,8 +9177,8 @@ ALTER FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of time
 
 COMMENT ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'By what a person can tell nodes apart: a few sentences about each, newest first.';
 
-CREATE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) RETURNS TABLE(name text, form text, place integer, ending integer, loose boolean)
-    LANGUAGE plpgsql STABLE ROWS 100
+CREATE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) RETURNS record
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
@@ -9190,14 +9187,22 @@ DECLARE
   most_words CONSTANT integer := 64;
   signs CONSTANT text := '\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF'
     '\U00020000-\U0003FFFF';
-  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
-  said CONSTANT text := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
-  opening CONSTANT text := substring(said FROM '^\W*');
+  opening text;
+  sign CONSTANT text := format('^[%s]', signs);
+  own CONSTANT regdictionary := (
+    CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END
+  )::regdictionary;
   words text[];
   gaps text[];
-  parts text[];
+  joined text;
+  parts text[]; -- words and gaps in their normal form
 BEGIN
-  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth) INTO words, gaps
+  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
+  said := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
+  opening := substring(said FROM '^\W*');
+  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth),
+    string_agg(m.found[1] || chr(2) || m.found[2], chr(1) ORDER BY m.nth)
+  INTO words, gaps, joined
   FROM (
     SELECT r.*
     FROM regexp_matches(said, format('([%1$s]|[^\W%1$s]+)(\W*)', signs), 'g') WITH ORDINALITY AS r (found, nth)
@@ -9206,62 +9211,53 @@ BEGIN
   IF words IS NULL THEN
     RETURN;
   END IF;
-  parts := string_to_array(memsvc.normal_form((
-    SELECT string_agg(w.word || chr(2) || w.gap, chr(1) ORDER BY w.nth)
-    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
-  )), chr(1));
-
-  RETURN QUERY
+  parts := string_to_array(memsvc.normal_form(joined), chr(1));
   WITH piece AS MATERIALIZED (
-    SELECT w.nth::integer AS nth, w.word, w.gap, split_part(p.part, chr(2), 1) AS form,
-      split_part(p.part, chr(2), 2) AS form_gap, w.word ~ format('^[%s]', signs) AS sign,
-      coalesce('{}' IN (
-        ts_lexize(d.own, split_part(p.part, chr(2), 1)), ts_lexize('english_stem', split_part(p.part, chr(2), 1))
-      ), false) AS stops, w.word <> lower(w.word) AS capital,
-      split_part(p.part, chr(2), 1) = ANY (memsvc.first_person_words()) AS self
-    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
-    INNER JOIN unnest(parts) WITH ORDINALITY AS p (part, nth) ON p.nth = w.nth
-    CROSS JOIN (
-      SELECT (CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END)::regdictionary AS own
-    ) AS d
+    SELECT w.nth::integer AS nth, w.word, w.gap, f.form, split_part(w.part, chr(2), 2) AS form_gap,
+      w.word ~ sign AS sign,
+      coalesce('{}' IN (ts_lexize(own, f.form), ts_lexize('english_stem', f.form)), false) AS stops,
+      w.word <> lower(w.word) AS capital, f.form = ANY (memsvc.first_person_words()) AS self
+    FROM unnest(words, gaps, parts) WITH ORDINALITY AS w (word, gap, part, nth)
+    CROSS JOIN LATERAL (SELECT split_part(w.part, chr(2), 1) AS form) AS f
   ),
   placed AS MATERIALIZED (
     SELECT i.*, 1 + length(opening) + coalesce(sum(length(i.word || i.gap)) OVER before, 0)::integer AS place,
       1 + coalesce(sum(length(i.form || i.form_gap)) OVER before, 0)::integer AS form_place,
-      coalesce(lag(i.gap) OVER (ORDER BY i.nth), opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
+      coalesce(lag(i.gap) OVER before, opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
       substring(i.form_gap FROM '^(\S*?[^\s.,;:!?)"''])[.,;:!?)"'']+(?=\s|$)') AS short_tail,
-      substring(coalesce(lag(i.form_gap) OVER (ORDER BY i.nth), opening) FROM '\S+$') AS head,
-      coalesce(lag(i.sign) OVER (ORDER BY i.nth), false) AS sign_before,
-      coalesce(lead(i.sign) OVER (ORDER BY i.nth), false) AS sign_behind,
-      i.capital AND NOT i.stops AS proper, bool_or(i.capital AND NOT i.stops AND i.nth > 1) OVER () AS with_capitals,
-      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER (ORDER BY i.nth), false) AS proper_before,
-      coalesce(lead(i.capital AND NOT i.stops) OVER (ORDER BY i.nth), false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
+      substring(coalesce(lag(i.form_gap) OVER before, opening) FROM '\S+$') AS head,
+      coalesce(lag(i.sign) OVER before, false) AS sign_before,
+      coalesce(lead(i.sign) OVER before, false) AS sign_behind,
+      i.capital AND NOT i.stops AS proper,
+      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER before, false) AS proper_before,
+      coalesce(lead(i.capital AND NOT i.stops) OVER before, false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
       count(*) FILTER (WHERE i.capital AND NOT i.stops) OVER before AS propers
     FROM piece AS i
     WINDOW before AS (ORDER BY i.nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
   ),
-  whole AS MATERIALIZED (
-    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form FROM piece AS i
+  query AS MATERIALIZED (
+    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form,
+      bool_or(i.capital AND NOT i.stops AND i.nth > 1) AS with_capitals
+    FROM piece AS i
   ),
-  run AS (
-    SELECT a.place, z.place + length(z.word) AS ending, a.form_place, z.form_place + length(z.form) AS form_ending,
-      a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
-      CASE WHEN a.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
+  gram AS (
+    SELECT a.place, z.place + length(z.word) AS ending, a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
+      substr(q.form, a.form_place, z.form_place + length(z.form) - a.form_place) AS form,
+      CASE WHEN q.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
           AND NOT z.proper_behind
           AND z.nth - a.nth < 3 AND z.propers - a.propers = z.nth - a.nth
         ELSE a.nth = z.nth AND NOT a.stops AND length(a.form) >= 5
       END AND NOT a.sign AS whole
     FROM placed AS a
     INNER JOIN placed AS z ON z.nth BETWEEN a.nth AND a.nth + CASE WHEN a.sign THEN 7 ELSE 5 END
+    CROSS JOIN query AS q
     WHERE a.nth < z.nth OR CASE WHEN a.self THEN p_first_person ELSE
       (NOT a.stops OR (a.nth > 1 AND a.capital))
       AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
     END
-  ),
-  gram AS (
-    SELECT r.*, substr(w.form, r.form_place, r.form_ending - r.form_place) AS form FROM run AS r CROSS JOIN whole AS w
   )
-  SELECT substr(said, v.place, v.ending - v.place), v.form, v.place, v.ending, v.loose
+  SELECT array_agg(v.form), array_agg(v.place), array_agg(v.ending), array_agg(v.loose)
+  INTO forms, places, endings, loose
   FROM (
     SELECT CASE WHEN g.self THEN 'i' ELSE g.form END AS form, g.place, g.ending,
       NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
@@ -9278,9 +9274,9 @@ BEGIN
 END
 $_$;
 
-ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) IS 'What could be a name in a query.';
+COMMENT ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) IS 'What could be a name in a query.';
 
 CREATE TABLE memsvc.nodes (
     user_id uuid NOT NULL,
@@ -9430,79 +9426,70 @@ DECLARE
   most_loose CONSTANT integer := 2;
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   gram record;
-  exact record;
-  near record;
+  exact record; -- what is called so
+  free record; -- of what these leave, what may be compared by trigrams
+  alike uuid[]; -- nodes that nearly are called so, and of each what follows
+  alike_forms text[];
+  similarities double precision[];
   called_so uuid[];
 BEGIN
   PERFORM FROM nodes AS n WHERE n.user_id = p_user_id OFFSET 1 LIMIT 1;
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(g.place) AS places,
-    array_agg(g.ending) AS endings, array_agg(g.loose) AS loose
-  INTO gram FROM memsvc.name_grams(p_query, p_language, p_first_person) AS g;
+  gram := memsvc.name_grams(p_query, p_language, p_first_person);
   IF gram.forms IS NULL THEN
     RETURN;
   END IF;
 
-  WITH called AS MATERIALIZED (
-    SELECT c.* FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
-  ),
-  hit AS MATERIALIZED (
-    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
-    WHERE g.form IN (SELECT c.form FROM called AS c)
-  ),
-  longest AS MATERIALIZED (
-    SELECT h.* FROM hit AS h
-    WHERE NOT EXISTS (
-      SELECT FROM hit AS o
-      WHERE o.place <= h.place AND o.ending >= h.ending AND o.ending - o.place > h.ending - h.place
-    )
-  )
-  SELECT array_agg(l.name) AS names, array_agg(l.form) AS forms, array_agg(c.node_id) AS nodes,
-    array_agg(l.place) AS places, array_agg(l.ending) AS endings
-  INTO exact FROM longest AS l INNER JOIN called AS c ON c.form = l.form;
+  SELECT array_agg(g.form) AS forms, array_agg(c.node_id) AS nodes, array_agg(g.place) AS places,
+    array_agg(g.ending) AS endings
+  INTO exact FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
+  INNER JOIN unnest(gram.forms, gram.places, gram.endings) AS g (form, place, ending) ON g.form = c.form;
 
-  WITH free AS MATERIALIZED (
-    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
-      AS g (name, form, place, ending, loose)
+  SELECT array_agg(f.form) AS forms, array_agg(f.place) AS places, array_agg(f.ending) AS endings
+  INTO free FROM (
+    SELECT g.* FROM unnest(gram.forms, gram.places, gram.endings, gram.loose) AS g (form, place, ending, loose)
     WHERE g.loose AND NOT EXISTS (
       SELECT FROM unnest(exact.places, exact.endings) AS e (place, ending)
       WHERE e.place < g.ending AND e.ending > g.place
     )
     ORDER BY g.ending - g.place DESC, g.place LIMIT most_loose
-  ),
-  hit AS MATERIALIZED (
-    SELECT f.name, f.form, f.place, f.ending, s.node_id, s.similarity,
-      max(s.similarity) OVER (PARTITION BY f.place, f.ending) AS best
-    FROM memsvc.similar_names(p_user_id, ARRAY(SELECT DISTINCT f.form FROM free AS f), moment, p_known_at) AS s
-    INNER JOIN free AS f ON f.form = s.form
-  )
-  SELECT array_agg(h.name) AS names, array_agg(h.form) AS forms, array_agg(h.node_id) AS nodes,
-    array_agg(h.place) AS places, array_agg(h.similarity) AS similarities
-  INTO near FROM hit AS h
-  WHERE h.similarity > h.best - 0.1 AND NOT EXISTS (
-    SELECT FROM hit AS o
-    WHERE o.place < h.ending AND o.ending > h.place
-      AND (o.best, o.ending - o.place, -o.place) > (h.best, h.ending - h.place, -h.place)
-  );
+  ) AS f;
+  IF free.forms IS NOT NULL THEN
+    SELECT array_agg(s.node_id), array_agg(s.form), array_agg(s.similarity) INTO alike, alike_forms, similarities
+    FROM memsvc.similar_names(p_user_id, free.forms, moment, p_known_at) AS s;
+  END IF;
 
-  called_so := coalesce(exact.nodes, '{}') || coalesce(near.nodes, '{}');
+  called_so := coalesce(exact.nodes, '{}') || coalesce(alike, '{}');
   IF called_so = '{}' THEN
     RETURN;
   END IF;
   RETURN QUERY
-  WITH met AS (
+  WITH near AS MATERIALIZED (
+    SELECT f.form, f.place, f.ending, a.node_id, a.similarity,
+      max(a.similarity) OVER (PARTITION BY f.place, f.ending) AS best
+    FROM unnest(alike, alike_forms, similarities) AS a (node_id, form, similarity)
+    INNER JOIN unnest(free.forms, free.places, free.endings) AS f (form, place, ending) ON f.form = a.form
+  ),
+  met AS (
     SELECT e.*, 1::double precision AS similarity
-    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places) AS e (name, form, node_id, place)
+    FROM unnest(exact.forms, exact.nodes, exact.places, exact.endings) AS e (form, node_id, place, ending)
+    WHERE NOT EXISTS (
+      SELECT FROM unnest(exact.places, exact.endings) AS o (place, ending)
+      WHERE o.place <= e.place AND o.ending >= e.ending AND o.ending - o.place > e.ending - e.place
+    )
     UNION ALL
-    SELECT n.*
-    FROM unnest(near.names, near.forms, near.nodes, near.places, near.similarities)
-      AS n (name, form, node_id, place, similarity)
+    SELECT n.form, n.node_id, n.place, n.ending, n.similarity FROM near AS n
+    WHERE n.similarity > n.best - 0.1 AND NOT EXISTS (
+      SELECT FROM near AS o
+      WHERE o.place < n.ending AND o.ending > n.place
+        AND (o.best, o.ending - o.place, -o.place) > (n.best, n.ending - n.place, -n.place)
+    )
   )
   SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
   FROM (
-    SELECT DISTINCT ON (m.form, c.canonical_id) m.name, c.canonical_id, c.label, c.type, m.similarity, m.place
+    SELECT DISTINCT ON (m.form, c.canonical_id) substr(gram.said, m.place, m.ending - m.place) AS name, c.canonical_id, c.label, c.type, m.similarity, m.place
     FROM met AS m
     INNER JOIN memsvc.node_cards(p_user_id, called_so, p_as_of, p_known_at) AS c ON c.node_id = m.node_id
     ORDER BY m.form, c.canonical_id, m.similarity DESC, m.place
@@ -10131,26 +10118,21 @@ CREATE FUNCTION memsvc.node_cards(p_user_id uuid, p_nodes uuid[], p_as_of timest
 #variable_conflict use_column
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  merged boolean;
   canonical uuid[] := p_nodes;
   stored uuid[] := p_nodes;
 BEGIN
   IF p_nodes = '{}' THEN
     RETURN;
   END IF;
-  merged := memsvc.any_merges(p_user_id, p_known_at);
-  IF merged THEN
+  IF memsvc.any_merges(p_user_id, p_known_at) THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
   END IF;
   RETURN QUERY
-  WITH asked AS MATERIALIZED (
-    SELECT DISTINCT n.node_id, coalesce(r.canonical_id, n.node_id) AS canonical_id
-    FROM unnest(p_nodes) AS n (node_id)
-    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
-      ON r.node_id = n.node_id
+  WITH same AS MATERIALIZED (
+    SELECT DISTINCT u.* FROM unnest(canonical, stored) AS u (canonical_id, node_id)
   ),
-  version AS MATERIALIZED (
+  version AS (
     (SELECT v.* FROM node_versions AS v
     WHERE v.user_id = p_user_id AND v.node_id = ANY (stored) AND v.recorded_to = 'infinity'
       AND v.recorded_from <= coalesce(p_known_at, 'infinity')
@@ -10161,15 +10143,16 @@ BEGIN
       AND v.recorded_to < 'infinity' AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
     ORDER BY v.node_id OFFSET 0)
   ),
-  card AS MATERIALIZED (
+  card AS (
     SELECT DISTINCT ON (s.canonical_id) s.canonical_id, v.type, v.label, v.description, v.data, v.importance,
       v.valid_from <= moment AND v.valid_to > moment AS holds
-    FROM (SELECT DISTINCT u.* FROM unnest(canonical, stored) AS u (canonical_id, node_id)) AS s
+    FROM same AS s
     INNER JOIN version AS v ON v.node_id = s.node_id
     ORDER BY s.canonical_id, holds DESC, v.node_id = s.canonical_id DESC, v.valid_from DESC, v.version_id
   )
-  SELECT a.node_id, a.canonical_id, c.type, c.label, c.description, c.data, c.importance, coalesce(c.holds, false)
-  FROM asked AS a LEFT JOIN card AS c ON c.canonical_id = a.canonical_id;
+  SELECT s.node_id, s.canonical_id, c.type, c.label, c.description, c.data, c.importance, coalesce(c.holds, false)
+  FROM same AS s LEFT JOIN card AS c ON c.canonical_id = s.canonical_id
+  WHERE s.node_id IN (SELECT n.* FROM unnest(p_nodes) AS n);
 END
 $$;
 
@@ -13148,9 +13131,9 @@ DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
   -- pg_trgm's setting exists once its library is loaded, by its first call; so no SET above.
   same CONSTANT real := similarity('a', 'a');
-  threshold CONSTANT text := current_setting('pg_trgm.similarity_threshold');
+  before CONSTANT text := current_setting('pg_trgm.similarity_threshold');
+  threshold text := set_config('pg_trgm.similarity_threshold', (0.6 * same)::text, true);
 BEGIN
-  PERFORM set_config('pg_trgm.similarity_threshold', (0.6 * same)::text, true);
   RETURN QUERY
   SELECT w.form, n.node_id, n.similarity::double precision
   FROM unnest(p_forms) AS w (form)
@@ -13165,7 +13148,7 @@ BEGIN
   ) AS n
   WHERE n.user_id = asker AND n.valid_from <= moment AND n.valid_to > moment AND n.recorded_from <= known
     AND (n.recorded_to = 'infinity' OR n.recorded_to > known);
-  PERFORM set_config('pg_trgm.similarity_threshold', threshold, true);
+  threshold := set_config('pg_trgm.similarity_threshold', before, true);
 END
 $$;
 
@@ -13408,6 +13391,9 @@ BEGIN
   IF merged THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, nodes
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  ELSIF cardinality(p_nodes) = 1 THEN
+    starts := p_nodes;
+    nodes := p_nodes;
   ELSE
     starts := ARRAY(SELECT DISTINCT n.node_id FROM unnest(p_nodes) AS n (node_id));
     nodes := starts;
@@ -17665,10 +17651,10 @@ GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.name_evidence(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[], OUT endings integer[], OUT loose boolean[]) TO memsvc_recall;
 
 GRANT SELECT,INSERT ON TABLE memsvc.nodes TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.nodes TO memsvc_reader;

@@ -23,9 +23,9 @@ DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
   -- pg_trgm's setting exists once its library is loaded, by its first call; so no SET above.
   same CONSTANT real := similarity('a', 'a');
-  threshold CONSTANT text := current_setting('pg_trgm.similarity_threshold');
+  before CONSTANT text := current_setting('pg_trgm.similarity_threshold');
+  threshold text := set_config('pg_trgm.similarity_threshold', (0.6 * same)::text, true);
 BEGIN
-  PERFORM set_config('pg_trgm.similarity_threshold', (0.6 * same)::text, true);
   RETURN QUERY
   SELECT w.form, n.node_id, n.similarity::double precision
   FROM unnest(p_forms) AS w (form)
@@ -40,7 +40,7 @@ BEGIN
   ) AS n
   WHERE n.user_id = asker AND n.valid_from <= moment AND n.valid_to > moment AND n.recorded_from <= known
     AND (n.recorded_to = 'infinity' OR n.recorded_to > known);
-  PERFORM set_config('pg_trgm.similarity_threshold', threshold, true);
+  threshold := set_config('pg_trgm.similarity_threshold', before, true);
 END
 $$;
 COMMENT ON FUNCTION memsvc.similar_names(uuid, text[], timestamptz, timestamptz) IS

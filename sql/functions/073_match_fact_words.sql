@@ -12,7 +12,8 @@
 -- taken, so that one which is commoner than it seemed does not crowd out the others. Where that leaves too few, facts
 -- with any of the words come from the newest `walk` ones: common words are met there soon, and nothing else tells
 -- their facts apart. Where none of the sample has one of the words that were not looked up, they are not met soon, so
--- the index is asked first whether any fact has one (0.1 ms, where a walk in vain takes 2).
+-- the index is asked first whether any fact has one (0.1 ms, where a walk in vain takes 2). Where none of the sample
+-- has any word at all, that is asked at once: a question about what no fact speaks of is done then.
 CREATE OR REPLACE FUNCTION memsvc.match_fact_words(
   p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[],
   p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz
@@ -44,39 +45,43 @@ DECLARE
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
-  any_wanted tsquery;
+  word text;
   seen integer;
-  sampled text[];
-  met double precision[];
+  sampled tsvector[]; -- those that have any of the words
   size double precision;
   mean_length double precision;
   terms text[];
   weights double precision[];
   needles tsquery[];
-  every tsquery;
+  every tsquery; -- any of the terms
   rare tsquery[];
   common tsquery; -- any of the terms that are not rare
   soon boolean; -- one of them is met in the sample
   ids uuid[] := '{}';
   texts tsvector[] := '{}';
   lengths integer[] := '{}';
+  walks boolean;
   more record;
 BEGIN
   IF wanted = '{}' THEN
     RETURN;
   END IF;
-  any_wanted := (SELECT string_agg(memsvc.as_tsquery(w.term)::text, ' | ')::tsquery FROM unnest(wanted) AS w (term));
-  WITH newest AS MATERIALIZED (
+  FOREACH word IN ARRAY wanted LOOP
+    needles := needles || memsvc.as_tsquery(word);
+    every := coalesce(every || memsvc.as_tsquery(word), memsvc.as_tsquery(word));
+  END LOOP;
+  SELECT count(*), array_agg(n.tsv) FILTER (WHERE n.tsv @@ every) INTO seen, sampled
+  FROM (
     SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
-  ),
-  held AS (
-    SELECT t.term, count(*) AS facts FROM newest AS n CROSS JOIN LATERAL unnest(tsvector_to_array(n.tsv)) AS t (term)
-    WHERE n.tsv @@ any_wanted AND t.term = ANY (wanted) GROUP BY t.term
-  )
-  SELECT (SELECT count(*) FROM newest), array_agg(h.term), array_agg((h.facts + 0.5) / sample) INTO seen, sampled, met
-  FROM held AS h;
-  IF seen = 0 OR (seen < sample AND sampled IS NULL) THEN
-    RETURN;
+  ) AS n;
+  IF sampled IS NULL THEN
+    IF seen < sample THEN
+      RETURN;
+    END IF;
+    PERFORM FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every LIMIT 1;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
   END IF;
 
   SELECT coalesce(sum(c.passages), 0), coalesce(sum(c.length) / nullif(sum(c.passages), 0), usual_length)
@@ -87,32 +92,33 @@ BEGIN
     SELECT passages, length FROM term_deltas WHERE user_id = asker AND kind = 'message' AND form = 'stemmed'
   ) AS c;
   WITH counted AS (
-    SELECT t.term, t.passages FROM terms AS t
-    WHERE t.user_id = asker AND t.kind = 'message' AND t.form = 'stemmed' AND t.term = ANY (wanted)
-    UNION ALL
-    SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
-    WHERE d.user_id = asker AND d.kind = 'message' AND d.form = 'stemmed' AND d.terms && wanted
-      AND u.term = ANY (wanted)
+    SELECT c.term, sum(c.passages) AS passages
+    FROM (
+      SELECT t.term, t.passages FROM terms AS t
+      WHERE t.user_id = asker AND t.kind = 'message' AND t.form = 'stemmed' AND t.term = ANY (wanted)
+      UNION ALL
+      SELECT u.term, u.change FROM term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+      WHERE d.user_id = asker AND d.kind = 'message' AND d.form = 'stemmed' AND d.terms && wanted
+        AND u.term = ANY (wanted)
+    ) AS c
+    GROUP BY c.term
   ),
   weighed AS (
-    SELECT w.term, greatest(0, coalesce(sum(c.passages), 0))::double precision AS passages,
-      greatest(coalesce(min(s.part), 0.5 / sample), sum(c.passages) / nullif(size, 0)) AS part,
-      count(s.term) > 0 AS recent
-    FROM unnest(wanted) AS w (term)
+    SELECT w.term, w.needle, greatest(0, coalesce(c.passages, 0))::double precision AS passages,
+      greatest((n.facts + 0.5) / sample, c.passages / nullif(size, 0)) AS part, n.facts > 0 AS recent
+    FROM unnest(wanted, needles) AS w (term, needle)
+    CROSS JOIN LATERAL (SELECT count(*) AS facts FROM unnest(sampled) AS s (tsv) WHERE s.tsv @@ w.needle) AS n
     LEFT JOIN counted AS c ON c.term = w.term
-    LEFT JOIN unnest(sampled, met) AS s (term, part) ON s.term = w.term
-    WHERE seen = sample OR s.term IS NOT NULL
-    GROUP BY w.term ORDER BY passages, w.term LIMIT most_terms
+    WHERE seen = sample OR n.facts > 0
+    ORDER BY passages, w.term LIMIT most_terms
   ),
   placed AS (
-    SELECT w.term, memsvc.as_tsquery(w.term) AS needle, row_number() OVER byrarity AS place,
-      ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
-      sum(w.part) OVER byrarity > share AS common, w.recent
-    FROM weighed AS w WINDOW byrarity AS (ORDER BY w.part, w.passages, w.term)
+    SELECT w.*, ln(1 + greatest(0, size - w.passages + 0.5) / (w.passages + 0.5)) AS weight,
+      sum(w.part) OVER (ORDER BY w.part, w.passages, w.term) > share AS common
+    FROM weighed AS w
   )
-  SELECT array_agg(p.term ORDER BY p.weight DESC, p.term), array_agg(p.weight ORDER BY p.weight DESC, p.term),
-    array_agg(p.needle ORDER BY p.weight DESC, p.term), string_agg(p.needle::text, ' | ')::tsquery,
-    array_agg(p.needle ORDER BY p.place) FILTER (WHERE NOT p.common),
+  SELECT array_agg(p.term), array_agg(p.weight), array_agg(p.needle), string_agg(p.needle::text, ' | ')::tsquery,
+    array_agg(p.needle ORDER BY p.part, p.passages, p.term) FILTER (WHERE NOT p.common),
     string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
   INTO terms, weights, needles, every, rare, common, soon
   FROM placed AS p;
@@ -142,9 +148,11 @@ BEGIN
     ) AS c;
   END IF;
   -- Where fewer than p_limit were found, all that have a rare word are: what is still to be met has a common one.
-  IF seen < sample OR (common IS NOT NULL AND cardinality(ids) < p_limit AND (soon OR EXISTS (
-    SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common
-  ))) THEN
+  walks := seen < sample OR (common IS NOT NULL AND cardinality(ids) < p_limit);
+  IF walks AND seen = sample AND NOT soon THEN
+    walks := EXISTS (SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common);
+  END IF;
+  IF walks THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
       SELECT v.version_id, v.tsv, v.length
@@ -174,16 +182,19 @@ BEGIN
     texts := texts || more.texts;
     lengths := lengths || more.lengths;
   END IF;
+  IF ids = '{}' THEN
+    RETURN;
+  END IF;
 
   RETURN QUERY
   WITH scored AS (
     SELECT c.version_id,
       sum(q.weight * (1 - n.norm / (n.norm + width_bucket(ts_rank('{1,1,1,1}', c.tsv, q.needle) * scale, steps))))
         AS score,
-      array_agg(q.term ORDER BY q.place) AS held
+      array_agg(q.term ORDER BY q.weight DESC, q.term) AS held
     FROM unnest(ids, texts, lengths) AS c (version_id, tsv, length)
     CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75 * c.length / mean_length) AS norm) AS n
-    INNER JOIN unnest(terms, weights, needles) WITH ORDINALITY AS q (term, weight, needle, place) ON c.tsv @@ q.needle
+    INNER JOIN unnest(terms, weights, needles) AS q (term, weight, needle) ON c.tsv @@ q.needle
     GROUP BY c.version_id
   )
   SELECT s.version_id, s.score, s.held FROM (

@@ -146,21 +146,15 @@ BEGIN
       ORDER BY i.node_id DESC LIMIT most_links)
       UNION ALL
       SELECT m.* FROM (
-        SELECT v.version_id FROM node_versions AS v
+        (SELECT v.version_id FROM node_versions AS v
         WHERE v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id]) AND v.recorded_to = 'infinity'
           AND v.recorded_from <= known
-        ORDER BY v.node_id OFFSET 0
-      ) AS k
-      CROSS JOIN LATERAL (
-        SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])
-        ORDER BY i.node_version_id DESC LIMIT most_links
-      ) AS m
-      UNION ALL
-      SELECT m.* FROM (
-        SELECT v.version_id FROM node_versions AS v
+        ORDER BY v.node_id OFFSET 0)
+        UNION ALL
+        (SELECT v.version_id FROM node_versions AS v
         WHERE p_known_at IS NOT NULL AND v.user_id = asker AND v.node_id = ANY (ARRAY[s.node_id])
           AND v.recorded_to < 'infinity' AND v.recorded_from <= known AND v.recorded_to > known
-        ORDER BY v.node_id OFFSET 0
+        ORDER BY v.node_id OFFSET 0)
       ) AS k
       CROSS JOIN LATERAL (
         SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_version_id = ANY (ARRAY[k.version_id])

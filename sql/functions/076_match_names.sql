@@ -2,16 +2,18 @@
 
 -- What could be a name in a query: its runs of 1 to 6 words (Chinese and Japanese signs and Korean syllables: 1 to 8,
 -- for such text sets no spaces between words). Punctuation inside counts; around, both with and without ("C++", "C").
--- A possessive 's is a word by itself and so outside. name: as the query writes it; form: its normal form; place: of
--- its first sign, from 1; ending: behind its last sign; loose: may be compared by trigrams, for which it has a word of
+-- A possessive 's is a word by itself and so outside. said: the query, as places are in it; forms: normal ones; places:
+-- of the first signs, from 1; endings: behind the last signs; loose: may be compared by trigrams, for which it has a word of
 -- 4 letters or more: a whole run of up to three words with a capital (the first word of a query may have it for being
 -- the first: also what follows it), or a single word of 5 letters or more where no word behind the first has one. Stop
 -- words part runs. Left out: stop words alone (but for capitals in the middle: "Will") and single signs amid others.
 -- Words by which people speak of themselves are left out, too, or stand there as the form "i" (p_first_person). Of a
 -- query that is a whole document the first 64 words or signs are looked at.
-CREATE OR REPLACE FUNCTION memsvc.name_grams(p_query text, p_language text, p_first_person boolean)
-RETURNS TABLE (name text, form text, place integer, ending integer, loose boolean)
-LANGUAGE plpgsql STABLE ROWS 100
+CREATE OR REPLACE FUNCTION memsvc.name_grams(
+  p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[],
+  OUT endings integer[], OUT loose boolean[]
+) RETURNS record
+LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
@@ -20,14 +22,22 @@ DECLARE
   most_words CONSTANT integer := 64;
   signs CONSTANT text := '\u2E80-\u2FDF\u3040-\u30FF\u31F0-\u31FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF'
     '\U00020000-\U0003FFFF';
-  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
-  said CONSTANT text := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
-  opening CONSTANT text := substring(said FROM '^\W*');
+  opening text;
+  sign CONSTANT text := format('^[%s]', signs);
+  own CONSTANT regdictionary := (
+    CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END
+  )::regdictionary;
   words text[];
   gaps text[];
-  parts text[];
+  joined text;
+  parts text[]; -- words and gaps in their normal form
 BEGIN
-  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth) INTO words, gaps
+  -- Chr 1 and 2 part words from what follows them while all of it is brought to its normal form at once.
+  said := translate(normalize(left(p_query, 10 * most_words), NFKC), chr(1) || chr(2), '  ');
+  opening := substring(said FROM '^\W*');
+  SELECT array_agg(m.found[1] ORDER BY m.nth), array_agg(m.found[2] ORDER BY m.nth),
+    string_agg(m.found[1] || chr(2) || m.found[2], chr(1) ORDER BY m.nth)
+  INTO words, gaps, joined
   FROM (
     SELECT r.*
     FROM regexp_matches(said, format('([%1$s]|[^\W%1$s]+)(\W*)', signs), 'g') WITH ORDINALITY AS r (found, nth)
@@ -36,62 +46,53 @@ BEGIN
   IF words IS NULL THEN
     RETURN;
   END IF;
-  parts := string_to_array(memsvc.normal_form((
-    SELECT string_agg(w.word || chr(2) || w.gap, chr(1) ORDER BY w.nth)
-    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
-  )), chr(1));
-
-  RETURN QUERY
+  parts := string_to_array(memsvc.normal_form(joined), chr(1));
   WITH piece AS MATERIALIZED (
-    SELECT w.nth::integer AS nth, w.word, w.gap, split_part(p.part, chr(2), 1) AS form,
-      split_part(p.part, chr(2), 2) AS form_gap, w.word ~ format('^[%s]', signs) AS sign,
-      coalesce('{}' IN (
-        ts_lexize(d.own, split_part(p.part, chr(2), 1)), ts_lexize('english_stem', split_part(p.part, chr(2), 1))
-      ), false) AS stops, w.word <> lower(w.word) AS capital,
-      split_part(p.part, chr(2), 1) = ANY (memsvc.first_person_words()) AS self
-    FROM unnest(words, gaps) WITH ORDINALITY AS w (word, gap, nth)
-    INNER JOIN unnest(parts) WITH ORDINALITY AS p (part, nth) ON p.nth = w.nth
-    CROSS JOIN (
-      SELECT (CASE p_language WHEN 'simple' THEN 'simple' ELSE p_language || '_stem' END)::regdictionary AS own
-    ) AS d
+    SELECT w.nth::integer AS nth, w.word, w.gap, f.form, split_part(w.part, chr(2), 2) AS form_gap,
+      w.word ~ sign AS sign,
+      coalesce('{}' IN (ts_lexize(own, f.form), ts_lexize('english_stem', f.form)), false) AS stops,
+      w.word <> lower(w.word) AS capital, f.form = ANY (memsvc.first_person_words()) AS self
+    FROM unnest(words, gaps, parts) WITH ORDINALITY AS w (word, gap, part, nth)
+    CROSS JOIN LATERAL (SELECT split_part(w.part, chr(2), 1) AS form) AS f
   ),
   placed AS MATERIALIZED (
     SELECT i.*, 1 + length(opening) + coalesce(sum(length(i.word || i.gap)) OVER before, 0)::integer AS place,
       1 + coalesce(sum(length(i.form || i.form_gap)) OVER before, 0)::integer AS form_place,
-      coalesce(lag(i.gap) OVER (ORDER BY i.nth), opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
+      coalesce(lag(i.gap) OVER before, opening) AS gap_before, substring(i.form_gap FROM '^\S+') AS tail,
       substring(i.form_gap FROM '^(\S*?[^\s.,;:!?)"''])[.,;:!?)"'']+(?=\s|$)') AS short_tail,
-      substring(coalesce(lag(i.form_gap) OVER (ORDER BY i.nth), opening) FROM '\S+$') AS head,
-      coalesce(lag(i.sign) OVER (ORDER BY i.nth), false) AS sign_before,
-      coalesce(lead(i.sign) OVER (ORDER BY i.nth), false) AS sign_behind,
-      i.capital AND NOT i.stops AS proper, bool_or(i.capital AND NOT i.stops AND i.nth > 1) OVER () AS with_capitals,
-      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER (ORDER BY i.nth), false) AS proper_before,
-      coalesce(lead(i.capital AND NOT i.stops) OVER (ORDER BY i.nth), false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
+      substring(coalesce(lag(i.form_gap) OVER before, opening) FROM '\S+$') AS head,
+      coalesce(lag(i.sign) OVER before, false) AS sign_before,
+      coalesce(lead(i.sign) OVER before, false) AS sign_behind,
+      i.capital AND NOT i.stops AS proper,
+      coalesce(lag(i.capital AND NOT i.stops AND i.gap ~ '^[\s''.-]+$') OVER before, false) AS proper_before,
+      coalesce(lead(i.capital AND NOT i.stops) OVER before, false) AND i.gap ~ '^[\s''.-]+$' AS proper_behind,
       count(*) FILTER (WHERE i.capital AND NOT i.stops) OVER before AS propers
     FROM piece AS i
     WINDOW before AS (ORDER BY i.nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
   ),
-  whole AS MATERIALIZED (
-    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form FROM piece AS i
+  query AS MATERIALIZED (
+    SELECT string_agg(i.form || i.form_gap, '' ORDER BY i.nth) AS form,
+      bool_or(i.capital AND NOT i.stops AND i.nth > 1) AS with_capitals
+    FROM piece AS i
   ),
-  run AS (
-    SELECT a.place, z.place + length(z.word) AS ending, a.form_place, z.form_place + length(z.form) AS form_ending,
-      a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
-      CASE WHEN a.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
+  gram AS (
+    SELECT a.place, z.place + length(z.word) AS ending, a.head, z.tail, z.short_tail, a.self AND a.nth = z.nth AS self,
+      substr(q.form, a.form_place, z.form_place + length(z.form) - a.form_place) AS form,
+      CASE WHEN q.with_capitals THEN a.proper AND z.proper AND (a.nth = 2 OR NOT a.proper_before)
           AND NOT z.proper_behind
           AND z.nth - a.nth < 3 AND z.propers - a.propers = z.nth - a.nth
         ELSE a.nth = z.nth AND NOT a.stops AND length(a.form) >= 5
       END AND NOT a.sign AS whole
     FROM placed AS a
     INNER JOIN placed AS z ON z.nth BETWEEN a.nth AND a.nth + CASE WHEN a.sign THEN 7 ELSE 5 END
+    CROSS JOIN query AS q
     WHERE a.nth < z.nth OR CASE WHEN a.self THEN p_first_person ELSE
       (NOT a.stops OR (a.nth > 1 AND a.capital))
       AND NOT (a.sign AND ((a.sign_before AND a.gap_before = '') OR (a.sign_behind AND a.gap = '')))
     END
-  ),
-  gram AS (
-    SELECT r.*, substr(w.form, r.form_place, r.form_ending - r.form_place) AS form FROM run AS r CROSS JOIN whole AS w
   )
-  SELECT substr(said, v.place, v.ending - v.place), v.form, v.place, v.ending, v.loose
+  SELECT array_agg(v.form), array_agg(v.place), array_agg(v.ending), array_agg(v.loose)
+  INTO forms, places, endings, loose
   FROM (
     SELECT CASE WHEN g.self THEN 'i' ELSE g.form END AS form, g.place, g.ending,
       NOT g.self AND g.whole AND g.form ~ '[^\W\d_]{4}' AND g.form !~ '[,;:!?()"]' AS loose
@@ -183,79 +184,70 @@ DECLARE
   most_loose CONSTANT integer := 2;
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   gram record;
-  exact record;
-  near record;
+  exact record; -- what is called so
+  free record; -- of what these leave, what may be compared by trigrams
+  alike uuid[]; -- nodes that nearly are called so, and of each what follows
+  alike_forms text[];
+  similarities double precision[];
   called_so uuid[];
 BEGIN
   PERFORM FROM nodes AS n WHERE n.user_id = p_user_id OFFSET 1 LIMIT 1;
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  SELECT array_agg(g.name) AS names, array_agg(g.form) AS forms, array_agg(g.place) AS places,
-    array_agg(g.ending) AS endings, array_agg(g.loose) AS loose
-  INTO gram FROM memsvc.name_grams(p_query, p_language, p_first_person) AS g;
+  gram := memsvc.name_grams(p_query, p_language, p_first_person);
   IF gram.forms IS NULL THEN
     RETURN;
   END IF;
 
-  WITH called AS MATERIALIZED (
-    SELECT c.* FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
-  ),
-  hit AS MATERIALIZED (
-    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings) AS g (name, form, place, ending)
-    WHERE g.form IN (SELECT c.form FROM called AS c)
-  ),
-  longest AS MATERIALIZED (
-    SELECT h.* FROM hit AS h
-    WHERE NOT EXISTS (
-      SELECT FROM hit AS o
-      WHERE o.place <= h.place AND o.ending >= h.ending AND o.ending - o.place > h.ending - h.place
-    )
-  )
-  SELECT array_agg(l.name) AS names, array_agg(l.form) AS forms, array_agg(c.node_id) AS nodes,
-    array_agg(l.place) AS places, array_agg(l.ending) AS endings
-  INTO exact FROM longest AS l INNER JOIN called AS c ON c.form = l.form;
+  SELECT array_agg(g.form) AS forms, array_agg(c.node_id) AS nodes, array_agg(g.place) AS places,
+    array_agg(g.ending) AS endings
+  INTO exact FROM memsvc.forms_called(p_user_id, gram.forms, moment, p_known_at) AS c
+  INNER JOIN unnest(gram.forms, gram.places, gram.endings) AS g (form, place, ending) ON g.form = c.form;
 
-  WITH free AS MATERIALIZED (
-    SELECT g.* FROM unnest(gram.names, gram.forms, gram.places, gram.endings, gram.loose)
-      AS g (name, form, place, ending, loose)
+  SELECT array_agg(f.form) AS forms, array_agg(f.place) AS places, array_agg(f.ending) AS endings
+  INTO free FROM (
+    SELECT g.* FROM unnest(gram.forms, gram.places, gram.endings, gram.loose) AS g (form, place, ending, loose)
     WHERE g.loose AND NOT EXISTS (
       SELECT FROM unnest(exact.places, exact.endings) AS e (place, ending)
       WHERE e.place < g.ending AND e.ending > g.place
     )
     ORDER BY g.ending - g.place DESC, g.place LIMIT most_loose
-  ),
-  hit AS MATERIALIZED (
-    SELECT f.name, f.form, f.place, f.ending, s.node_id, s.similarity,
-      max(s.similarity) OVER (PARTITION BY f.place, f.ending) AS best
-    FROM memsvc.similar_names(p_user_id, ARRAY(SELECT DISTINCT f.form FROM free AS f), moment, p_known_at) AS s
-    INNER JOIN free AS f ON f.form = s.form
-  )
-  SELECT array_agg(h.name) AS names, array_agg(h.form) AS forms, array_agg(h.node_id) AS nodes,
-    array_agg(h.place) AS places, array_agg(h.similarity) AS similarities
-  INTO near FROM hit AS h
-  WHERE h.similarity > h.best - 0.1 AND NOT EXISTS (
-    SELECT FROM hit AS o
-    WHERE o.place < h.ending AND o.ending > h.place
-      AND (o.best, o.ending - o.place, -o.place) > (h.best, h.ending - h.place, -h.place)
-  );
+  ) AS f;
+  IF free.forms IS NOT NULL THEN
+    SELECT array_agg(s.node_id), array_agg(s.form), array_agg(s.similarity) INTO alike, alike_forms, similarities
+    FROM memsvc.similar_names(p_user_id, free.forms, moment, p_known_at) AS s;
+  END IF;
 
-  called_so := coalesce(exact.nodes, '{}') || coalesce(near.nodes, '{}');
+  called_so := coalesce(exact.nodes, '{}') || coalesce(alike, '{}');
   IF called_so = '{}' THEN
     RETURN;
   END IF;
   RETURN QUERY
-  WITH met AS (
+  WITH near AS MATERIALIZED (
+    SELECT f.form, f.place, f.ending, a.node_id, a.similarity,
+      max(a.similarity) OVER (PARTITION BY f.place, f.ending) AS best
+    FROM unnest(alike, alike_forms, similarities) AS a (node_id, form, similarity)
+    INNER JOIN unnest(free.forms, free.places, free.endings) AS f (form, place, ending) ON f.form = a.form
+  ),
+  met AS (
     SELECT e.*, 1::double precision AS similarity
-    FROM unnest(exact.names, exact.forms, exact.nodes, exact.places) AS e (name, form, node_id, place)
+    FROM unnest(exact.forms, exact.nodes, exact.places, exact.endings) AS e (form, node_id, place, ending)
+    WHERE NOT EXISTS (
+      SELECT FROM unnest(exact.places, exact.endings) AS o (place, ending)
+      WHERE o.place <= e.place AND o.ending >= e.ending AND o.ending - o.place > e.ending - e.place
+    )
     UNION ALL
-    SELECT n.*
-    FROM unnest(near.names, near.forms, near.nodes, near.places, near.similarities)
-      AS n (name, form, node_id, place, similarity)
+    SELECT n.form, n.node_id, n.place, n.ending, n.similarity FROM near AS n
+    WHERE n.similarity > n.best - 0.1 AND NOT EXISTS (
+      SELECT FROM near AS o
+      WHERE o.place < n.ending AND o.ending > n.place
+        AND (o.best, o.ending - o.place, -o.place) > (n.best, n.ending - n.place, -n.place)
+    )
   )
   SELECT b.name, b.canonical_id, coalesce(b.label, b.name), coalesce(b.type, ''), b.similarity, b.place
   FROM (
-    SELECT DISTINCT ON (m.form, c.canonical_id) m.name, c.canonical_id, c.label, c.type, m.similarity, m.place
+    SELECT DISTINCT ON (m.form, c.canonical_id) substr(gram.said, m.place, m.ending - m.place) AS name, c.canonical_id, c.label, c.type, m.similarity, m.place
     FROM met AS m
     INNER JOIN memsvc.node_cards(p_user_id, called_so, p_as_of, p_known_at) AS c ON c.node_id = m.node_id
     ORDER BY m.form, c.canonical_id, m.similarity DESC, m.place

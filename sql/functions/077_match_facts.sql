@@ -88,7 +88,6 @@ DECLARE
   strengths double precision[];
   recorded timestamptz[];
   told record;
-  told_only uuid[];
 BEGIN
   IF cardinality(p_nodes) > 0 THEN
     same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
@@ -108,11 +107,6 @@ BEGIN
     WHERE NOT filtered OR memsvc.fact_is_from(
       p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
     );
-  ELSE
-    PERFORM FROM edge_versions AS v WHERE v.user_id = p_user_id ORDER BY v.recorded_from DESC LIMIT 1;
-    IF NOT FOUND THEN
-      RETURN;
-    END IF;
   END IF;
   SELECT array_agg(m.version_id) AS versions, array_agg(m.score) AS scores,
     array_agg(array_to_string(m.matched_terms, chr(1))) AS terms
@@ -124,45 +118,41 @@ BEGIN
     RETURN;
   END IF;
 
-  -- By itself: under row security, an index is not used for an array that a condition is a part of.
-  told_only := ARRAY(SELECT t.* FROM unnest(told.versions) AS t EXCEPT SELECT n.* FROM unnest(near) AS n);
   RETURN QUERY
-  WITH fact AS MATERIALIZED (
-    SELECT n.* FROM unnest(near, near_from, near_to, strengths, recorded)
-      AS n (version_id, from_node, to_node, strength, recorded_from)
-    UNION ALL
-    (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
-    FROM edge_versions AS v
-    WHERE v.user_id = p_user_id AND v.version_id = ANY (told_only)
-    ORDER BY v.version_id OFFSET 0)
-  ),
-  asked AS MATERIALIZED (
-    SELECT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
+  WITH asked AS MATERIALIZED (
+    SELECT DISTINCT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
     FROM unnest(starts, nodes) AS s (start_id, node_id)
     LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
   ),
-  about AS MATERIALIZED (
-    SELECT DISTINCT ON (e.version_id) e.version_id, a.distance, a.start_id AS node_id
+  about AS (
+    SELECT f.version_id, f.strength, f.recorded_from, least(o.distance, i.distance) AS distance,
+      CASE WHEN i.distance IS NULL OR o.distance <= i.distance THEN o.start_id ELSE i.start_id END AS node_id
     FROM (
-      SELECT f.version_id, f.from_node AS node_id, 0 AS side FROM fact AS f
-      UNION ALL SELECT f.version_id, f.to_node, 1 FROM fact AS f
-    ) AS e
-    INNER JOIN asked AS a ON a.node_id = e.node_id
-    ORDER BY e.version_id, a.distance, e.side
+      SELECT n.* FROM unnest(near, near_from, near_to, strengths, recorded)
+        AS n (version_id, from_node, to_node, strength, recorded_from)
+      UNION ALL
+      (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
+        SELECT t.* FROM unnest(told.versions) AS t EXCEPT SELECT n.* FROM unnest(near) AS n
+      ))
+      ORDER BY v.version_id OFFSET 0)
+    ) AS f
+    LEFT JOIN asked AS o ON o.node_id = f.from_node
+    LEFT JOIN asked AS i ON i.node_id = f.to_node
   ),
   ranked AS (
-    SELECT f.version_id, w.score, w.terms, a.distance, a.node_id,
+    SELECT a.version_id, w.score, w.terms, a.distance, a.node_id,
       CASE WHEN w.score IS NOT NULL
-        THEN row_number() OVER (ORDER BY w.score DESC NULLS LAST, f.recorded_from DESC, f.version_id DESC)
+        THEN row_number() OVER (ORDER BY w.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
       END AS by_words,
       CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
-        ORDER BY a.distance NULLS LAST, w.score DESC NULLS LAST, f.strength DESC, f.recorded_from DESC,
-          f.version_id DESC
+        ORDER BY a.distance NULLS LAST, w.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
+          a.version_id DESC
       ) END AS by_node
-    FROM fact AS f
+    FROM about AS a
     LEFT JOIN unnest(told.versions, told.scores, told.terms) AS w (version_id, score, terms)
-      ON w.version_id = f.version_id
-    LEFT JOIN about AS a ON a.version_id = f.version_id
+      ON w.version_id = a.version_id
   )
   SELECT r.version_id, r.score, coalesce(string_to_array(r.terms, chr(1)), '{}'), r.distance, r.node_id
   FROM ranked AS r

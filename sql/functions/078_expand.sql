@@ -15,6 +15,9 @@ BEGIN
   IF merged THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO starts, nodes
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
+  ELSIF cardinality(p_nodes) = 1 THEN
+    starts := p_nodes;
+    nodes := p_nodes;
   ELSE
     starts := ARRAY(SELECT DISTINCT n.node_id FROM unnest(p_nodes) AS n (node_id));
     nodes := starts;
@@ -60,7 +63,10 @@ BEGIN
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-  nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  nodes := same.starts;
+  IF same.merged THEN
+    nodes := ARRAY(SELECT DISTINCT u.* FROM unnest(same.starts) AS u);
+  END IF;
   distances := array_fill(0, ARRAY[cardinality(nodes)]);
   reaches := array_fill(1::double precision, ARRAY[cardinality(nodes)]);
   parents := array_fill(NULL::uuid, ARRAY[cardinality(nodes)]);
@@ -81,10 +87,10 @@ BEGIN
         row_number() OVER (PARTITION BY m.start_id ORDER BY m.weight DESC, m.version_id DESC) AS nth,
         count(*) OVER (PARTITION BY m.start_id) AS degree
       FROM met AS m
-      LEFT JOIN (
+      LEFT JOIN ( -- by itself: else the condition becomes the join's, and the function is called all the same
         SELECT n.* FROM memsvc.resolve_nodes(
           p_user_id, ARRAY(SELECT DISTINCT o.other_id FROM met AS o), p_known_at
-        ) AS n WHERE same.merged
+        ) AS n WHERE same.merged OFFSET 0
       ) AS r ON r.node_id = m.other_id
     ),
     telling AS (

@@ -39,26 +39,21 @@ AS $$
 #variable_conflict use_column
 DECLARE
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  merged boolean;
   canonical uuid[] := p_nodes;
   stored uuid[] := p_nodes;
 BEGIN
   IF p_nodes = '{}' THEN
     RETURN;
   END IF;
-  merged := memsvc.any_merges(p_user_id, p_known_at);
-  IF merged THEN
+  IF memsvc.any_merges(p_user_id, p_known_at) THEN
     SELECT array_agg(s.canonical_id), array_agg(s.node_id) INTO canonical, stored
     FROM memsvc.same_nodes(p_user_id, p_nodes, p_known_at) AS s;
   END IF;
   RETURN QUERY
-  WITH asked AS MATERIALIZED (
-    SELECT DISTINCT n.node_id, coalesce(r.canonical_id, n.node_id) AS canonical_id
-    FROM unnest(p_nodes) AS n (node_id)
-    LEFT JOIN memsvc.resolve_nodes(p_user_id, CASE WHEN merged THEN p_nodes END, p_known_at) AS r
-      ON r.node_id = n.node_id
+  WITH same AS MATERIALIZED (
+    SELECT DISTINCT u.* FROM unnest(canonical, stored) AS u (canonical_id, node_id)
   ),
-  version AS MATERIALIZED (
+  version AS (
     (SELECT v.* FROM node_versions AS v
     WHERE v.user_id = p_user_id AND v.node_id = ANY (stored) AND v.recorded_to = 'infinity'
       AND v.recorded_from <= coalesce(p_known_at, 'infinity')
@@ -69,15 +64,16 @@ BEGIN
       AND v.recorded_to < 'infinity' AND v.recorded_from <= p_known_at AND v.recorded_to > p_known_at
     ORDER BY v.node_id OFFSET 0)
   ),
-  card AS MATERIALIZED (
+  card AS (
     SELECT DISTINCT ON (s.canonical_id) s.canonical_id, v.type, v.label, v.description, v.data, v.importance,
       v.valid_from <= moment AND v.valid_to > moment AS holds
-    FROM (SELECT DISTINCT u.* FROM unnest(canonical, stored) AS u (canonical_id, node_id)) AS s
+    FROM same AS s
     INNER JOIN version AS v ON v.node_id = s.node_id
     ORDER BY s.canonical_id, holds DESC, v.node_id = s.canonical_id DESC, v.valid_from DESC, v.version_id
   )
-  SELECT a.node_id, a.canonical_id, c.type, c.label, c.description, c.data, c.importance, coalesce(c.holds, false)
-  FROM asked AS a LEFT JOIN card AS c ON c.canonical_id = a.canonical_id;
+  SELECT s.node_id, s.canonical_id, c.type, c.label, c.description, c.data, c.importance, coalesce(c.holds, false)
+  FROM same AS s LEFT JOIN card AS c ON c.canonical_id = s.canonical_id
+  WHERE s.node_id IN (SELECT n.* FROM unnest(p_nodes) AS n);
 END
 $$;
 COMMENT ON FUNCTION memsvc.node_cards(uuid, uuid[], timestamptz, timestamptz) IS
