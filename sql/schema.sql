@@ -8498,7 +8498,11 @@ BEGIN
 
   IF size > worth_an_index AND NOT filtered THEN
     SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
-    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own;
+    FROM (
+      -- The order is for the plan: without it all of the user's keys went into a bitmap, for one row.
+      SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id
+      ORDER BY e.passage_id LIMIT 1
+    ) AS own;
   END IF;
 
   IF neighbours <= size * (size::double precision / worth_an_index) THEN
@@ -8556,8 +8560,9 @@ CREATE FUNCTION memsvc.match_words(p_user_id uuid, p_query text, p_limit integer
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
-  budget CONSTANT integer := 1000;
-  walkable CONSTANT integer := 20000;
+  budget CONSTANT integer := 500;
+  in_pairs CONSTANT integer := 300;
+  walkable CONSTANT integer := 3000;
   most_terms CONSTANT integer := 64; -- each is a bit of found_terms
   -- Middles between sum(1/i^2, i = 1..n) for n = 0, 1, 2, …; beyond 12 BM25 hardly grows.
   steps CONSTANT double precision[] := ARRAY[
@@ -8577,7 +8582,11 @@ DECLARE
   every tsquery;
   common tsquery[];
   holders double precision[]; -- passages that hold each of the common ones
-  expected double precision;
+  expected double precision := 0;
+  walked double precision; -- entries of the index that the first look goes through
+  few boolean;
+  partners tsquery;
+  first tsquery;
   several tsquery;
   needle tsquery;
   used_form text := p_form;
@@ -8622,18 +8631,34 @@ BEGIN
   SELECT
     array_agg(w.term ORDER BY w.rank), array_agg(w.weight ORDER BY w.rank), array_agg(w.needle ORDER BY w.rank),
     array_agg(1::bigint << (w.rank - 1)::integer ORDER BY w.rank),
-    max(w.reach), string_agg(w.needle::text, ' | ') FILTER (WHERE w.reach <= budget)::tsquery,
+    max(w.reach), coalesce(max(w.reach) FILTER (WHERE w.reach <= budget), 0),
+    string_agg(w.needle::text, ' | ') FILTER (WHERE w.reach <= budget)::tsquery,
     string_agg(w.needle::text, ' | ')::tsquery,
     array_agg(w.needle ORDER BY w.rank) FILTER (WHERE w.reach > budget),
     array_agg(w.passages ORDER BY w.rank) FILTER (WHERE w.reach > budget)
-  INTO known, weights, needles, bits, reach, rare, every, common, holders
+  INTO known, weights, needles, bits, reach, walked, rare, every, common, holders
   FROM weighed AS w;
 
   IF known IS NULL THEN
     RETURN;
   END IF;
 
-  IF holders[2] > walkable THEN
+  few := reach <= budget + in_pairs;
+  first := CASE WHEN few THEN every ELSE rare END;
+  FOR i IN 1..CASE WHEN few THEN 0 ELSE 2 END LOOP
+    walked := walked + holders[i];
+    EXIT WHEN walked > walkable;
+    partners := NULL;
+    FOR j IN i + 1..least(i + 3, cardinality(common)) LOOP
+      expected := expected + holders[i] * holders[j] / size;
+      EXIT WHEN expected > in_pairs;
+      partners := coalesce(partners || common[j], common[j]);
+    END LOOP;
+    EXIT WHEN partners IS NULL;
+    first := coalesce(first || (common[i] && partners), common[i] && partners);
+  END LOOP;
+
+  IF cardinality(common) > 1 THEN
     several := common[1];
     expected := holders[1];
     FOR i IN 2..cardinality(common) LOOP
@@ -8641,18 +8666,14 @@ BEGIN
       EXIT WHEN expected < p_limit;
       several := several && common[i];
     END LOOP;
-  ELSIF cardinality(common) = 2 THEN
-    several := common[1] && common[2];
-  ELSIF cardinality(common) > 2 THEN
-    several := (common[1] && (common[2] || common[3])) || (common[2] && common[3]);
   END IF;
 
   FOREACH needle IN ARRAY CASE
-    WHEN reach <= 2 * budget THEN ARRAY[rare, every]
-    ELSE ARRAY[rare, several, common[1], every]
+    WHEN reach <= 2000 THEN ARRAY[first, every]
+    ELSE ARRAY[first, several, common[1], every]
   END LOOP
     CONTINUE WHEN needle IS NULL;
-    IF needle IS DISTINCT FROM rare THEN
+    IF needle IS DISTINCT FROM first THEN
       -- How common words are best looked for depends on them and on the user. Planning takes a tenth of the arm's time.
       PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
     END IF;
@@ -8664,7 +8685,7 @@ BEGIN
           CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END AS words,
           CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END / mean_length AS length
       ) AS w
-      WHERE p.user_id = CASE WHEN rare IS NULL THEN asker ELSE (SELECT asker) END
+      WHERE p.user_id = CASE WHEN first IS NULL THEN asker ELSE (SELECT asker) END
         AND (
           p.tsv @@ CASE used_form WHEN 'stemmed' THEN needle END
           OR p.tsv_simple @@ CASE used_form WHEN 'simple' THEN needle END
@@ -8676,18 +8697,17 @@ BEGIN
         AND (p_said_from IS NULL OR p.said_at >= p_said_from)
         AND (p_said_to IS NULL OR p.said_at < p_said_to)
         AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
-      LIMIT 2000 -- twice the budget; of a limit that it does not see, the planner takes a tenth of the rows to be asked
+      LIMIT 2000 -- of a limit that it does not see, the planner takes a tenth of the rows to be asked
     ),
     scored AS (
       SELECT c.passage_id, bit_or(q.bit) AS terms,
         -- tf / (tf + norm), so written that tf stands there once
-        sum(q.weight * (1 - c.norm / (c.norm + width_bucket(ts_rank('{1,1,1,1}', c.words, q.needle) * scale, steps))))
-          AS score
+        sum(q.weight * (1 - c.norm / (c.norm + width_bucket(c.rank * scale, steps)))) AS score
       FROM unnest(weights, needles, bits) AS q (weight, needle, bit)
       CROSS JOIN LATERAL ( -- by itself: term by term is faster than passage by passage, whatever is estimated
-        SELECT d.passage_id, d.words, d.norm FROM candidate AS d
-        WHERE ts_rank('{1,1,1,1}', d.words, q.needle) > 0 OFFSET 0
+        SELECT d.passage_id, d.norm, ts_rank('{1,1,1,1}', d.words, q.needle) AS rank FROM candidate AS d OFFSET 0
       ) AS c
+      WHERE c.rank > 0
       GROUP BY c.passage_id
       UNION ALL
       -- What was found before is scored on all terms already: this look may stop before it meets them.

@@ -54,7 +54,11 @@ BEGIN
 
   IF size > worth_an_index AND NOT filtered THEN
     SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
-    FROM (SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id LIMIT 1) AS own;
+    FROM (
+      -- The order is for the plan: without it all of the user's keys went into a bitmap, for one row.
+      SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id
+      ORDER BY e.passage_id LIMIT 1
+    ) AS own;
   END IF;
 
   IF neighbours <= size * (size::double precision / worth_an_index) THEN

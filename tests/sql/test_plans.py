@@ -203,6 +203,9 @@ def test_vectors_of_a_big_user_are_found_by_their_index(plans: Plans) -> None:
     assert len(similarities) == 10
     assert similarities == sorted(similarities, reverse=True)
     assert f"{table}_vector_idx" in plans.indexes(table)
+    # One row tells which partition is the user's; without an order a bitmap may be made of all of them first.
+    [look] = [plan for plan in plans.seen if any(node.get("Relation Name") == "pg_class" for node in walk(plan))]
+    assert "Merge Append" in {node["Node Type"] for node in walk(look)}
 
 
 def test_vectors_of_a_big_user_among_many_more_are_compared_one_by_one(plans: Plans) -> None:

@@ -269,6 +269,17 @@ def test_scores_are_bm25(
     assert [row[0] for row in found] == [row[0] for row in sorted(found, key=lambda row: (-row[1], row[0]))]
 
 
+def test_two_common_words_together_are_found_beside_a_rarer_one(desk: Desk) -> None:
+    """The rarer one has enough passages for a look, the two have too many; together they are the best."""
+    texts = [*["a heron"] * 450, *["an otter"] * 590, *["the water"] * 630, *["otter, water"] * 10]
+    for start in range(0, len(texts), 1000):
+        part = texts[start : start + 1000]
+        desk.append([message(text, start + n, said_at="2026-03-01T09:00:00Z") for n, text in enumerate(part)])
+    ids = [row[0] for row in found_by(desk, "Heron, otter or water?", ["message"], "stemmed", limit=10)]
+    best = desk.connection.execute("SELECT passage_id FROM memsvc.passages WHERE text = 'otter, water'").fetchall()
+    assert {(one,) for one in ids} == set(best)
+
+
 @pytest.mark.parametrize("times", [*range(1, 13)])
 def test_term_frequencies_up_to_twelve_count_exactly(times: int, desk: Desk, admin: psycopg.Connection) -> None:
     desk.append([message("heron " * times + "water " * 30, 0), message("An otter and the water.", 1)])
