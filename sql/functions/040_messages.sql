@@ -276,6 +276,15 @@ BEGIN
     ON a.message = j.message
   LEFT JOIN work AS w ON w.subject_id = a.source_id
   ORDER BY j.message;
+
+  -- Each recall reads what is not folded. Every job folds; where none did for some sixty writes, the writer does. It
+  -- waits for no other folder, and so in no circle, and leaves what would take long, words of large batches, to jobs.
+  IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id OFFSET 127 LIMIT 1)
+    AND (SELECT sum(pg_column_size(d.terms)) FROM term_deltas AS d WHERE d.user_id = p_user_id) < 131072
+    AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
+  THEN
+    PERFORM memsvc.fold_statistics(p_user_id);
+  END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.append_messages(uuid, jsonb) IS
