@@ -11,16 +11,19 @@ CREATE FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolea
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+DECLARE
+  said text; -- what is assigned costs a tenth of what is performed
 BEGIN
-  PERFORM set_config('memsvc.identity', p_token, true);
+  IF p_keep_plans THEN -- at first: it counts for what is asked below
+    said := set_config('plan_cache_mode', 'force_generic_plan', true);
+    said := set_config('enable_seqscan', 'off', true);
+  END IF;
+  said := set_config('memsvc.identity', p_token, true);
   IF (memsvc.current_user_id() = p_user_id) IS NOT TRUE THEN
     RAISE EXCEPTION 'the identity token does not prove this user' USING ERRCODE = 'MS004';
   END IF;
   IF NOT (p_erasing OR memsvc.user_is_here(p_user_id)) THEN
     RAISE EXCEPTION 'this user does not exist any more' USING ERRCODE = 'MS003';
-  END IF;
-  IF p_keep_plans THEN
-    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
   END IF;
 END
 $$;
@@ -606,20 +609,24 @@ DECLARE
   );
   held bigint := -1;
 BEGIN
-  -- Again, where a source was erased between being found and being locked.
+  -- Again, where a conversation was not there yet, or its source was erased between being found and being locked. All
+  -- are there before any is locked: two who lock and wait for what the other one makes would wait in a circle.
   WHILE held < cardinality(names) LOOP
-    INSERT INTO sources AS s (user_id, kind, identifier)
-    SELECT p_user_id, 'conversation', n.name FROM unnest(names) AS n (name)
-    ORDER BY n.name
-    ON CONFLICT (user_id, kind, identifier) DO NOTHING;
-
     SELECT array_agg((
-      SELECT s.source_id FROM sources AS s
+      SELECT CASE WHEN s.kind = 'conversation' AND s.identifier = n.name THEN s.source_id END FROM sources AS s
       WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', n.name)
       ORDER BY s.kind, s.identifier
       LIMIT 1
     )) INTO conversations
     FROM unnest(names) AS n (name);
+
+    IF array_position(conversations, NULL) IS NOT NULL THEN
+      INSERT INTO sources AS s (user_id, kind, identifier)
+      SELECT p_user_id, 'conversation', n.name FROM unnest(names) AS n (name)
+      ORDER BY n.name
+      ON CONFLICT (user_id, kind, identifier) DO NOTHING;
+      CONTINUE;
+    END IF;
 
     SELECT count(*) INTO held
     FROM (
@@ -634,17 +641,13 @@ BEGIN
 
   RETURN QUERY
   WITH part AS MATERIALIZED (
-    SELECT r.*, (
-      SELECT s.source_id FROM sources AS s
-      WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
-      ORDER BY s.kind, s.identifier
-      LIMIT 1
-    ) AS source_id
+    SELECT r.*, c.source_id
     FROM jsonb_to_recordset(p_rows) AS r (
       message integer, part smallint, conversation text, session text, ordinal integer, client_id text, speaker text,
       role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb,
       injected boolean
     )
+    INNER JOIN unnest(names, conversations) AS c (name, source_id) ON c.name = r.conversation
   ),
   incoming AS (
     SELECT
@@ -680,7 +683,7 @@ BEGIN
         (
           SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part, m.said_at, m.said_offset
           FROM passages AS m
-          WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL
+          WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL AND i.client_id IS NOT NULL
             AND (m.source_id, m.client_id) >= (i.source_id, i.client_id)
           ORDER BY m.source_id, m.client_id, m.part
           LIMIT 1
@@ -689,7 +692,7 @@ BEGIN
         (
           SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part, m.said_at, m.said_offset
           FROM passages AS m
-          WHERE m.user_id = p_user_id AND i.client_id IS NULL
+          WHERE m.user_id = p_user_id AND i.client_id IS NULL AND i.ordinal IS NOT NULL
             AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
           ORDER BY m.source_id, m.session, m.ordinal, m.part
           LIMIT 1
@@ -704,7 +707,7 @@ BEGIN
     ) AS k ON true
     LEFT JOIN LATERAL (
       SELECT 'erased' AS outcome FROM tombstones AS e
-      WHERE e.user_id = p_user_id
+      WHERE e.user_id = p_user_id AND coalesce(i.client_id, i.ordinal::text) IS NOT NULL
         AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
       LIMIT 1
     ) AS t ON true
@@ -830,6 +833,15 @@ BEGIN
     ON a.message = j.message
   LEFT JOIN work AS w ON w.subject_id = a.source_id
   ORDER BY j.message;
+
+  -- Each recall reads what is not folded. Every job folds; where none did for some sixty writes, the writer does. It
+  -- waits for no other folder, and so in no circle, and leaves what would take long, words of large batches, to jobs.
+  IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id OFFSET 127 LIMIT 1)
+    AND (SELECT sum(pg_column_size(d.terms)) FROM term_deltas AS d WHERE d.user_id = p_user_id) < 131072
+    AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
+  THEN
+    PERFORM memsvc.fold_statistics(p_user_id);
+  END IF;
 END
 $$;
 
@@ -1064,144 +1076,36 @@ ALTER FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subj
 
 COMMENT ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) IS 'Records who did what; called by the functions below.';
 
-CREATE FUNCTION memsvc.require_restored() RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
+CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text, requests_per_minute integer, messages_per_day integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 1
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
     AS $$
+#variable_conflict use_column
 BEGIN
-  IF to_regclass('memsvc.unfinished_restore') IS NOT NULL THEN
-    RAISE EXCEPTION 'a backup was restored into this database, but not to the end' USING ERRCODE = 'MS006';
-  END IF;
-  RETURN true;
+  RETURN QUERY
+  SELECT k.app_id, k.scopes, k.user_id, u.user_id, u.name, u.time_zone, u.language, k.requests_per_minute,
+    k.messages_per_day
+  FROM api_keys AS k
+  LEFT JOIN LATERAL (
+    SELECT i.* FROM users AS i
+    WHERE (p_user_ref IS NULL OR i.user_id::text = p_user_ref)
+      AND i.user_id = CASE
+        WHEN p_user_ref IS NULL THEN k.user_id WHEN pg_input_is_valid(p_user_ref, 'uuid') THEN p_user_ref::uuid
+      END
+    UNION ALL
+    SELECT e.* FROM users AS e WHERE e.app_id = k.app_id AND e.external_id = p_user_ref
+  ) AS u ON u.app_id = k.app_id AND u.erasing_since IS NULL AND (k.user_id IS NULL OR u.user_id = k.user_id)
+  WHERE k.key_id = p_key_id
+    AND k.secret_hash = p_secret_hash
+    AND k.revoked_at IS NULL
+    AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+    AND memsvc.require_restored() -- keys of a backup may have been revoked since
+  ORDER BY (u.user_id::text = p_user_ref) DESC
+  LIMIT 1;
 END
 $$;
-
-ALTER FUNCTION memsvc.require_restored() OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.require_restored() IS 'True; an error while a restore into this database is unfinished.';
-
-CREATE TABLE memsvc.api_keys (
-    key_id text NOT NULL,
-    app_id uuid NOT NULL,
-    user_id uuid,
-    secret_hash bytea NOT NULL,
-    scopes text[] NOT NULL,
-    label text DEFAULT ''::text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    expires_at timestamp with time zone,
-    revoked_at timestamp with time zone,
-    requests_per_minute integer,
-    messages_per_day integer,
-    minute timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    requests integer DEFAULT 0 NOT NULL,
-    day date DEFAULT '-infinity'::date NOT NULL,
-    messages integer DEFAULT 0 NOT NULL,
-    CONSTRAINT api_keys_key_id_check CHECK ((key_id <> ''::text)),
-    CONSTRAINT api_keys_messages_check CHECK ((messages >= 0)),
-    CONSTRAINT api_keys_messages_per_day_check CHECK ((messages_per_day > 0)),
-    CONSTRAINT api_keys_requests_check CHECK ((requests >= 0)),
-    CONSTRAINT api_keys_requests_per_minute_check CHECK ((requests_per_minute > 0)),
-    CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'forget'::text, 'admin'::text]))),
-    CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
-);
-ALTER TABLE ONLY memsvc.api_keys ALTER COLUMN label SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.api_keys FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.api_keys OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.api_keys IS 'Keys as id.secret. The secret has 128 random bits, so its sha256 is kept and looked up by id (argon2 would add 185 ms).';
-
-COMMENT ON COLUMN memsvc.api_keys.key_id IS 'Public half of the key.';
-
-COMMENT ON COLUMN memsvc.api_keys.app_id IS 'The application whose users it may act for.';
-
-COMMENT ON COLUMN memsvc.api_keys.user_id IS 'The only user it may act for; null: any user of the app.';
-
-COMMENT ON COLUMN memsvc.api_keys.secret_hash IS 'sha256 of the secret half.';
-
-COMMENT ON COLUMN memsvc.api_keys.scopes IS 'What it may do: read, write, forget (erase memories), admin.';
-
-COMMENT ON COLUMN memsvc.api_keys.label IS 'What the key is for, in its maker''s words.';
-
-COMMENT ON COLUMN memsvc.api_keys.created_at IS 'When it was made.';
-
-COMMENT ON COLUMN memsvc.api_keys.expires_at IS 'When it stops working by itself; null: never.';
-
-COMMENT ON COLUMN memsvc.api_keys.revoked_at IS 'When it was revoked; null while it works.';
-
-COMMENT ON COLUMN memsvc.api_keys.requests_per_minute IS 'Most requests in one minute of the clock; null: any number.';
-
-COMMENT ON COLUMN memsvc.api_keys.messages_per_day IS 'Most messages in one day (UTC); null: any number.';
-
-COMMENT ON COLUMN memsvc.api_keys.minute IS 'The minute that requests counts; only where there is a limit.';
-
-COMMENT ON COLUMN memsvc.api_keys.requests IS 'Requests in that minute, refused ones too.';
-
-COMMENT ON COLUMN memsvc.api_keys.day IS 'The day (UTC) that messages counts; only where there is a limit.';
-
-COMMENT ON COLUMN memsvc.api_keys.messages IS 'Messages on that day.';
-
-CREATE TABLE memsvc.users (
-    user_id uuid DEFAULT uuidv7() NOT NULL,
-    app_id uuid NOT NULL,
-    external_id text NOT NULL,
-    name text NOT NULL,
-    time_zone text DEFAULT 'UTC'::text NOT NULL,
-    language text DEFAULT 'english'::text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    erasing_since timestamp with time zone,
-    erased_rows jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT users_erased_rows_object CHECK ((jsonb_typeof(erased_rows) = 'object'::text)),
-    CONSTRAINT users_external_id_check CHECK (((external_id <> ''::text) AND (length(external_id) <= 200))),
-    CONSTRAINT users_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
-);
-ALTER TABLE ONLY memsvc.users ALTER COLUMN external_id SET STATISTICS 0;
-ALTER TABLE ONLY memsvc.users ALTER COLUMN name SET STATISTICS 0;
-
-ALTER TABLE ONLY memsvc.users FORCE ROW LEVEL SECURITY;
-
-ALTER TABLE memsvc.users OWNER TO memsvc_owner;
-
-COMMENT ON TABLE memsvc.users IS 'An owner of memories. Everything that is remembered belongs to exactly one user.';
-
-COMMENT ON COLUMN memsvc.users.user_id IS 'Leads every key of every table with memories.';
-
-COMMENT ON COLUMN memsvc.users.app_id IS 'The application that this user belongs to.';
-
-COMMENT ON COLUMN memsvc.users.external_id IS 'What the application calls the user; unique within it.';
-
-COMMENT ON COLUMN memsvc.users.name IS 'What people call the user.';
-
-COMMENT ON COLUMN memsvc.users.time_zone IS 'IANA zone that times without an offset are read in.';
-
-COMMENT ON COLUMN memsvc.users.language IS 'Text search configuration that stems the user''s words.';
-
-COMMENT ON COLUMN memsvc.users.created_at IS 'When the user was added.';
-
-COMMENT ON COLUMN memsvc.users.erasing_since IS 'Since when the user is being erased: nobody acts for the user any more. Null: as usual.';
-
-COMMENT ON COLUMN memsvc.users.erased_rows IS 'How many rows of each table are erased so far.';
-
-CREATE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) RETURNS TABLE(app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text, requests_per_minute integer, messages_per_day integer)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'memsvc', 'pg_temp'
-    BEGIN ATOMIC
- SELECT k.app_id,
-     k.scopes,
-     k.user_id,
-     u.user_id,
-     u.name,
-     u.time_zone,
-     u.language,
-     k.requests_per_minute,
-     k.messages_per_day
-    FROM (memsvc.api_keys k
-      LEFT JOIN memsvc.users u ON (((u.app_id = k.app_id) AND (u.erasing_since IS NULL) AND ((k.user_id IS NULL) OR (u.user_id = k.user_id)) AND ((u.external_id = authenticate_key.p_user_ref) OR ((u.user_id)::text = authenticate_key.p_user_ref) OR ((authenticate_key.p_user_ref IS NULL) AND (u.user_id = k.user_id))))))
-   WHERE ((k.key_id = authenticate_key.p_key_id) AND (k.secret_hash = authenticate_key.p_secret_hash) AND (k.revoked_at IS NULL) AND ((k.expires_at IS NULL) OR (k.expires_at > clock_timestamp())) AND memsvc.require_restored())
-   ORDER BY ((u.user_id)::text = authenticate_key.p_user_ref) DESC
-  LIMIT 1;
-END;
 
 ALTER FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) OWNER TO memsvc_owner;
 
@@ -1589,6 +1493,47 @@ $$;
 ALTER FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) OWNER TO memsvc_eraser;
 
 COMMENT ON FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) IS 'Begins to erase: tombstones, receipt, the first batch; the receipt.';
+
+CREATE TABLE memsvc.users (
+    user_id uuid DEFAULT uuidv7() NOT NULL,
+    app_id uuid NOT NULL,
+    external_id text NOT NULL,
+    name text NOT NULL,
+    time_zone text DEFAULT 'UTC'::text NOT NULL,
+    language text DEFAULT 'english'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    erasing_since timestamp with time zone,
+    erased_rows jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT users_erased_rows_object CHECK ((jsonb_typeof(erased_rows) = 'object'::text)),
+    CONSTRAINT users_external_id_check CHECK (((external_id <> ''::text) AND (length(external_id) <= 200))),
+    CONSTRAINT users_name_check CHECK (((name <> ''::text) AND (length(name) <= 200)))
+);
+ALTER TABLE ONLY memsvc.users ALTER COLUMN external_id SET STATISTICS 0;
+ALTER TABLE ONLY memsvc.users ALTER COLUMN name SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.users FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.users OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.users IS 'An owner of memories. Everything that is remembered belongs to exactly one user.';
+
+COMMENT ON COLUMN memsvc.users.user_id IS 'Leads every key of every table with memories.';
+
+COMMENT ON COLUMN memsvc.users.app_id IS 'The application that this user belongs to.';
+
+COMMENT ON COLUMN memsvc.users.external_id IS 'What the application calls the user; unique within it.';
+
+COMMENT ON COLUMN memsvc.users.name IS 'What people call the user.';
+
+COMMENT ON COLUMN memsvc.users.time_zone IS 'IANA zone that times without an offset are read in.';
+
+COMMENT ON COLUMN memsvc.users.language IS 'Text search configuration that stems the user''s words.';
+
+COMMENT ON COLUMN memsvc.users.created_at IS 'When the user was added.';
+
+COMMENT ON COLUMN memsvc.users.erasing_since IS 'Since when the user is being erased: nobody acts for the user any more. Null: as usual.';
+
+COMMENT ON COLUMN memsvc.users.erased_rows IS 'How many rows of each table are erased so far.';
 
 CREATE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) RETURNS TABLE(subject_id uuid, requests integer, started_at timestamp with time zone)
     LANGUAGE sql SECURITY DEFINER
@@ -5270,6 +5215,22 @@ ALTER FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid
 
 COMMENT ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) IS 'Passages of blocks in the archive whose text changes with what goes.';
 
+CREATE FUNCTION memsvc.require_restored() RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  IF to_regclass('memsvc.unfinished_restore') IS NOT NULL THEN
+    RAISE EXCEPTION 'a backup was restored into this database, but not to the end' USING ERRCODE = 'MS006';
+  END IF;
+  RETURN true;
+END
+$$;
+
+ALTER FUNCTION memsvc.require_restored() OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.require_restored() IS 'True; an error while a restore into this database is unfinished.';
+
 CREATE TABLE memsvc.apps (
     app_id uuid DEFAULT uuidv7() NOT NULL,
     name text NOT NULL,
@@ -7402,6 +7363,68 @@ $$;
 ALTER FUNCTION memsvc.keep_queue(p_silence interval) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keep_queue(p_silence interval) IS 'Upkeep of the queue: hands out again what dead workers had and what was lost.';
+
+CREATE TABLE memsvc.api_keys (
+    key_id text NOT NULL,
+    app_id uuid NOT NULL,
+    user_id uuid,
+    secret_hash bytea NOT NULL,
+    scopes text[] NOT NULL,
+    label text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    requests_per_minute integer,
+    messages_per_day integer,
+    minute timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    requests integer DEFAULT 0 NOT NULL,
+    day date DEFAULT '-infinity'::date NOT NULL,
+    messages integer DEFAULT 0 NOT NULL,
+    CONSTRAINT api_keys_key_id_check CHECK ((key_id <> ''::text)),
+    CONSTRAINT api_keys_messages_check CHECK ((messages >= 0)),
+    CONSTRAINT api_keys_messages_per_day_check CHECK ((messages_per_day > 0)),
+    CONSTRAINT api_keys_requests_check CHECK ((requests >= 0)),
+    CONSTRAINT api_keys_requests_per_minute_check CHECK ((requests_per_minute > 0)),
+    CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'forget'::text, 'admin'::text]))),
+    CONSTRAINT api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32))
+);
+ALTER TABLE ONLY memsvc.api_keys ALTER COLUMN label SET STATISTICS 0;
+
+ALTER TABLE ONLY memsvc.api_keys FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE memsvc.api_keys OWNER TO memsvc_owner;
+
+COMMENT ON TABLE memsvc.api_keys IS 'Keys as id.secret. The secret has 128 random bits, so its sha256 is kept and looked up by id (argon2 would add 185 ms).';
+
+COMMENT ON COLUMN memsvc.api_keys.key_id IS 'Public half of the key.';
+
+COMMENT ON COLUMN memsvc.api_keys.app_id IS 'The application whose users it may act for.';
+
+COMMENT ON COLUMN memsvc.api_keys.user_id IS 'The only user it may act for; null: any user of the app.';
+
+COMMENT ON COLUMN memsvc.api_keys.secret_hash IS 'sha256 of the secret half.';
+
+COMMENT ON COLUMN memsvc.api_keys.scopes IS 'What it may do: read, write, forget (erase memories), admin.';
+
+COMMENT ON COLUMN memsvc.api_keys.label IS 'What the key is for, in its maker''s words.';
+
+COMMENT ON COLUMN memsvc.api_keys.created_at IS 'When it was made.';
+
+COMMENT ON COLUMN memsvc.api_keys.expires_at IS 'When it stops working by itself; null: never.';
+
+COMMENT ON COLUMN memsvc.api_keys.revoked_at IS 'When it was revoked; null while it works.';
+
+COMMENT ON COLUMN memsvc.api_keys.requests_per_minute IS 'Most requests in one minute of the clock; null: any number.';
+
+COMMENT ON COLUMN memsvc.api_keys.messages_per_day IS 'Most messages in one day (UTC); null: any number.';
+
+COMMENT ON COLUMN memsvc.api_keys.minute IS 'The minute that requests counts; only where there is a limit.';
+
+COMMENT ON COLUMN memsvc.api_keys.requests IS 'Requests in that minute, refused ones too.';
+
+COMMENT ON COLUMN memsvc.api_keys.day IS 'The day (UTC) that messages counts; only where there is a limit.';
+
+COMMENT ON COLUMN memsvc.api_keys.messages IS 'Messages on that day.';
 
 CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, requests_per_minute integer, messages_per_day integer, messages_today integer)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -16812,14 +16835,6 @@ REVOKE ALL ON FUNCTION memsvc.ask_vectors(p_model_id smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION memsvc.audit(p_action text, p_app_id uuid, p_user_id uuid, p_subject text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION memsvc.require_restored() FROM PUBLIC;
-
-GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
-
-GRANT SELECT ON TABLE memsvc.users TO memsvc_app;
-GRANT SELECT ON TABLE memsvc.users TO memsvc_reader;
-GRANT SELECT,DELETE ON TABLE memsvc.users TO memsvc_eraser;
-
 REVOKE ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text) TO memsvc_app;
 
@@ -16870,6 +16885,10 @@ GRANT UPDATE(leftovers) ON TABLE memsvc.erasures TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_erasure(p_user_id uuid, p_kind text, p_subject_id uuid, p_requested_by text, p_limit integer) TO memsvc_app;
+
+GRANT SELECT ON TABLE memsvc.users TO memsvc_app;
+GRANT SELECT ON TABLE memsvc.users TO memsvc_reader;
+GRANT SELECT,DELETE ON TABLE memsvc.users TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) TO memsvc_app;
@@ -17311,6 +17330,8 @@ REVOKE ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_no
 GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.require_restored() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION memsvc.find_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.find_app(p_name text) TO memsvc_app;
 
@@ -17506,6 +17527,8 @@ GRANT ALL ON FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection b
 
 REVOKE ALL ON FUNCTION memsvc.keep_queue(p_silence interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_queue(p_silence interval) TO memsvc_app;
+
+GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) TO memsvc_app;

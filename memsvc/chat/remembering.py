@@ -115,9 +115,7 @@ class Remembering:
         talk, settings = self.talk, self.talk.settings
         check_storable(talk.conversation, "conversation")
         check_storable(talk.session, "session")
-        if self.key is None and self.request.alone:
-            last = await last_said(talk.db, talk.owner, talk.conversation, talk.session)
-            self.message_id = self._new_id(last)
+        named = asyncio.create_task(self._recognise())  # while the model reads the query
         options = ContextOptions(
             budget_tokens=settings.chat_context_tokens,
             recent_turns=settings.chat_turns,
@@ -125,16 +123,26 @@ class Remembering:
             salient=0,
             chance=False,
         )
-        return await remind(
-            talk.db,
-            talk.owner,
-            self.request.query,
-            settings,
-            embedder=talk.embedder,
-            options=options,
-            conversation=talk.conversation,
-            door="chat",
-        )
+        try:
+            return await remind(
+                talk.db,
+                talk.owner,
+                self.request.query,
+                settings,
+                embedder=talk.embedder,
+                options=options,
+                conversation=talk.conversation,
+                door="chat",
+            )
+        finally:
+            await named
+
+    async def _recognise(self) -> None:
+        """Name what the user says; where the request has no history, by what was said last."""
+        talk, last = self.talk, None
+        if self.key is None and self.request.alone:
+            last = await last_said(talk.db, talk.owner, talk.conversation, talk.session)
+        self.message_id = self.message_id or self._new_id(last)  # too late where it was given up
 
     def _new_id(self, last: str | None = None) -> str:
         """The identity of what the user says, by which sending it again stores nothing.

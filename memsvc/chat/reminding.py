@@ -18,7 +18,7 @@ from memsvc.settings import Settings
 async def last_said(db: Database, owner: Owner, conversation: str, session: str) -> str | None:
     """The client's id of what was said last in a session; None: it has none, or nothing was said yet."""
     values = {"user_id": owner.user_id, "identifier": conversation, "session": session}
-    trip = Together(db, owner.user_id)
+    trip = Together(db, owner.user_id, keep_plans=True)
     rows = trip.ask(query("chat_last_said"), values)
     await trip.send()
     return rows[0].client_id if rows else None

@@ -151,25 +151,34 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.revoke_key(uuid, text) IS 'Ends a key of the app; false where there is none that works.';
 
--- What a key may do and for whom, in one look-up. No row: the key or its secret is wrong, expired or revoked.
--- user_id is null where the key may act for several users and p_user_ref names none, or names nobody of that app,
--- or somebody who is being erased.
+-- What a key may do and for whom, by keys alone: an app may have any number of users. No row: the key or its secret is
+-- wrong, expired or revoked. user_id is null where the key may act for several users and p_user_ref names none, or names
+-- nobody of that app, or somebody who is being erased. A name that is one's id and another one's external id is the id.
 CREATE OR REPLACE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text)
 RETURNS TABLE (
   app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text,
   requests_per_minute integer, messages_per_day integer
 )
-LANGUAGE sql STABLE SECURITY DEFINER
+LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 1
 SET search_path = memsvc, pg_temp
-BEGIN ATOMIC
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
   SELECT k.app_id, k.scopes, k.user_id, u.user_id, u.name, u.time_zone, u.language, k.requests_per_minute,
     k.messages_per_day
-  FROM memsvc.api_keys AS k
-  LEFT JOIN memsvc.users AS u
-    ON u.app_id = k.app_id AND u.erasing_since IS NULL
-    AND (k.user_id IS NULL OR u.user_id = k.user_id)
-    AND (u.external_id = p_user_ref OR u.user_id::text = p_user_ref
-      OR (p_user_ref IS NULL AND u.user_id = k.user_id))
+  FROM api_keys AS k
+  LEFT JOIN LATERAL (
+    SELECT i.* FROM users AS i
+    WHERE (p_user_ref IS NULL OR i.user_id::text = p_user_ref)
+      AND i.user_id = CASE
+        WHEN p_user_ref IS NULL THEN k.user_id WHEN pg_input_is_valid(p_user_ref, 'uuid') THEN p_user_ref::uuid
+      END
+    UNION ALL
+    SELECT e.* FROM users AS e WHERE e.app_id = k.app_id AND e.external_id = p_user_ref
+  ) AS u ON u.app_id = k.app_id AND u.erasing_since IS NULL AND (k.user_id IS NULL OR u.user_id = k.user_id)
   WHERE k.key_id = p_key_id
     AND k.secret_hash = p_secret_hash
     AND k.revoked_at IS NULL
@@ -177,6 +186,7 @@ BEGIN ATOMIC
     AND memsvc.require_restored() -- keys of a backup may have been revoked since
   ORDER BY (u.user_id::text = p_user_ref) DESC
   LIMIT 1;
-END;
+END
+$$;
 COMMENT ON FUNCTION memsvc.authenticate_key(text, bytea, text) IS
   'What a key may do and for whom; no row for a key that does not work.';

@@ -52,20 +52,24 @@ DECLARE
   );
   held bigint := -1;
 BEGIN
-  -- Again, where a source was erased between being found and being locked.
+  -- Again, where a conversation was not there yet, or its source was erased between being found and being locked. All
+  -- are there before any is locked: two who lock and wait for what the other one makes would wait in a circle.
   WHILE held < cardinality(names) LOOP
-    INSERT INTO sources AS s (user_id, kind, identifier)
-    SELECT p_user_id, 'conversation', n.name FROM unnest(names) AS n (name)
-    ORDER BY n.name
-    ON CONFLICT (user_id, kind, identifier) DO NOTHING;
-
     SELECT array_agg((
-      SELECT s.source_id FROM sources AS s
+      SELECT CASE WHEN s.kind = 'conversation' AND s.identifier = n.name THEN s.source_id END FROM sources AS s
       WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', n.name)
       ORDER BY s.kind, s.identifier
       LIMIT 1
     )) INTO conversations
     FROM unnest(names) AS n (name);
+
+    IF array_position(conversations, NULL) IS NOT NULL THEN
+      INSERT INTO sources AS s (user_id, kind, identifier)
+      SELECT p_user_id, 'conversation', n.name FROM unnest(names) AS n (name)
+      ORDER BY n.name
+      ON CONFLICT (user_id, kind, identifier) DO NOTHING;
+      CONTINUE;
+    END IF;
 
     SELECT count(*) INTO held
     FROM (
@@ -80,17 +84,13 @@ BEGIN
 
   RETURN QUERY
   WITH part AS MATERIALIZED (
-    SELECT r.*, (
-      SELECT s.source_id FROM sources AS s
-      WHERE s.user_id = p_user_id AND (s.kind, s.identifier) >= ('conversation', r.conversation)
-      ORDER BY s.kind, s.identifier
-      LIMIT 1
-    ) AS source_id
+    SELECT r.*, c.source_id
     FROM jsonb_to_recordset(p_rows) AS r (
       message integer, part smallint, conversation text, session text, ordinal integer, client_id text, speaker text,
       role text, text text, caption text, said_at timestamptz, said_offset smallint, language text, metadata jsonb,
       injected boolean
     )
+    INNER JOIN unnest(names, conversations) AS c (name, source_id) ON c.name = r.conversation
   ),
   incoming AS (
     SELECT
@@ -126,7 +126,7 @@ BEGIN
         (
           SELECT m.passage_id, m.source_id, m.session, m.ordinal, m.client_id, m.part, m.said_at, m.said_offset
           FROM passages AS m
-          WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL
+          WHERE m.user_id = p_user_id AND m.client_id IS NOT NULL AND i.client_id IS NOT NULL
             AND (m.source_id, m.client_id) >= (i.source_id, i.client_id)
           ORDER BY m.source_id, m.client_id, m.part
           LIMIT 1
@@ -135,7 +135,7 @@ BEGIN
         (
           SELECT m.passage_id, m.source_id, m.session, m.ordinal, i.client_id, m.part, m.said_at, m.said_offset
           FROM passages AS m
-          WHERE m.user_id = p_user_id AND i.client_id IS NULL
+          WHERE m.user_id = p_user_id AND i.client_id IS NULL AND i.ordinal IS NOT NULL
             AND (m.source_id, m.session, m.ordinal) >= (i.source_id, i.session, i.ordinal)
           ORDER BY m.source_id, m.session, m.ordinal, m.part
           LIMIT 1
@@ -150,7 +150,7 @@ BEGIN
     ) AS k ON true
     LEFT JOIN LATERAL (
       SELECT 'erased' AS outcome FROM tombstones AS e
-      WHERE e.user_id = p_user_id
+      WHERE e.user_id = p_user_id AND coalesce(i.client_id, i.ordinal::text) IS NOT NULL
         AND e.digest = memsvc.message_digest(i.conversation, i.session, i.ordinal, i.client_id)
       LIMIT 1
     ) AS t ON true
@@ -276,6 +276,15 @@ BEGIN
     ON a.message = j.message
   LEFT JOIN work AS w ON w.subject_id = a.source_id
   ORDER BY j.message;
+
+  -- Each recall reads what is not folded. Every job folds; where none did for some sixty writes, the writer does. It
+  -- waits for no other folder, and so in no circle, and leaves what would take long, words of large batches, to jobs.
+  IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id OFFSET 127 LIMIT 1)
+    AND (SELECT sum(pg_column_size(d.terms)) FROM term_deltas AS d WHERE d.user_id = p_user_id) < 131072
+    AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
+  THEN
+    PERFORM memsvc.fold_statistics(p_user_id);
+  END IF;
 END
 $$;
 COMMENT ON FUNCTION memsvc.append_messages(uuid, jsonb) IS

@@ -118,8 +118,8 @@ known AS (
   UNION ALL
   SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
   FROM memsvc.node_versions AS o
-  WHERE o.user_id = :user_id AND o.recorded_to > CAST(:known_at AS timestamptz) AND o.recorded_to < 'infinity'
-    AND o.type IN (SELECT k.name FROM kinds AS k)
+  WHERE CAST(:known_at AS timestamptz) IS NOT NULL AND o.user_id = :user_id AND o.recorded_to < 'infinity'
+    AND o.recorded_to > CAST(:known_at AS timestamptz) AND o.type IN (SELECT k.name FROM kinds AS k)
 ),
 said AS (
   SELECT k.*, k.data ->> 'category' AS category, k.data @> '{"pinned": true}' AS pinned

@@ -285,6 +285,20 @@ def test_lists_never_scan_all_passages(plans: Plans) -> None:
         assert "Seq Scan" not in used, statement
 
 
+def test_a_key_finds_its_user_by_index_however_many_the_app_has(plans: Plans) -> None:
+    app_id, user = value(plans.connection, "SELECT memsvc.ensure_app('plans')"), plans.users[7]
+    make = "SELECT memsvc.create_key(%s, %s, sha256('x'), %s, '{read}', '', NULL)"
+    plans.connection.execute(make, [app_id, "mk_any", None])
+    plans.connection.execute(make, [app_id, "mk_bound", user])
+    find = "SELECT user_id FROM memsvc.authenticate_key(%s, sha256('x'), %s)"
+    for key_id, ref in (("mk_any", str(user)), ("mk_any", "user 7"), ("mk_bound", None)):
+        plans.seen.clear()
+        assert value(plans.connection, find, [key_id, ref]) == user
+        looks = list(plans.indexes("users").values())
+        assert len(looks) == 2
+        assert all("(user_id = " in look or "(external_id = " in look for look in looks)
+
+
 @pytest.mark.parametrize("name", ["context_spoken", "context_neighbours", "context_turns"])
 def test_a_kept_plan_of_what_stands_around_memories_goes_by_the_users_indexes(plans: Plans, name: str) -> None:
     user = plans.users[0]

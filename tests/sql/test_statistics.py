@@ -196,6 +196,50 @@ def test_writers_and_folders_at_once_lose_nothing(desk: Desk, admin: psycopg.Con
     assert value(admin, heron, [desk.user_id]) == writers * turns
 
 
+MANY = 64
+"""Writes whose deltas the last of them folds, where no job did."""
+
+
+def write_many(desk: Desk, number: int, name: str) -> None:
+    for turn in range(number):
+        desk.append([message(f"heron {turn}", 0, client_id=f"{name} {turn}", conversation=f"{name} {turn % 3}")])
+
+
+def unfolded(admin: psycopg.Connection, desk: Desk) -> int:
+    deltas: int = value(admin, "SELECT count(*) FROM memsvc.term_deltas WHERE user_id = %s", [desk.user_id])
+    return deltas
+
+
+def test_a_writer_folds_what_no_job_folded(desk: Desk, admin: psycopg.Connection) -> None:
+    write_many(desk, MANY - 1, "early")
+    assert unfolded(admin, desk) == 2 * (MANY - 1)
+    write_many(desk, 3, "late")
+    assert unfolded(admin, desk) == 4
+    assert_counts_are_right(admin, desk)
+
+
+def test_a_writer_waits_for_no_folder(desk: Desk, admin: psycopg.Connection) -> None:
+    with desk.connect() as folder, folder.transaction():
+        desk.fold(folder)
+        write_many(desk, MANY + 1, "meanwhile")
+        assert unfolded(admin, desk) == 2 * (MANY + 1)
+    write_many(desk, 1, "then")
+    assert unfolded(admin, desk) == 0
+    assert_counts_are_right(admin, desk)
+
+
+def test_words_of_large_batches_are_left_to_jobs(desk: Desk, admin: psycopg.Connection) -> None:
+    admin.execute(
+        "INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes) "
+        "SELECT %s, 'message', 'simple', 0, 0, array_agg(md5(n::text)), array_agg(0) "
+        "FROM generate_series(1, 10000) AS n",
+        [desk.user_id],
+    )
+    write_many(desk, MANY, "after")
+    assert unfolded(admin, desk) == 2 * MANY + 1
+    assert desk.fold() == 2 * MANY + 1
+
+
 # Scores -------------------------------------------------------------------------------------------------------------
 
 
