@@ -118,6 +118,7 @@ BEGIN
     FROM (
       SELECT n.* FROM near AS n
       UNION ALL
+      -- EXCEPT: under row security, an index is not used for an array that a condition is a part of.
       (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
       FROM edge_versions AS v
       WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
