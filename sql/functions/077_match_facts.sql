@@ -80,61 +80,49 @@ DECLARE
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   same record;
-  starts uuid[] := '{}';
-  nodes uuid[] := '{}';
-  near uuid[] := '{}'; -- facts about the nodes, and of each what follows
-  near_from uuid[];
-  near_to uuid[];
-  strengths double precision[];
-  recorded timestamptz[];
-  told record;
 BEGIN
-  IF cardinality(p_nodes) > 0 THEN
-    same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-    starts := same.starts;
-    nodes := same.nodes;
-    SELECT coalesce(array_agg(h.version_id), '{}'), array_agg(h.from_node), array_agg(h.to_node),
-      array_agg(memsvc.edge_type_weight(h.type) * h.weight), array_agg(h.recorded_from)
-    INTO near, near_from, near_to, strengths, recorded
-    FROM (
-      SELECT DISTINCT ON (f.version_id) f.*
-      FROM memsvc.facts_at(
-        p_user_id, starts, nodes, array_fill(fan_out, ARRAY[cardinality(nodes)]),
-        array_fill(moment, ARRAY[cardinality(nodes)]), p_known_at
-      ) AS f
-      ORDER BY f.version_id
-    ) AS h
-    WHERE NOT filtered OR memsvc.fact_is_from(
-      p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-    );
-  END IF;
-  SELECT array_agg(m.version_id) AS versions, array_agg(m.score) AS scores,
-    array_agg(array_to_string(m.matched_terms, chr(1))) AS terms
-  INTO told
-  FROM memsvc.match_fact_words(
-    p_user_id, p_query, p_language, near, p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
-  ) AS m;
-  IF near = '{}' AND told.versions IS NULL THEN
+  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
+    RETURN QUERY SELECT m.*, NULL::integer, NULL::uuid FROM memsvc.match_fact_words(
+      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
+    ) AS m;
     RETURN;
   END IF;
-
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
   RETURN QUERY
-  WITH asked AS MATERIALIZED (
+  WITH near AS MATERIALIZED (
+    SELECT DISTINCT ON (f.version_id) f.version_id, f.from_node, f.to_node,
+      memsvc.edge_type_weight(f.type) * f.weight AS strength, f.recorded_from
+    FROM memsvc.facts_at(
+      p_user_id, same.starts, same.nodes, array_fill(fan_out, ARRAY[cardinality(same.nodes)]),
+      array_fill(moment, ARRAY[cardinality(same.nodes)]), p_known_at
+    ) AS f
+    WHERE NOT filtered OR memsvc.fact_is_from(
+      p_user_id, f.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+    )
+    ORDER BY f.version_id
+  ),
+  told AS MATERIALIZED (
+    SELECT m.* FROM memsvc.match_fact_words(
+      p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), p_limit, p_sources, p_not_sources,
+      p_said_from, p_said_to, moment, p_known_at
+    ) AS m
+  ),
+  asked AS MATERIALIZED (
     SELECT DISTINCT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
-    FROM unnest(starts, nodes) AS s (start_id, node_id)
+    FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
     LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
   ),
   about AS (
     SELECT f.version_id, f.strength, f.recorded_from, least(o.distance, i.distance) AS distance,
       CASE WHEN i.distance IS NULL OR o.distance <= i.distance THEN o.start_id ELSE i.start_id END AS node_id
     FROM (
-      SELECT n.* FROM unnest(near, near_from, near_to, strengths, recorded)
-        AS n (version_id, from_node, to_node, strength, recorded_from)
+      SELECT n.* FROM near AS n
       UNION ALL
+      -- EXCEPT: under row security, an index is not used for an array that a condition is a part of.
       (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
       FROM edge_versions AS v
       WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
-        SELECT t.* FROM unnest(told.versions) AS t EXCEPT SELECT n.* FROM unnest(near) AS n
+        SELECT t.version_id FROM told AS t EXCEPT SELECT n.version_id FROM near AS n
       ))
       ORDER BY v.version_id OFFSET 0)
     ) AS f
@@ -142,19 +130,17 @@ BEGIN
     LEFT JOIN asked AS i ON i.node_id = f.to_node
   ),
   ranked AS (
-    SELECT a.version_id, w.score, w.terms, a.distance, a.node_id,
-      CASE WHEN w.score IS NOT NULL
-        THEN row_number() OVER (ORDER BY w.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
+    SELECT a.version_id, t.score, t.matched_terms, a.distance, a.node_id,
+      CASE WHEN t.score IS NOT NULL
+        THEN row_number() OVER (ORDER BY t.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
       END AS by_words,
       CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
-        ORDER BY a.distance NULLS LAST, w.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
+        ORDER BY a.distance NULLS LAST, t.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
           a.version_id DESC
       ) END AS by_node
-    FROM about AS a
-    LEFT JOIN unnest(told.versions, told.scores, told.terms) AS w (version_id, score, terms)
-      ON w.version_id = a.version_id
+    FROM about AS a LEFT JOIN told AS t ON t.version_id = a.version_id
   )
-  SELECT r.version_id, r.score, coalesce(string_to_array(r.terms, chr(1)), '{}'), r.distance, r.node_id
+  SELECT r.version_id, r.score, coalesce(r.matched_terms, '{}'), r.distance, r.node_id
   FROM ranked AS r
   ORDER BY least(r.by_words, r.by_node), r.by_words, r.by_node
   LIMIT p_limit;

@@ -132,8 +132,8 @@ AS $$
 DECLARE
   windows CONSTANT integer := coalesce(cardinality(p_begins), 0);
   tick CONSTANT interval := interval '1 microsecond'; -- makes one bound of two: a scan begins at either of them
-  first CONSTANT timestamptz := (SELECT min(b.begins) FROM unnest(p_begins) AS b (begins));
-  last CONSTANT timestamptz := (SELECT max(e.ends) FROM unnest(p_ends) AS e (ends));
+  first timestamptz; -- for what was known once
+  last timestamptz;
   reach integer;
   share integer;
 BEGIN
@@ -142,6 +142,10 @@ BEGIN
   END IF;
   share := (p_limit - 1) / (2 * windows) + 1;
   reach := greatest(2000 / windows, share);
+  IF p_known_at IS NOT NULL THEN
+    first := (SELECT min(b.begins) FROM unnest(p_begins) AS b (begins));
+    last := (SELECT max(e.ends) FROM unnest(p_ends) AS e (ends));
+  END IF;
   RETURN QUERY
   SELECT f.version_id, 1::double precision
   FROM (
