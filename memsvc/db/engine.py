@@ -29,7 +29,7 @@ from sqlalchemy.util import greenlet_spawn
 from memsvc import traces
 from memsvc.db import spans
 from memsvc.db.identity import Signer
-from memsvc.db.liveness import close_failed, watch
+from memsvc.db.liveness import close_failed, roll_back, watch
 from memsvc.errors import (
     ConfigurationError,
     ContendedError,
@@ -183,6 +183,7 @@ class Database:
             max_overflow=0,
             pool_timeout=settings.pool_timeout_s,
             pool_use_lifo=True,
+            pool_reset_on_return=None,  # roll_back does it, where there is something
             hide_parameters=True,  # they hold texts and tokens, and an error's text ends in a log
             json_deserializer=_read_json,
             connect_args={
@@ -196,6 +197,7 @@ class Database:
         POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
         watch(self.engine)  # a restarted database costs nobody an error
         close_failed(self.engine)
+        roll_back(self.engine)
         if traces.is_on():
             spans.watch(self.engine)
 
@@ -253,7 +255,7 @@ class Database:
             except BaseException:
                 await greenlet_spawn(pooled.invalidate)
                 raise
-            await greenlet_spawn(pooled.close)
+            pooled.close()  # at rest, so it waits for nothing; SQLAlchemy would wait in a stack of its own
 
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
         """Do work in one transaction, again from its beginning where the database gave it up for the sake of others.
