@@ -52,7 +52,8 @@ TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
 
 TELL = b"SELECT pg_notify(channel, '') FROM unnest(CAST(%(channels)s AS text[])) AS t (channel)"
-TELL_EVERY_S = 0.01
+TELL_EVERY_S = 0.05
+"""What comes meanwhile is told together: each time is a round trip, and wakes all who listen."""
 EVENTS = "memsvc.events"
 """The channel that says: somebody's outbox has something new."""
 
@@ -292,7 +293,7 @@ class Database:
     def notify(self, channel: str) -> None:
         """Tell who listens on a channel, soon, after what is committed now; nobody waits for it.
 
-        NOTIFY within a transaction would make all commits queue up at one lock, so it has its own, at most one in ten
+        NOTIFY within a transaction would make all commits queue up at one lock, so it has its own, at most one in fifty
         milliseconds. It may get lost with this process: listeners look by themselves each second.
         """
         self._channels.add(channel)
