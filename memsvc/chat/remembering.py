@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -22,6 +22,7 @@ from memsvc.chat.reminding import last_said, remind
 from memsvc.chat.request import ChatRequest
 from memsvc.db.engine import Database
 from memsvc.db.storable import check_storable
+from memsvc.db.together import Together
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Context
 from memsvc.recall.search import QueryEmbedder
@@ -85,9 +86,9 @@ class Remembering:
             self.context = await self._within(until, self._recalled(), abandon=True)
         if self.context is not None:
             self.reasons += self.context.degraded
-        self.message_id = self.message_id or self._new_id()
         if self.request.asks:
-            await self._within(max(until, loop.time() + LEAST_S), self._store("user", self.request.query, {}))
+            await self._within(max(until, loop.time() + LEAST_S), self._store_question())
+        self.message_id = self.message_id or self._new_id(None)
 
     async def end(self, heard: Hearing) -> None:
         """Store what the assistant said; never fails, and goes on in the background where it takes long."""
@@ -113,9 +114,8 @@ class Remembering:
     async def _recalled(self) -> Context:
         """A context for the query, without what the request holds already."""
         talk, settings = self.talk, self.talk.settings
-        check_storable(talk.conversation, "conversation")
-        check_storable(talk.session, "session")
-        named = asyncio.create_task(self._recognise())  # while the model reads the query
+        trip = Together(talk.db, talk.owner.user_id, keep_plans=True)
+        last = self._last(trip)
         options = ContextOptions(
             budget_tokens=settings.chat_context_tokens,
             recent_turns=settings.chat_turns,
@@ -123,28 +123,30 @@ class Remembering:
             salient=0,
             chance=False,
         )
-        try:
-            return await remind(
-                talk.db,
-                talk.owner,
-                self.request.query,
-                settings,
-                embedder=talk.embedder,
-                options=options,
-                conversation=talk.conversation,
-                door="chat",
-            )
-        finally:
-            await named
+        context = await remind(
+            talk.db,
+            talk.owner,
+            self.request.query,
+            settings,
+            embedder=talk.embedder,
+            options=options,
+            conversation=talk.conversation,
+            door="chat",
+            trip=trip,
+        )
+        self.message_id = self._new_id(last())
+        return context
 
-    async def _recognise(self) -> None:
-        """Name what the user says; where the request has no history, by what was said last."""
-        talk, last = self.talk, None
+    def _last(self, trip: Together) -> Callable[[], str | None]:
+        """Ask for the id of what was said last, where the identity of what the user says depends on it."""
+        talk = self.talk
+        check_storable(talk.conversation, "conversation")
+        check_storable(talk.session, "session")
         if self.key is None and self.request.alone:
-            last = await last_said(talk.db, talk.owner, talk.conversation, talk.session)
-        self.message_id = self.message_id or self._new_id(last)  # too late where it was given up
+            return last_said(trip, talk.owner, talk.conversation, talk.session)
+        return lambda: None
 
-    def _new_id(self, last: str | None = None) -> str:
+    def _new_id(self, last: str | None) -> str:
         """The identity of what the user says, by which sending it again stores nothing.
 
         A request with its history names its last message. One without history may come again because no answer came,
@@ -162,6 +164,14 @@ class Remembering:
         if not heard.text or heard.acts or heard.finish == FILTERED:
             return None
         return self._store("assistant", heard.text, {"finish": heard.finish or "broken off"})
+
+    async def _store_question(self) -> None:
+        if not self.message_id:  # recall, which asks in passing, came to nothing
+            trip = Together(self.talk.db, self.talk.owner.user_id, keep_plans=True)
+            last = self._last(trip)
+            await trip.send()
+            self.message_id = self._new_id(last())
+        await self._store("user", self.request.query, {})
 
     async def _store(self, role: Role, text: str, metadata: dict[str, Any]) -> None:
         talk = self.talk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from memsvc import observe
@@ -15,13 +16,14 @@ from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
 
 
-async def last_said(db: Database, owner: Owner, conversation: str, session: str) -> str | None:
-    """The client's id of what was said last in a session; None: it has none, or nothing was said yet."""
+def last_said(trip: Together, owner: Owner, conversation: str, session: str) -> Callable[[], str | None]:
+    """Ask for the client's id of what was said last in a session; once that is sent, what it gives tells.
+
+    None: it has none, or nothing was said yet.
+    """
     values = {"user_id": owner.user_id, "identifier": conversation, "session": session}
-    trip = Together(db, owner.user_id, keep_plans=True)
     rows = trip.ask(query("chat_last_said"), values)
-    await trip.send()
-    return rows[0].client_id if rows else None
+    return lambda: rows[0].client_id if rows else None
 
 
 async def remind(
@@ -34,6 +36,7 @@ async def remind(
     options: ContextOptions,
     conversation: str,
     door: str,
+    trip: Together | None = None,
 ) -> Context:
     """A context for what is said in a chat.
 
@@ -46,6 +49,7 @@ async def remind(
         options: what the block holds, but the conversation.
         conversation: its identifier; it may not exist yet.
         door: for metrics.
+        trip: as ``build_context``.
 
     Raises:
         MemsvcError: see ``build_context``.
@@ -53,5 +57,5 @@ async def remind(
     chosen = replace(options, conversation=conversation, begins=True)
     with observe.RECALL_SECONDS.labels(door=door).time():
         return await build_context(
-            db, owner, asked[-settings.max_query_chars :], settings, embedder=embedder, options=chosen
+            db, owner, asked[-settings.max_query_chars :], settings, embedder=embedder, options=chosen, trip=trip
         )

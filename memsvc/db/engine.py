@@ -29,7 +29,7 @@ from sqlalchemy.util import greenlet_spawn
 from memsvc import traces
 from memsvc.db import spans
 from memsvc.db.identity import Signer
-from memsvc.db.liveness import close_failed, watch
+from memsvc.db.liveness import close_failed, roll_back, watch
 from memsvc.errors import (
     ConfigurationError,
     ContendedError,
@@ -52,7 +52,8 @@ TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
 
 TELL = b"SELECT pg_notify(channel, '') FROM unnest(CAST(%(channels)s AS text[])) AS t (channel)"
-TELL_EVERY_S = 0.01
+TELL_EVERY_S = 0.05
+"""What comes meanwhile is told together: each time is a round trip, and wakes all who listen."""
 EVENTS = "memsvc.events"
 """The channel that says: somebody's outbox has something new."""
 
@@ -183,6 +184,7 @@ class Database:
             max_overflow=0,
             pool_timeout=settings.pool_timeout_s,
             pool_use_lifo=True,
+            pool_reset_on_return=None,  # roll_back does it, where there is something
             hide_parameters=True,  # they hold texts and tokens, and an error's text ends in a log
             json_deserializer=_read_json,
             connect_args={
@@ -196,6 +198,7 @@ class Database:
         POOLS.watch(cast("QueuePool", self.engine.pool), url.username or "")
         watch(self.engine)  # a restarted database costs nobody an error
         close_failed(self.engine)
+        roll_back(self.engine)
         if traces.is_on():
             spans.watch(self.engine)
 
@@ -253,7 +256,7 @@ class Database:
             except BaseException:
                 await greenlet_spawn(pooled.invalidate)
                 raise
-            await greenlet_spawn(pooled.close)
+            pooled.close()  # at rest, so it waits for nothing; SQLAlchemy would wait in a stack of its own
 
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
         """Do work in one transaction, again from its beginning where the database gave it up for the sake of others.
@@ -290,7 +293,7 @@ class Database:
     def notify(self, channel: str) -> None:
         """Tell who listens on a channel, soon, after what is committed now; nobody waits for it.
 
-        NOTIFY within a transaction would make all commits queue up at one lock, so it has its own, at most one in ten
+        NOTIFY within a transaction would make all commits queue up at one lock, so it has its own, at most one in fifty
         milliseconds. It may get lost with this process: listeners look by themselves each second.
         """
         self._channels.add(channel)

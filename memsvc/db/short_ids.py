@@ -18,6 +18,10 @@ SHORT = re.compile(rf"[{DIGITS}]{{1,12}}")
 LOW_BITS = 64
 FRACTION_BITS = 12
 FRACTION = (1 << FRACTION_BITS) - 1
+PAIRS = [first + second for first in DIGITS for second in DIGITS]
+PAIR = len(PAIRS) - 1
+PLACES = range(50, -1, -10)
+"""Of the pairs of digits, each of ten bits."""
 
 
 def short_id(value: UUID) -> str:
@@ -26,11 +30,7 @@ def short_id(value: UUID) -> str:
         return str(value)
     high = value.int >> LOW_BITS
     number = (high >> 16 << FRACTION_BITS) | (high & FRACTION)
-    letters = ""
-    while number:
-        number, place = divmod(number, 32)
-        letters = DIGITS[place] + letters
-    return letters or DIGITS[0]
+    return "".join([PAIRS[number >> place & PAIR] for place in PLACES]).lstrip(DIGITS[0]) or DIGITS[0]
 
 
 def id_range(given: str) -> tuple[UUID, UUID] | None:

@@ -102,7 +102,7 @@ def one_line(text: str, most: int | None = None) -> str:
     Line breaks, control signs and signs that turn the direction of writing become spaces, spaces in a row one; what is
     longer than ``most`` characters ends in an ellipsis.
     """
-    line = " ".join(STEERING.sub(" ", text).split())
+    line = text if text.isalnum() else " ".join(STEERING.sub(" ", text).split())
     return line if most is None or len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

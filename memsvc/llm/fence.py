@@ -33,19 +33,24 @@ FENCE = re.compile(
 def new_token(text: str = "") -> str:
     """A token that does not stand in a text."""
     while True:
-        token = "".join(secrets.choice(ascii_lowercase) for _ in range(TOKEN_LETTERS))
+        token = _letters(secrets.randbelow(len(ascii_lowercase) ** TOKEN_LETTERS), TOKEN_LETTERS)
         if token not in text:
             return token
 
 
-def checksum(token: str, body: str) -> str:
-    """Letters for what stands in a block; white space does not count, for clients wrap and indent."""
-    digest = int.from_bytes(hashlib.sha256(f"{token}{''.join(body.split())}".encode()).digest())
+def _letters(number: int, count: int) -> str:
+    """A number's last digits, written in letters, the last one first."""
     letters = ""
-    for _ in range(CHECK_LETTERS):
-        digest, place = divmod(digest, len(ascii_lowercase))
+    for _ in range(count):
+        number, place = divmod(number, len(ascii_lowercase))
         letters += ascii_lowercase[place]
     return letters
+
+
+def checksum(token: str, body: str) -> str:
+    """Letters for what stands in a block; white space does not count, for clients wrap and indent."""
+    digest = hashlib.sha256(f"{token}{''.join(body.split())}".encode()).digest()
+    return _letters(int.from_bytes(digest), CHECK_LETTERS)
 
 
 def fenced(body: str, form: Form = "lines", token: str | None = None) -> str:

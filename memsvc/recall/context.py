@@ -142,6 +142,7 @@ async def build_context(
     embedder: QueryEmbedder | None = None,
     options: ContextOptions | None = None,
     salient: Salient | None = None,
+    trip: Together | None = None,
 ) -> Context:
     """Recall and pack.
 
@@ -153,6 +154,7 @@ async def build_context(
         embedder: gives the query's vector; None: words only.
         options: what the block holds and how it looks.
         salient: finds what is salient and draws the chance find; None: neither is given.
+        trip: what else is asked of this user in the first round trip, which keeps plans; it is sent here.
 
     Raises:
         BudgetTooSmallError: not even an empty block fits.
@@ -173,7 +175,7 @@ async def build_context(
         group_by=chosen.group_by,
     )
     asked = _Asked(db, owner, query, chosen, packer)
-    trip = Together(db, owner.user_id, keep_plans=True)
+    trip = trip or Together(db, owner.user_id, keep_plans=True)
     standing = asked.standing(trip)
     found = Recalled(memories=[], degraded=[])
     if chosen.memories:

@@ -129,7 +129,7 @@ class Packer:
         """
         block = _Block(self)
         block.fallback = [block.renderer.note(_remark(material))]
-        least = block.measured()
+        _, least = block.measured()
         if least > self.budget_tokens:
             raise BudgetTooSmallError(
                 f"An empty block takes {least:,} tokens; {self.budget_tokens:,} are given.",
@@ -318,18 +318,18 @@ class _Block:
     def settled(self) -> tuple[str, int]:
         """The block within the budget, and what it takes: what came last goes, twice as many each time."""
         drop = 1
-        while (tokens := self.measured()) > self.packer.budget_tokens and (self.entries or self.notes):
+        while (block := self.measured())[1] > self.packer.budget_tokens and (self.entries or self.notes):
             if self.entries:
                 del self.entries[-drop:]
                 drop *= 2
             else:
                 self.notes = []
-        return self._text(), tokens
+        return block
 
-    def measured(self) -> int:
-        """What all of it takes."""
-        count = self.packer.tokenizer.count
-        return count(self._text()) + sum(count(message.content) for message in self._turns())
+    def measured(self) -> tuple[str, int]:
+        """The block as it is, and what all of it takes."""
+        count, text = self.packer.tokenizer.count, self._text()
+        return text, count(text) + sum(count(message.content) for message in self._turns())
 
     def messages(self, text: str) -> list[ChatMessage]:
         """The block and the last turns, for the format messages."""

@@ -18,22 +18,18 @@ LEAST_POINTS_AROUND = 0.25
 """The same for what stands around a memory."""
 AT_THE_TIME = 0.99
 NO_REASON = "among the nearest that there is"
-MEANING = ("vector", "late")
-WORDS = ("words",)
-SESSION = ("session", "session_vector")
-"""Factors that one phrase speaks for."""
-AROUND = ("nearby", "nearby_vector")
-PHRASES: Mapping[str, str] = {
-    "nearby": "the turns beside it speak of it",
-    "nearby_vector": "the turns beside it are near in meaning",
-    "order": "stands where you asked: first or last",
-    "recency": "recent",
-    "importance": "important",
-    "strength": "recalled not long ago",
-    "familiarity": "recalled often",
-    "usefulness": "was of use before",
-    "sentiment": "told with feeling",
+PHRASES: Mapping[str, tuple[float, str]] = {
+    "nearby": (LEAST_POINTS_AROUND, "the turns beside it speak of it"),
+    "nearby_vector": (LEAST_POINTS_AROUND, "the turns beside it are near in meaning"),
+    "order": (LEAST_POINTS, "stands where you asked: first or last"),
+    "recency": (LEAST_POINTS, "recent"),
+    "importance": (LEAST_POINTS, "important"),
+    "strength": (LEAST_POINTS, "recalled not long ago"),
+    "familiarity": (LEAST_POINTS, "recalled often"),
+    "usefulness": (LEAST_POINTS, "was of use before"),
+    "sentiment": (LEAST_POINTS, "told with feeling"),
 }
+"""What else speaks for a memory: the points from which on it is a reason, and how that is said."""
 
 
 def _named(arms: Mapping[str, Any], arm: str) -> str:
@@ -79,11 +75,11 @@ def _when(arms: Mapping[str, Any], kind: Kind) -> str:
 
 def _of_its_surroundings(factors: Mapping[str, float]) -> dict[str, tuple[float, str]]:
     """Points and phrase of what is not in the memory itself."""
-    session = sum(factors.get(name, 0.0) for name in SESSION)
+    session = factors.get("session", 0.0) + factors.get("session_vector", 0.0)
     found = {"session": (session, "its conversation is about it")} if session >= LEAST_POINTS_AROUND else {}
-    for name, phrase in PHRASES.items():
-        if factors.get(name, 0.0) >= (LEAST_POINTS_AROUND if name in AROUND else LEAST_POINTS):
-            found[name] = factors[name], phrase
+    for name, (least, phrase) in PHRASES.items():
+        if (points := factors.get(name, 0.0)) >= least:
+            found[name] = points, phrase
     return found
 
 
@@ -92,13 +88,13 @@ def _phrases(
 ) -> dict[str, tuple[float, str]]:
     """Points and phrase of each reason; where there are no factors, of what the arms found."""
 
-    def points(*names: str) -> float:
-        return sum(factors.get(name, 0.0) for name in names)
+    def points(name: str) -> float:
+        return factors.get(name, 0.0)
 
     found: dict[str, tuple[float, str]] = {}
     if matched:
-        found["words"] = points(*WORDS), _words(matched)
-    near = points(*MEANING)
+        found["words"] = points("words"), _words(matched)
+    near = points("vector") + points("late")
     if near >= LEAST_POINTS or (not factors and "rank" in (arms.get("vector") or {})):
         found["meaning"] = near, "near in meaning"
     if points("names") >= LEAST_POINTS or (not factors and "names" in arms):

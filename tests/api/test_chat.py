@@ -285,6 +285,10 @@ async def test_without_memory_the_chat_answers_all_the_same(
     assert (slow.status_code, slow.headers["X-Memsvc-Memory-Reason"]) == (200, "memory_slow")
     assert slow.elapsed.total_seconds() < 1.2
     assert await stored(ada, "slow") == [("user", "Hello"), ("assistant", "Noted.")]
+    upstream.act = sends(response({"error": {"message": "no"}}, 500))
+    for _ in range(2):
+        await say(ada, "Again?", headers={"X-Memsvc-Conversation": "slow"})
+    assert [text for _, text in await stored(ada, "slow")].count("Again?") == 1, "it is known without recall, too"
 
 
 async def test_bad_requests_are_told_in_both_forms(ada: httpx.AsyncClient, upstream: FakeUpstream) -> None:

@@ -8,7 +8,9 @@ from unittest.mock import patch
 
 import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
 from sqlalchemy import text
+from sqlalchemy.util import greenlet_spawn
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database, role_url
@@ -77,3 +79,22 @@ async def test_a_statement_is_committed_by_itself_and_its_connection_goes_back_a
         await connection.execute(text("SELECT set_config('memsvc.identity', 'nobody', true)"))
         kept = await connection.execute(text("SELECT current_setting('memsvc.identity', true)"))
         assert kept.scalar() == "nobody"
+
+
+async def test_what_was_left_open_does_not_go_back_to_the_pool(pool: Database) -> None:
+    pooled = await pool.engine.raw_connection()
+    driver: Any = pooled.driver_connection
+    await driver.execute("CREATE TEMPORARY TABLE left_open ()")
+    await greenlet_spawn(pooled.close)
+    assert driver.info.transaction_status == TransactionStatus.IDLE
+    async with pool.driver() as again:
+        [found] = await (await again.execute("SELECT to_regclass('left_open')")).fetchall()
+        assert (again, found) == (driver, (None,))
+
+
+async def test_a_connection_at_rest_goes_back_without_being_asked(pool: Database) -> None:
+    async with pool.driver() as first:
+        pass
+    with patch.object(psycopg.AsyncConnection, "rollback", side_effect=AssertionError("asked")):
+        async with pool.driver() as second:
+            assert second is first

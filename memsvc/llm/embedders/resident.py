@@ -69,10 +69,17 @@ class ResidentEmbedder:
             EmbedderMissingError: its package is not installed, or nothing has this name.
             EmbedderError, ConfigurationError: it is there, but does not start; or it was closed.
         """
+        if (model := self._loaded()) is not None:
+            return model
         known = self._loading
         if known is None or (known.done() and known.exception() and time.monotonic() >= self._load_again_at):
             self._loading = known = self._submit(self._passages, self._load)
         return await asyncio.shield(asyncio.wrap_future(known))  # who gives up waiting does not stop it
+
+    def _loaded(self) -> Embedder | None:
+        """The model, where it is there already: then nobody needs to wait for it, not even for a turn of the loop."""
+        known = self._loading
+        return known.result() if known is not None and known.done() and not known.exception() else None
 
     def _load(self) -> Embedder:
         try:
@@ -100,8 +107,8 @@ class ResidentEmbedder:
     @property
     def dimensions(self) -> int | None:
         """Length of its vectors; None until it is loaded."""
-        loaded = self._loading is not None and self._loading.done() and not self._loading.exception()
-        return self._loading.result().dimensions if loaded and self._loading is not None else None
+        model = self._loaded()
+        return model.dimensions if model is not None else None
 
     @property
     def lacks_projection(self) -> bool:
