@@ -8522,7 +8522,7 @@ BEGIN
     -- The model and the length of its vectors are literals, or the partial index by expression is not seen.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(
-        100, greatest(150, p_limit * 1.25) * greatest(1, neighbours / 150000)
+        100, greatest(least(150, 90 + neighbours / 1600), p_limit * 1.25) * greatest(1, neighbours / 150000)
       ))::integer::text, true),
       set_config('enable_sort', 'off', true);
     EXECUTE format(
