@@ -141,6 +141,15 @@ def test_what_one_arm_finds_is_not_compared_with_all_that_others_find(plans: Pla
     assert not [inner for pair in pairs for inner in pair if inner.get("CTE Name") in arms]
 
 
+def test_facts_are_read_by_key(plans: Plans) -> None:
+    plans.act_for(plans.users[0])
+    plans.connection.execute("DISCARD PLANS")
+    with plans.connection.transaction():
+        plans.connection.execute("SET LOCAL enable_seqscan = off")  # as where the service keeps plans
+        recall_rows(plans.connection, plans.users[0], "w17 and w170 with n77")
+    assert "version_id = ANY" in plans.indexes("edge_versions").get("edge_versions_pkey", "")
+
+
 def test_token_vectors_are_read_by_key(plans: Plans) -> None:
     user = plans.users[0]
     some = "SELECT array_agg(passage_id) FROM (SELECT passage_id FROM memsvc.passages WHERE user_id = %s LIMIT 50) AS p"
