@@ -3251,24 +3251,23 @@ COMMENT ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name
 CREATE FUNCTION memsvc.current_user_id() RETURNS uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 DECLARE
-  token text := current_setting('memsvc.identity', true);
-  field text[];
-  signed bytea;
+  field CONSTANT text[] := string_to_array(current_setting('memsvc.identity', true), '.');
+  inner_pad bytea;
+  outer_pad bytea;
   claim bytea;
+  signed bytea;
 BEGIN
-  IF token IS NULL OR token = '' THEN
+  IF cardinality(field) IS DISTINCT FROM 4 THEN
     RETURN NULL;
   END IF;
-  field := string_to_array(token, '.');
-  IF cardinality(field) <> 4 THEN
-    RETURN NULL;
-  END IF;
-  claim := convert_to(field[1] || '.' || field[2] || '.' || field[3], 'UTF8');
-  SELECT sha256(convert_to(encode(sha256(k.outer_pad || sha256(k.inner_pad || claim)), 'hex'), 'UTF8')) INTO signed
+  SELECT k.inner_pad, k.outer_pad INTO inner_pad, outer_pad
   FROM memsvc.identity_keys AS k
   WHERE k.key_id = field[3] AND k.retired_at IS NULL;
+  claim := convert_to(field[1] || '.' || field[2] || '.' || field[3], 'UTF8');
+  signed := sha256(convert_to(encode(sha256(outer_pad || sha256(inner_pad || claim)), 'hex'), 'UTF8'));
   IF signed IS NULL OR signed <> sha256(convert_to(field[4], 'UTF8')) THEN
     RETURN NULL;
   END IF;
@@ -8758,12 +8757,17 @@ CREATE FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of time
     AS $$
 #variable_conflict use_column
 BEGIN
+  IF coalesce(cardinality(p_ids), 0) = 0 THEN
+    RETURN;
+  END IF;
   RETURN QUERY
   WITH version AS MATERIALIZED (
     SELECT i.nth, v.*
     FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
     CROSS JOIN LATERAL (
-      SELECT r.* FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
+      SELECT r.version_id, r.edge_id, r.type, r.from_node, r.to_node, r.fact, r.asserted_by, r.valid_from, r.valid_to,
+        r.recorded_from, r.confidence
+      FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
     ) AS v
   ),
   card AS MATERIALIZED (
@@ -8799,7 +8803,9 @@ BEGIN
   FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
   LEFT JOIN fact AS f ON f.nth = i.nth
   LEFT JOIN LATERAL (
-    SELECT r.* FROM passages AS r
+    SELECT r.passage_id, r.kind, r.source_id, r.session, r.ordinal, r.part, r.client_id, r.speaker, r.role, r.text,
+      r.caption, r.said_at, r.said_offset, r.recorded_at
+    FROM passages AS r
     WHERE r.user_id = p_user_id AND r.passage_id = CASE WHEN f.nth IS NULL THEN i.id ELSE f.passage_id END OFFSET 0
   ) AS p ON true
   LEFT JOIN LATERAL (
@@ -12047,61 +12053,97 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
     SET enable_seqscan TO 'off'
     SET enable_nestloop TO 'off'
     BEGIN ATOMIC
- WITH heard AS MATERIALIZED (
-          SELECT m_1.matched_id,
-             m_1.score,
-             m_1.matched_terms,
-             m_1.matched_form,
-             row_number() OVER (ORDER BY m_1.score DESC, m_1.matched_id) AS rank
-            FROM memsvc.match_words(recall_candidates.p_user_id, recall_candidates.p_query, recall_candidates.p_candidates, recall_candidates.p_form, recall_candidates.p_language, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_enough, recall_candidates.p_known_at) m_1(matched_id, score, matched_terms, matched_form)
-           WHERE recall_candidates.p_by_words
-         ), near AS MATERIALIZED (
-          SELECT m_1.matched_id,
-             m_1.similarity,
-             row_number() OVER (ORDER BY m_1.similarity DESC, m_1.matched_id) AS rank
-            FROM memsvc.match_vectors(recall_candidates.p_user_id, recall_candidates.p_model_id, recall_candidates.p_vector, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_known_at) m_1(matched_id, similarity)
-           WHERE (recall_candidates.p_vector IS NOT NULL)
-         ), other AS MATERIALIZED (
-          SELECT m_1.matched_id,
-             m_1.similarity,
-             row_number() OVER (ORDER BY m_1.similarity DESC, m_1.matched_id) AS rank
-            FROM memsvc.match_vectors(recall_candidates.p_user_id, recall_candidates.p_other_model_id, recall_candidates.p_other_vector, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_known_at) m_1(matched_id, similarity)
+ WITH other AS MATERIALIZED (
+          SELECT m.matched_id,
+             m.similarity,
+             m.rank
+            FROM memsvc.match_vectors(recall_candidates.p_user_id, recall_candidates.p_other_model_id, recall_candidates.p_other_vector, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_known_at) WITH ORDINALITY m(matched_id, similarity, rank)
            WHERE (recall_candidates.p_other_vector IS NOT NULL)
-         ), mentioned AS MATERIALIZED (
-          SELECT m_1.matched_id,
-             m_1.node_id,
-             m_1.reach,
-             m_1.distance
-            FROM memsvc.match_mentions(recall_candidates.p_user_id, recall_candidates.p_nodes, recall_candidates.p_reach, recall_candidates.p_distances, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_as_of, recall_candidates.p_known_at) m_1(matched_id, node_id, reach, distance)
-           WHERE (recall_candidates.p_nodes <> '{}'::uuid[])
          ), found AS MATERIALIZED (
-          SELECT h_1.matched_id
-            FROM heard h_1
-         UNION
-          SELECT n_1.matched_id
-            FROM near n_1
-         UNION
-          SELECT m_1.matched_id
-            FROM mentioned m_1
-         UNION
-          SELECT t.matched_id
-            FROM memsvc.match_times(recall_candidates.p_user_id, recall_candidates.p_begins, recall_candidates.p_ends, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_as_of, recall_candidates.p_known_at) t(matched_id, fit)
-           WHERE (recall_candidates.p_begins <> '{}'::timestamp with time zone[])
-         UNION
-          SELECT o_1.matched_id
-            FROM other o_1
-           WHERE ((recall_candidates.p_vector IS NULL) OR (NOT (EXISTS ( SELECT
-                    FROM memsvc.embeddings e
-                   WHERE ((e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_model_id) AND (e.passage_id = o_1.matched_id))))))
+          SELECT a.matched_id,
+             any_value(a.words) AS words,
+             any_value(a.words_rank) AS words_rank,
+             any_value(a.matched_terms) AS matched_terms,
+             any_value(a.matched_form) AS matched_form,
+             any_value(a.similarity) AS similarity,
+             any_value(a.vector_rank) AS vector_rank,
+             any_value(a.node_id) AS node_id,
+             any_value(a.reach) AS reach,
+             any_value(a.distance) AS distance
+            FROM ( SELECT m.matched_id,
+                     m.score AS words,
+                     m.rank AS words_rank,
+                     m.matched_terms,
+                     m.matched_form,
+                     NULL::double precision AS similarity,
+                     NULL::bigint AS vector_rank,
+                     NULL::uuid AS node_id,
+                     NULL::double precision AS reach,
+                     NULL::integer AS distance
+                    FROM memsvc.match_words(recall_candidates.p_user_id, recall_candidates.p_query, recall_candidates.p_candidates, recall_candidates.p_form, recall_candidates.p_language, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_enough, recall_candidates.p_known_at) WITH ORDINALITY m(matched_id, score, matched_terms, matched_form, rank)
+                   WHERE recall_candidates.p_by_words
+                 UNION ALL
+                  SELECT m.matched_id,
+                     NULL::double precision,
+                     NULL::bigint,
+                     NULL::text[],
+                     NULL::text,
+                     m.similarity,
+                     m.rank,
+                     NULL::uuid,
+                     NULL::double precision,
+                     NULL::integer
+                    FROM memsvc.match_vectors(recall_candidates.p_user_id, recall_candidates.p_model_id, recall_candidates.p_vector, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_known_at) WITH ORDINALITY m(matched_id, similarity, rank)
+                   WHERE (recall_candidates.p_vector IS NOT NULL)
+                 UNION ALL
+                  SELECT m.matched_id,
+                     NULL::double precision,
+                     NULL::bigint,
+                     NULL::text[],
+                     NULL::text,
+                     NULL::double precision,
+                     NULL::bigint,
+                     m.node_id,
+                     m.reach,
+                     m.distance
+                    FROM memsvc.match_mentions(recall_candidates.p_user_id, recall_candidates.p_nodes, recall_candidates.p_reach, recall_candidates.p_distances, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_as_of, recall_candidates.p_known_at) m(matched_id, node_id, reach, distance)
+                   WHERE (recall_candidates.p_nodes <> '{}'::uuid[])
+                 UNION ALL
+                  SELECT m.matched_id,
+                     NULL::double precision,
+                     NULL::bigint,
+                     NULL::text[],
+                     NULL::text,
+                     NULL::double precision,
+                     NULL::bigint,
+                     NULL::uuid,
+                     NULL::double precision,
+                     NULL::integer
+                    FROM memsvc.match_times(recall_candidates.p_user_id, recall_candidates.p_begins, recall_candidates.p_ends, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_as_of, recall_candidates.p_known_at) m(matched_id, fit)
+                   WHERE (recall_candidates.p_begins <> '{}'::timestamp with time zone[])
+                 UNION ALL
+                  SELECT o_1.matched_id,
+                     NULL::double precision,
+                     NULL::bigint,
+                     NULL::text[],
+                     NULL::text,
+                     NULL::double precision,
+                     NULL::bigint,
+                     NULL::uuid,
+                     NULL::double precision,
+                     NULL::integer
+                    FROM other o_1
+                   WHERE ((recall_candidates.p_vector IS NULL) OR (NOT (EXISTS ( SELECT
+                            FROM memsvc.embeddings e
+                           WHERE ((e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_model_id) AND (e.passage_id = o_1.matched_id))))))) a
+           GROUP BY a.matched_id
          ), known AS MATERIALIZED (
           SELECT e.passage_id,
              (- (e.vector OPERATOR(public.<#>) recall_candidates.p_vector)) AS similarity
             FROM memsvc.embeddings e
-           WHERE ((recall_candidates.p_vector IS NOT NULL) AND (e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_model_id) AND (e.passage_id = ANY (ARRAY( SELECT f.matched_id
-                    FROM found f
-                 EXCEPT
-                  SELECT n_1.matched_id
-                    FROM near n_1))))
+           WHERE ((recall_candidates.p_vector IS NOT NULL) AND (e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_model_id) AND (e.passage_id = ANY (ARRAY( SELECT f_1.matched_id
+                    FROM found f_1
+                   WHERE (f_1.similarity IS NULL)))))
          )
   SELECT p.passage_id,
      p.source_id,
@@ -12113,31 +12155,28 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
              ELSE p.speaker
          END AS speaker,
      p.said_at,
-     h.score,
-     h.rank,
-     h.matched_terms,
-     h.matched_form,
-     COALESCE(n.similarity, k.similarity) AS "coalesce",
-     n.rank,
+     f.words,
+     f.words_rank,
+     f.matched_terms,
+     f.matched_form,
+     COALESCE(f.similarity, k.similarity) AS "coalesce",
+     f.vector_rank,
          CASE
              WHEN (recall_candidates.p_other_vector IS NOT NULL) THEN COALESCE(o.similarity, ( SELECT (- (e.vector OPERATOR(public.<#>) recall_candidates.p_other_vector))
                 FROM memsvc.embeddings e
-               WHERE ((e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_other_model_id) AND (e.passage_id = c.matched_id))))
+               WHERE ((e.user_id = recall_candidates.p_user_id) AND (e.model_id = recall_candidates.p_other_model_id) AND (e.passage_id = f.matched_id))))
              ELSE NULL::double precision
          END AS "case",
      o.rank,
-     m.node_id,
-     m.reach,
-     m.distance
-    FROM ((((((found c
-      LEFT JOIN heard h ON ((h.matched_id = c.matched_id)))
-      LEFT JOIN near n ON ((n.matched_id = c.matched_id)))
-      LEFT JOIN other o ON ((o.matched_id = c.matched_id)))
-      LEFT JOIN mentioned m ON ((m.matched_id = c.matched_id)))
-      LEFT JOIN known k ON ((k.passage_id = c.matched_id)))
-      JOIN memsvc.passages p ON ((p.passage_id = c.matched_id)))
-   WHERE ((p.user_id = recall_candidates.p_user_id) AND (p.passage_id = ANY (ARRAY( SELECT f.matched_id
-            FROM found f))) AND (p.kind = ANY (recall_candidates.p_kinds)) AND
+     f.node_id,
+     f.reach,
+     f.distance
+    FROM (((found f
+      LEFT JOIN other o ON ((o.matched_id = f.matched_id)))
+      LEFT JOIN known k ON ((k.passage_id = f.matched_id)))
+      JOIN memsvc.passages p ON ((p.passage_id = f.matched_id)))
+   WHERE ((p.user_id = recall_candidates.p_user_id) AND (p.passage_id = ANY (ARRAY( SELECT c.matched_id
+            FROM found c))) AND (p.kind = ANY (recall_candidates.p_kinds)) AND
          CASE
              WHEN (p.kind <> 'former'::text) THEN true
              ELSE (EXISTS ( SELECT
@@ -12314,13 +12353,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              w.sentiment,
              w.kind,
              w.staleness,
-             memsvc.naming_words(recall.p_query, recall.p_language) AS naming,
-             memsvc.says_i(recall.p_query) AS of_self,
-             LEAST(recall.p_said_to, (recall.p_as_of + '00:00:00.000001'::interval)) AS said_to,
-             COALESCE(recall.p_as_of, recall.p_known_at, now()) AS moment,
-             ((recall.p_known_at IS NULL) AND (EXISTS ( SELECT
-                    FROM memsvc.memory_signals g
-                   WHERE (g.user_id = recall.p_user_id)))) AS judged
+             COALESCE(recall.p_as_of, recall.p_known_at, now()) AS moment
             FROM jsonb_to_record((memsvc.default_weights() || recall.p_weights)) w(words double precision, nearby double precision, session double precision, vector double precision, nearby_vector double precision, session_vector double precision, late double precision, names double precision, distance double precision, place double precision, speaker double precision, "time" double precision, "order" double precision, recency double precision, importance double precision, strength double precision, familiarity double precision, usefulness double precision, sentiment double precision, kind double precision, staleness double precision)
          ), beside AS MATERIALIZED (
           SELECT b.node_id,
@@ -12328,9 +12361,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              b.reach,
              b.path,
              b.metres
-            FROM (asked a
-              CROSS JOIN LATERAL memsvc.nodes_beside(recall.p_user_id, recall.p_nodes, (1000)::double precision, 20, recall.p_as_of, recall.p_known_at) b(node_id, distance, reach, path, metres))
-           WHERE ((a.place > (0)::double precision) AND (recall.p_nodes <> '{}'::uuid[]) AND (recall.p_hops > 0) AND memsvc.says_near(recall.p_query))
+            FROM memsvc.nodes_beside(recall.p_user_id, recall.p_nodes, (1000)::double precision, 20, recall.p_as_of, recall.p_known_at) b(node_id, distance, reach, path, metres)
+           WHERE ((recall.p_nodes <> '{}'::uuid[]) AND (recall.p_hops > 0) AND memsvc.says_near(recall.p_query) AND ( SELECT (a.place > (0)::double precision)
+                    FROM asked a))
          ), reached AS MATERIALIZED (
           SELECT e.node_id,
              e.distance,
@@ -12375,9 +12408,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              c.node_id,
              c.reach,
              c.distance
-            FROM ((asked a
-              CROSS JOIN goal g)
-              CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, a.said_to, recall.p_as_of, recall.p_known_at, ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision)), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, g.nodes, g.reach, g.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
+            FROM (goal g
+              CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, LEAST(recall.p_said_to, (recall.p_as_of + '00:00:00.000001'::interval)), recall.p_as_of, recall.p_known_at, ( SELECT ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision))
+                    FROM asked a), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, g.nodes, g.reach, g.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
            WHERE ((c.passage_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR memsvc.speaks_of(recall.p_user_id, c.passage_id, recall.p_near, recall.p_known_at)))
          ), spread AS MATERIALIZED (
           SELECT avg(COALESCE(c.words, (0)::double precision)) AS words_mean,
@@ -12413,6 +12446,12 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                  END AS vector_z
             FROM (candidate c
               CROSS JOIN spread s)
+         ), speaking AS MATERIALIZED (
+          SELECT s.speaker
+            FROM ( SELECT DISTINCT c.speaker
+                    FROM candidate c
+                  OFFSET 0) s
+           WHERE (memsvc.plain_words(s.speaker) && ( SELECT memsvc.naming_words(recall.p_query, recall.p_language) AS naming_words))
          ), around AS MATERIALIZED (
           SELECT m.source_id,
              m.session,
@@ -12429,7 +12468,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                     FROM compared j
                    GROUP BY j.source_id, j.session, j.ordinal) m
            WINDOW whole AS (PARTITION BY m.source_id, m.session), beside AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW), about AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
-         ), fact AS MATERIALIZED (
+         ), matched AS MATERIALIZED (
           SELECT f_1.version_id,
              f_1.words,
              f_1.matched_terms,
@@ -12438,6 +12477,48 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM (goal g
               CROSS JOIN LATERAL memsvc.match_facts(recall.p_user_id, recall.p_query, recall.p_language, g.nodes, g.distances, recall.p_candidates, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_as_of, recall.p_known_at) f_1(version_id, words, matched_terms, distance, node_id))
            WHERE recall.p_facts
+         ), told AS MATERIALIZED (
+          SELECT m.version_id,
+             m.words,
+             m.matched_terms,
+             m.distance,
+             m.node_id
+            FROM matched m
+         UNION ALL
+          SELECT t.version_id,
+             NULL::double precision,
+             NULL::text[],
+             NULL::integer,
+             NULL::uuid
+            FROM memsvc.match_fact_times(recall.p_user_id, recall.p_begins, recall.p_ends, recall.p_candidates, recall.p_as_of, recall.p_known_at) t(version_id, fit)
+           WHERE (recall.p_facts AND (recall.p_begins <> '{}'::timestamp with time zone[]) AND (NOT (t.version_id IN ( SELECT m.version_id
+                    FROM matched m))) AND ((num_nonnulls(recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) = 0) OR memsvc.fact_is_from(recall.p_user_id, t.version_id, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_known_at)))
+         ), fact AS MATERIALIZED (
+          SELECT t.version_id,
+             t.words,
+             t.matched_terms,
+             t.distance,
+             t.node_id,
+                 CASE
+                     WHEN (t.words > (0)::double precision) THEN row_number() OVER (ORDER BY t.words DESC, t.version_id)
+                     ELSE NULL::bigint
+                 END AS words_rank,
+             v.valid_from,
+             v.valid_to,
+             v.recorded_from
+            FROM (told t
+              JOIN ( SELECT e.version_id,
+                     e.from_node,
+                     e.to_node,
+                     e.valid_from,
+                     e.valid_to,
+                     e.recorded_from
+                    FROM memsvc.edge_versions e
+                   WHERE ((e.user_id = recall.p_user_id) AND (e.version_id = ANY (ARRAY( SELECT o.version_id
+                            FROM told o))))
+                   ORDER BY e.version_id
+                  OFFSET 0) v ON ((v.version_id = t.version_id)))
+           WHERE ((t.version_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR (v.from_node = ANY (recall.p_near)) OR (v.to_node = ANY (recall.p_near))))
          ), memory AS MATERIALIZED (
           SELECT j.passage_id AS memory_id,
              'passage'::text AS kind,
@@ -12450,7 +12531,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              j.vector_z,
              memsvc.z_score(b.nearby_vector, avg(b.nearby_vector) OVER (), stddev_pop(b.nearby_vector) OVER ()) AS nearby_vector_z,
              memsvc.z_score(b.session_vector, avg(b.session_vector) OVER (), stddev_pop(b.session_vector) OVER ()) AS session_vector_z,
-             ((a.of_self AND (j.role = 'user'::text)) OR ((j.speaker <> j.role) AND (memsvc.plain_words(j.speaker) && a.naming))) AS speaks,
+             (((j.role = 'user'::text) AND ( SELECT memsvc.says_i(recall.p_query) AS says_i)) OR ((j.speaker <> j.role) AND (j.speaker = ANY (ARRAY( SELECT n.speaker
+                    FROM speaking n))))) AS speaks,
              j.node_id,
              j.reach,
              j.distance,
@@ -12461,15 +12543,14 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              COALESCE(j.similarity, j.other_similarity) AS similarity,
              COALESCE(j.vector_rank, j.other_rank) AS vector_rank,
              ((j.similarity IS NULL) AND (j.other_similarity IS NOT NULL)) AS by_other
-            FROM ((compared j
-              JOIN around b ON (((b.source_id = j.source_id) AND (b.session = j.session) AND (b.ordinal = j.ordinal))))
-              CROSS JOIN asked a)
+            FROM (compared j
+              LEFT JOIN around b ON (((b.source_id = j.source_id) AND (b.session = j.session) AND (b.ordinal = j.ordinal))))
          UNION ALL
           SELECT f_1.version_id,
              'fact'::text,
-             v.valid_from,
-             v.valid_to,
-             v.recorded_from,
+             f_1.valid_from,
+             f_1.valid_to,
+             f_1.recorded_from,
              memsvc.z_score(COALESCE(f_1.words, (0)::double precision), s.words_mean, s.words_spread) AS z_score,
              0,
              0,
@@ -12481,34 +12562,37 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              COALESCE(r.reach, (1)::double precision) AS "coalesce",
              f_1.distance,
              f_1.words,
-                 CASE
-                     WHEN (f_1.words > (0)::double precision) THEN row_number() OVER (ORDER BY f_1.words DESC, f_1.version_id)
-                     ELSE NULL::bigint
-                 END AS "case",
+             f_1.words_rank,
              f_1.matched_terms,
              recall.p_form AS p_form,
              NULL::double precision,
              NULL::bigint,
              false
-            FROM (((( SELECT m.version_id,
-                     m.words,
-                     m.matched_terms,
-                     m.distance,
-                     m.node_id
-                    FROM fact m
-                 UNION ALL
-                  SELECT t.version_id,
-                     NULL::double precision,
-                     NULL::text[],
-                     NULL::integer,
-                     NULL::uuid
-                    FROM memsvc.match_fact_times(recall.p_user_id, recall.p_begins, recall.p_ends, recall.p_candidates, recall.p_as_of, recall.p_known_at) t(version_id, fit)
-                   WHERE (recall.p_facts AND (recall.p_begins <> '{}'::timestamp with time zone[]) AND (NOT (t.version_id IN ( SELECT m.version_id
-                            FROM fact m))) AND ((num_nonnulls(recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to) = 0) OR memsvc.fact_is_from(recall.p_user_id, t.version_id, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_known_at)))) f_1
-              JOIN memsvc.edge_versions v ON (((v.user_id = recall.p_user_id) AND (v.version_id = f_1.version_id))))
+            FROM ((fact f_1
               CROSS JOIN spread s)
               LEFT JOIN reached r ON ((r.node_id = f_1.node_id)))
-           WHERE ((f_1.version_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR (v.from_node = ANY (recall.p_near)) OR (v.to_node = ANY (recall.p_near))))
+         ), turn AS MATERIALIZED (
+          SELECT i.memory_id,
+             percent_rank() OVER (ORDER BY ((
+                 CASE recall.p_order
+                     WHEN 'last'::text THEN 1
+                     ELSE '-1'::integer
+                 END)::double precision * date_part('epoch'::text, i.since))) AS place
+            FROM memory i
+           WHERE (recall.p_order IS NOT NULL)
+         ), judgement AS MATERIALIZED (
+          SELECT s.memory_id,
+             s.recalls,
+             s.last_recalled_at,
+             s.used,
+             s.irrelevant,
+             s.importance,
+             s.sentiment
+            FROM memsvc.memory_signals s
+           WHERE ((recall.p_known_at IS NULL) AND (s.user_id = recall.p_user_id) AND (s.memory_id = ANY (ARRAY( SELECT m.memory_id
+                    FROM memory m))))
+           ORDER BY s.memory_id
+          OFFSET 0
          ), weighed AS MATERIALIZED (
           SELECT m.memory_id,
              m.kind,
@@ -12556,12 +12640,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                  END AS place_points,
              b.metres,
              (a."time" * GREATEST(memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '7 days'::interval), memsvc.time_fit(m.until, recall.p_begins, recall.p_ends, '7 days'::interval))) AS time_points,
-             (a."order" * COALESCE(
-                 CASE recall.p_order
-                     WHEN 'first'::text THEN o.from_last
-                     WHEN 'last'::text THEN o.from_first
-                     ELSE NULL::double precision
-                 END, (0)::double precision)) AS order_points,
+             (a."order" * COALESCE(o.place, (0)::double precision)) AS order_points,
              (a.recency * COALESCE(memsvc.recency((a.moment - m.since), '30 days'::interval), (0)::double precision)) AS recency_points,
                  CASE
                      WHEN (m.kind = 'fact'::text) THEN a.kind
@@ -12579,21 +12658,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM ((((memory m
               CROSS JOIN asked a)
               LEFT JOIN beside b ON ((b.node_id = m.node_id)))
-              LEFT JOIN ( SELECT i.memory_id,
-                     percent_rank() OVER (ORDER BY i.since) AS from_first,
-                     percent_rank() OVER (ORDER BY i.since DESC) AS from_last
-                    FROM memory i
-                   WHERE (recall.p_order IS NOT NULL)) o ON ((o.memory_id = m.memory_id)))
-              LEFT JOIN LATERAL ( SELECT s.recalls,
-                     s.last_recalled_at,
-                     s.used,
-                     s.irrelevant,
-                     s.importance,
-                     s.sentiment
-                    FROM memsvc.memory_signals s
-                   WHERE (a.judged AND (s.user_id = recall.p_user_id) AND (s.memory_id >= m.memory_id) AND (s.memory_id <= m.memory_id))
-                   ORDER BY s.memory_id
-                  LIMIT 1) g ON (true))
+              LEFT JOIN turn o ON ((o.memory_id = m.memory_id)))
+              LEFT JOIN judgement g ON ((g.memory_id = m.memory_id)))
          ), ranked AS MATERIALIZED (
           SELECT w.memory_id,
              w.kind,
@@ -12610,7 +12676,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
          ), late AS MATERIALIZED (
           SELECT l.passage_id,
              l.late,
-             memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ()) AS z,
+             (a.late * memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ())) AS points,
              row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
             FROM (asked a
               CROSS JOIN LATERAL memsvc.late_scores(recall.p_user_id, recall.p_model_id, recall.p_tokens, ARRAY( SELECT r.memory_id
@@ -12673,17 +12739,24 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              o.score,
              o.late,
              o.late_rank,
-             row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
-            FROM (( SELECT r.memory_id,
-                     (r.rank <= recall.p_late) AS ahead,
-                     (a.late * COALESCE(l.z, (0)::double precision)) AS late_points,
-                     (r.points + (a.late * COALESCE(l.z, (0)::double precision))) AS score,
-                     l.late,
-                     l.rank AS late_rank
-                    FROM ((ranked r
-                      CROSS JOIN asked a)
-                      LEFT JOIN late l ON ((l.passage_id = r.memory_id)))
-                   ORDER BY (r.rank <= recall.p_late) DESC, (r.points + (a.late * COALESCE(l.z, (0)::double precision))) DESC, r.memory_id
+             o.place
+            FROM (( SELECT s.memory_id,
+                     s.ahead,
+                     s.late_points,
+                     s.score,
+                     s.late,
+                     s.late_rank,
+                     row_number() OVER best AS place
+                    FROM ( SELECT r.memory_id,
+                             (r.rank <= recall.p_late) AS ahead,
+                             COALESCE(l.points, (0)::double precision) AS late_points,
+                             (r.points + COALESCE(l.points, (0)::double precision)) AS score,
+                             l.late,
+                             l.rank AS late_rank
+                            FROM (ranked r
+                              LEFT JOIN late l ON ((l.passage_id = r.memory_id)))) s
+                   WINDOW best AS (ORDER BY s.ahead DESC, s.score DESC, s.memory_id)
+                   ORDER BY s.ahead DESC, s.score DESC, s.memory_id
                   LIMIT recall.p_limit) o
               JOIN weighed w ON ((w.memory_id = o.memory_id)))
          ), counted AS (
@@ -12691,14 +12764,13 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                     FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE (m.kind = 'fact'::text)), 'place', count(m.metres), 'time', count(*) FILTER (WHERE ((recall.p_begins <> '{}'::timestamp with time zone[]) AND (memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '00:00:01'::interval) = (1)::double precision)))) AS met
             FROM weighed m
          ), spoken AS MATERIALIZED (
-          SELECT w.term,
-             w.word
-            FROM (( SELECT f_1.matched_form,
+          SELECT q.form,
+             jsonb_object(q.terms, memsvc.words_behind(recall.p_query, q.form, recall.p_language, q.terms)) AS words
+            FROM ( SELECT f_1.matched_form AS form,
                      array_agg(DISTINCT t.term) AS terms
                     FROM (found f_1
                       CROSS JOIN LATERAL unnest(f_1.matched_terms) t(term))
                    GROUP BY f_1.matched_form) q
-              CROSS JOIN LATERAL UNNEST(q.terms, memsvc.words_behind(recall.p_query, q.matched_form, recall.p_language, q.terms)) w(term, word))
          )
   SELECT f.memory_id,
      f.kind,
@@ -12736,10 +12808,10 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM reached r
            WHERE (r.node_id = f.node_id)
           LIMIT 1), '{}'::text[]) AS "coalesce",
-     memsvc.whole_words(ARRAY( SELECT h.word
-            FROM (unnest(f.matched_terms) WITH ORDINALITY t(term, rank)
-              JOIN spoken h ON ((h.term = t.term)))
-           ORDER BY t.rank)) AS whole_words,
+     memsvc.whole_words(ARRAY( SELECT (h.words ->> t.term)
+            FROM (spoken h
+              CROSS JOIN LATERAL unnest(f.matched_terms) t(term))
+           WHERE (h.form = f.matched_form))) AS whole_words,
      ( SELECT s.confidence
             FROM sure s) AS confidence,
      ( SELECT c.met

@@ -26,78 +26,80 @@ SET plan_cache_mode = force_generic_plan -- every look-up goes by key; planning 
 SET enable_seqscan = off
 SET enable_nestloop = off -- estimates know nothing of how many the arms find
 BEGIN ATOMIC
-  WITH heard AS MATERIALIZED (
-    SELECT m.*, row_number() OVER (ORDER BY m.score DESC, m.matched_id) AS rank
-    FROM memsvc.match_words(
-      p_user_id, p_query, p_candidates, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to,
-      p_enough, p_known_at
-    ) AS m
-    WHERE p_by_words
-  ),
-  near AS MATERIALIZED (
-    SELECT m.*, row_number() OVER (ORDER BY m.similarity DESC, m.matched_id) AS rank
-    FROM memsvc.match_vectors(
-      p_user_id, p_model_id, p_vector, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to,
-      p_known_at
-    ) AS m
-    WHERE p_vector IS NOT NULL
-  ),
-  other AS MATERIALIZED (
-    SELECT m.*, row_number() OVER (ORDER BY m.similarity DESC, m.matched_id) AS rank
+  WITH other AS MATERIALIZED (
+    SELECT m.*
     FROM memsvc.match_vectors(
       p_user_id, p_other_model_id, p_other_vector, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from,
       p_said_to, p_known_at
-    ) AS m
+    ) WITH ORDINALITY AS m (matched_id, similarity, rank)
     WHERE p_other_vector IS NOT NULL
   ),
-  mentioned AS MATERIALIZED (
-    SELECT m.*
-    FROM memsvc.match_mentions(
-      p_user_id, p_nodes, p_reach, p_distances, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from,
-      p_said_to, p_as_of, p_known_at
-    ) AS m
-    WHERE p_nodes <> '{}'
-  ),
+  -- Each arm has columns of its own, and gives a passage once.
   found AS MATERIALIZED (
-    SELECT h.matched_id FROM heard AS h
-    UNION SELECT n.matched_id FROM near AS n
-    UNION SELECT m.matched_id FROM mentioned AS m
-    UNION SELECT t.matched_id
-    FROM memsvc.match_times(
-      p_user_id, p_begins, p_ends, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
-      p_known_at
-    ) AS t
-    WHERE p_begins <> '{}'
-    UNION SELECT o.matched_id FROM other AS o
-    WHERE p_vector IS NULL OR NOT EXISTS (
-      SELECT FROM memsvc.embeddings AS e
-      WHERE e.user_id = p_user_id AND e.model_id = p_model_id AND e.passage_id = o.matched_id
-    )
+    SELECT a.matched_id, any_value(a.words) AS words, any_value(a.words_rank) AS words_rank,
+      any_value(a.matched_terms) AS matched_terms, any_value(a.matched_form) AS matched_form,
+      any_value(a.similarity) AS similarity, any_value(a.vector_rank) AS vector_rank, any_value(a.node_id) AS node_id,
+      any_value(a.reach) AS reach, any_value(a.distance) AS distance
+    FROM (
+      SELECT m.matched_id, m.score AS words, m.rank AS words_rank, m.matched_terms, m.matched_form,
+        NULL::double precision AS similarity, NULL::bigint AS vector_rank, NULL::uuid AS node_id,
+        NULL::double precision AS reach, NULL::integer AS distance
+      FROM memsvc.match_words(
+        p_user_id, p_query, p_candidates, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to,
+        p_enough, p_known_at
+      ) WITH ORDINALITY AS m (matched_id, score, matched_terms, matched_form, rank)
+      WHERE p_by_words
+      UNION ALL
+      SELECT m.matched_id, NULL, NULL, NULL, NULL, m.similarity, m.rank, NULL, NULL, NULL
+      FROM memsvc.match_vectors(
+        p_user_id, p_model_id, p_vector, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to,
+        p_known_at
+      ) WITH ORDINALITY AS m (matched_id, similarity, rank)
+      WHERE p_vector IS NOT NULL
+      UNION ALL
+      SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, m.node_id, m.reach, m.distance
+      FROM memsvc.match_mentions(
+        p_user_id, p_nodes, p_reach, p_distances, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from,
+        p_said_to, p_as_of, p_known_at
+      ) AS m
+      WHERE p_nodes <> '{}'
+      UNION ALL
+      SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM memsvc.match_times(
+        p_user_id, p_begins, p_ends, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
+        p_known_at
+      ) AS m
+      WHERE p_begins <> '{}'
+      UNION ALL
+      SELECT o.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM other AS o
+      WHERE p_vector IS NULL OR NOT EXISTS (
+        SELECT FROM memsvc.embeddings AS e
+        WHERE e.user_id = p_user_id AND e.model_id = p_model_id AND e.passage_id = o.matched_id
+      )
+    ) AS a
+    GROUP BY a.matched_id
   ),
   known AS MATERIALIZED (
     SELECT e.passage_id, -(e.vector OPERATOR(public.<#>) p_vector) AS similarity
     FROM memsvc.embeddings AS e
     WHERE p_vector IS NOT NULL AND e.user_id = p_user_id AND e.model_id = p_model_id
-      AND e.passage_id = ANY (ARRAY(SELECT f.matched_id FROM found AS f EXCEPT SELECT n.matched_id FROM near AS n))
+      AND e.passage_id = ANY (ARRAY(SELECT f.matched_id FROM found AS f WHERE f.similarity IS NULL))
   )
   -- By keys, all at once: one by one takes three times as long.
   SELECT p.passage_id, p.source_id, p.session, p.ordinal, p.role,
     CASE WHEN p.kind IN ('block', 'former') THEN p.role ELSE p.speaker END, -- a block's name speaks to nobody
     p.said_at,
-    h.score, h.rank, h.matched_terms, h.matched_form, coalesce(n.similarity, k.similarity), n.rank,
+    f.words, f.words_rank, f.matched_terms, f.matched_form, coalesce(f.similarity, k.similarity), f.vector_rank,
     CASE WHEN p_other_vector IS NOT NULL THEN coalesce(o.similarity, (
       SELECT -(e.vector OPERATOR(public.<#>) p_other_vector) FROM memsvc.embeddings AS e
-      WHERE e.user_id = p_user_id AND e.model_id = p_other_model_id AND e.passage_id = c.matched_id
+      WHERE e.user_id = p_user_id AND e.model_id = p_other_model_id AND e.passage_id = f.matched_id
     )) END,
-    o.rank, m.node_id, m.reach, m.distance
-  FROM found AS c
-  LEFT JOIN heard AS h ON h.matched_id = c.matched_id
-  LEFT JOIN near AS n ON n.matched_id = c.matched_id
-  LEFT JOIN other AS o ON o.matched_id = c.matched_id
-  LEFT JOIN mentioned AS m ON m.matched_id = c.matched_id
-  LEFT JOIN known AS k ON k.passage_id = c.matched_id
-  INNER JOIN memsvc.passages AS p ON p.passage_id = c.matched_id
-  WHERE p.user_id = p_user_id AND p.passage_id = ANY (ARRAY(SELECT f.matched_id FROM found AS f))
+    o.rank, f.node_id, f.reach, f.distance
+  FROM found AS f
+  LEFT JOIN other AS o ON o.matched_id = f.matched_id
+  LEFT JOIN known AS k ON k.passage_id = f.matched_id
+  INNER JOIN memsvc.passages AS p ON p.passage_id = f.matched_id
+  WHERE p.user_id = p_user_id AND p.passage_id = ANY (ARRAY(SELECT c.matched_id FROM found AS c))
     AND p.kind = ANY (p_kinds) -- the vector of a block may be made while it changes
     AND CASE WHEN p.kind <> 'former' THEN true ELSE EXISTS (
       SELECT FROM memsvc.profile_versions AS v

@@ -100,12 +100,7 @@ SET search_path = memsvc, public, pg_temp
 SET plan_cache_mode = force_generic_plan
 BEGIN ATOMIC
   WITH asked AS MATERIALIZED (
-    SELECT w.*, memsvc.naming_words(p_query, p_language) AS naming, memsvc.says_i(p_query) AS of_self,
-      least(p_said_to, p_as_of + interval '1 microsecond') AS said_to, coalesce(p_as_of, p_known_at, now()) AS moment,
-      -- Of signals only today's are kept, so they do not count for what was known once.
-      p_known_at IS NULL AND EXISTS (
-        SELECT FROM memsvc.memory_signals AS g WHERE g.user_id = p_user_id
-      ) AS judged
+    SELECT w.*, coalesce(p_as_of, p_known_at, now()) AS moment
     FROM jsonb_to_record(memsvc.default_weights() || p_weights) AS w (
       words double precision, nearby double precision, session double precision, vector double precision,
       nearby_vector double precision, session_vector double precision, late double precision, names double precision,
@@ -116,9 +111,8 @@ BEGIN ATOMIC
     )
   ),
   beside AS MATERIALIZED (
-    SELECT b.* FROM asked AS a
-    CROSS JOIN LATERAL memsvc.nodes_beside(p_user_id, p_nodes, 1000, 20, p_as_of, p_known_at) AS b
-    WHERE a.place > 0 AND p_nodes <> '{}' AND p_hops > 0 AND memsvc.says_near(p_query)
+    SELECT b.* FROM memsvc.nodes_beside(p_user_id, p_nodes, 1000, 20, p_as_of, p_known_at) AS b
+    WHERE p_nodes <> '{}' AND p_hops > 0 AND memsvc.says_near(p_query) AND (SELECT a.place > 0 FROM asked AS a)
   ),
   reached AS MATERIALIZED ( -- what lies beside is that, even where facts lead to it, too
     SELECT e.*, NULL::double precision AS metres
@@ -139,10 +133,11 @@ BEGIN ATOMIC
     GROUP BY n.nodes, n.reach, n.distances
   ),
   candidate AS MATERIALIZED (
-    SELECT c.* FROM asked AS a CROSS JOIN goal AS g CROSS JOIN LATERAL memsvc.recall_candidates(
+    SELECT c.* FROM goal AS g CROSS JOIN LATERAL memsvc.recall_candidates(
       p_user_id, p_query, p_limit, p_candidates, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from,
-      a.said_to, p_as_of, p_known_at, a.words > 0 OR a.nearby > 0 OR a.session > 0, p_model_id, p_vector,
-      p_other_model_id, p_other_vector, g.nodes, g.reach, g.distances, p_begins, p_ends
+      least(p_said_to, p_as_of + interval '1 microsecond'), p_as_of, p_known_at,
+      (SELECT a.words > 0 OR a.nearby > 0 OR a.session > 0 FROM asked AS a), p_model_id, p_vector, p_other_model_id,
+      p_other_vector, g.nodes, g.reach, g.distances, p_begins, p_ends
     ) AS c
     WHERE c.passage_id <> ALL (p_except)
       AND (p_near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_near, p_known_at))
@@ -158,6 +153,10 @@ BEGIN ATOMIC
       CASE WHEN c.similarity IS NOT NULL THEN memsvc.z_score(c.similarity, s.vector_mean, s.vector_spread)
         ELSE memsvc.z_score(c.other_similarity, s.other_mean, s.other_spread) END AS vector_z
     FROM candidate AS c CROSS JOIN spread AS s
+  ),
+  speaking AS MATERIALIZED ( -- whom the query names
+    SELECT s.speaker FROM (SELECT DISTINCT c.speaker FROM candidate AS c OFFSET 0) AS s
+    WHERE memsvc.plain_words(s.speaker) && (SELECT memsvc.naming_words(p_query, p_language))
   ),
   around AS MATERIALIZED (
     SELECT m.source_id, m.session, m.ordinal,
@@ -176,13 +175,38 @@ BEGIN ATOMIC
       about AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal
         RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
   ),
-  fact AS MATERIALIZED (
+  matched AS MATERIALIZED (
     SELECT f.version_id, f.words, f.matched_terms, f.distance, f.node_id
     FROM goal AS g CROSS JOIN LATERAL memsvc.match_facts(
       p_user_id, p_query, p_language, g.nodes, g.distances, p_candidates, p_sources, p_not_sources, p_said_from,
       p_said_to, p_as_of, p_known_at
     ) AS f
     WHERE p_facts
+  ),
+  told AS MATERIALIZED (
+    SELECT m.* FROM matched AS m
+    UNION ALL
+    -- What began or ended at a time that the query names: it may have ended, for that may be the answer.
+    SELECT t.version_id, NULL, NULL, NULL, NULL
+    FROM memsvc.match_fact_times(p_user_id, p_begins, p_ends, p_candidates, p_as_of, p_known_at) AS t
+    WHERE p_facts AND p_begins <> '{}' AND t.version_id NOT IN (SELECT m.version_id FROM matched AS m) AND (
+      num_nonnulls(p_sources, p_not_sources, p_said_from, p_said_to) = 0 OR memsvc.fact_is_from(
+        p_user_id, t.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+      )
+    )
+  ),
+  fact AS MATERIALIZED (
+    SELECT t.*, CASE WHEN t.words > 0 THEN row_number() OVER (ORDER BY t.words DESC, t.version_id) END AS words_rank,
+      v.valid_from, v.valid_to, v.recorded_from
+    FROM told AS t
+    INNER JOIN (
+      SELECT e.version_id, e.from_node, e.to_node, e.valid_from, e.valid_to, e.recorded_from
+      FROM memsvc.edge_versions AS e
+      WHERE e.user_id = p_user_id AND e.version_id = ANY (ARRAY(SELECT o.version_id FROM told AS o))
+      ORDER BY e.version_id OFFSET 0 -- by keys; a join alone reads all facts of the user
+    ) AS v ON v.version_id = t.version_id
+    WHERE t.version_id <> ALL (p_except)
+      AND (p_near IS NULL OR v.from_node = ANY (p_near) OR v.to_node = ANY (p_near))
   ),
   memory AS MATERIALIZED (
     SELECT j.passage_id AS memory_id, 'passage' AS kind, j.said_at AS since, NULL::timestamptz AS until,
@@ -194,37 +218,35 @@ BEGIN ATOMIC
         AS nearby_vector_z,
       memsvc.z_score(b.session_vector, avg(b.session_vector) OVER (), stddev_pop(b.session_vector) OVER ())
         AS session_vector_z,
-      (a.of_self AND j.role = 'user')
-        OR (j.speaker <> j.role AND memsvc.plain_words(j.speaker) && a.naming) AS speaks,
+      (j.role = 'user' AND (SELECT memsvc.says_i(p_query)))
+        OR (j.speaker <> j.role AND j.speaker = ANY (ARRAY(SELECT n.speaker FROM speaking AS n))) AS speaks,
       j.node_id, j.reach, j.distance, j.words, j.words_rank, j.matched_terms, j.matched_form,
       coalesce(j.similarity, j.other_similarity) AS similarity, coalesce(j.vector_rank, j.other_rank) AS vector_rank,
       j.similarity IS NULL AND j.other_similarity IS NOT NULL AS by_other
     FROM compared AS j
-    INNER JOIN around AS b ON b.source_id = j.source_id AND b.session = j.session AND b.ordinal = j.ordinal
-    CROSS JOIN asked AS a
+    -- All are there; of an inner join the planner would expect one row, and build large tables to find small ones.
+    LEFT JOIN around AS b ON b.source_id = j.source_id AND b.session = j.session AND b.ordinal = j.ordinal
     UNION ALL
-    SELECT f.version_id, 'fact', v.valid_from, v.valid_to, v.recorded_from,
+    SELECT f.version_id, 'fact', f.valid_from, f.valid_to, f.recorded_from,
       memsvc.z_score(coalesce(f.words, 0), s.words_mean, s.words_spread), 0, 0, 0, 0, 0, false, f.node_id,
-      coalesce(r.reach, 1),
-      f.distance, f.words, CASE WHEN f.words > 0 THEN row_number() OVER (ORDER BY f.words DESC, f.version_id) END,
-      f.matched_terms, p_form, NULL, NULL, false
-    FROM (
-      SELECT m.* FROM fact AS m
-      UNION ALL
-      -- What began or ended at a time that the query names: it may have ended, for that may be the answer.
-      SELECT t.version_id, NULL, NULL, NULL, NULL
-      FROM memsvc.match_fact_times(p_user_id, p_begins, p_ends, p_candidates, p_as_of, p_known_at) AS t
-      WHERE p_facts AND p_begins <> '{}' AND t.version_id NOT IN (SELECT m.version_id FROM fact AS m) AND (
-        num_nonnulls(p_sources, p_not_sources, p_said_from, p_said_to) = 0 OR memsvc.fact_is_from(
-          p_user_id, t.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-        )
-      )
-    ) AS f
-    INNER JOIN memsvc.edge_versions AS v ON v.user_id = p_user_id AND v.version_id = f.version_id
+      coalesce(r.reach, 1), f.distance, f.words, f.words_rank, f.matched_terms, p_form, NULL, NULL, false
+    FROM fact AS f
     CROSS JOIN spread AS s
     LEFT JOIN reached AS r ON r.node_id = f.node_id
-    WHERE f.version_id <> ALL (p_except)
-      AND (p_near IS NULL OR v.from_node = ANY (p_near) OR v.to_node = ANY (p_near))
+  ),
+  -- 0 for what is farthest from the end that is asked for, 1 for what lies there; most queries ask for neither.
+  turn AS MATERIALIZED (
+    SELECT i.memory_id,
+      percent_rank() OVER (ORDER BY CASE p_order WHEN 'last' THEN 1 ELSE -1 END * date_part('epoch', i.since)) AS place
+    FROM memory AS i
+    WHERE p_order IS NOT NULL
+  ),
+  judgement AS MATERIALIZED (
+    SELECT s.memory_id, s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment
+    FROM memsvc.memory_signals AS s
+    WHERE p_known_at IS NULL -- of signals only today's are kept, so they do not count for what was known once
+      AND s.user_id = p_user_id AND s.memory_id = ANY (ARRAY(SELECT m.memory_id FROM memory AS m))
+    ORDER BY s.memory_id OFFSET 0
   ),
   -- What each factor gives before late interaction: value times weight.
   weighed AS MATERIALIZED (
@@ -240,8 +262,7 @@ BEGIN ATOMIC
         memsvc.time_fit(m.since, p_begins, p_ends, interval '7 days'),
         memsvc.time_fit(m.until, p_begins, p_ends, interval '7 days')
       ) AS time_points,
-      a."order" * coalesce(CASE p_order WHEN 'first' THEN o.from_last WHEN 'last' THEN o.from_first END, 0)
-        AS order_points,
+      a."order" * coalesce(o.place, 0) AS order_points,
       a.recency * coalesce(memsvc.recency(a.moment - m.since, interval '30 days'), 0) AS recency_points,
       CASE WHEN m.kind = 'fact' THEN a.kind ELSE 0 END AS kind_points,
       CASE WHEN m.kind = 'fact' THEN -a.staleness * memsvc.staleness(m.until, m.recorded, a.moment) ELSE 0 END
@@ -256,17 +277,8 @@ BEGIN ATOMIC
     FROM memory AS m
     CROSS JOIN asked AS a
     LEFT JOIN beside AS b ON b.node_id = m.node_id
-    LEFT JOIN ( -- most queries ask for neither
-      SELECT i.memory_id, percent_rank() OVER (ORDER BY i.since) AS from_first,
-        percent_rank() OVER (ORDER BY i.since DESC) AS from_last
-      FROM memory AS i WHERE p_order IS NOT NULL
-    ) AS o ON o.memory_id = m.memory_id
-    LEFT JOIN LATERAL (
-      SELECT s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment
-      FROM memsvc.memory_signals AS s
-      WHERE a.judged AND s.user_id = p_user_id AND s.memory_id >= m.memory_id AND s.memory_id <= m.memory_id
-      ORDER BY s.memory_id LIMIT 1
-    ) AS g ON true
+    LEFT JOIN turn AS o ON o.memory_id = m.memory_id
+    LEFT JOIN judgement AS g ON g.memory_id = m.memory_id
   ),
   -- What is ranked is sorted and joined, so it is kept narrow: the rest of the rows is fetched for what is found.
   ranked AS MATERIALIZED (
@@ -281,7 +293,8 @@ BEGIN ATOMIC
     ) AS w
   ),
   late AS MATERIALIZED (
-    SELECT l.passage_id, l.late, memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ()) AS z,
+    SELECT l.passage_id, l.late,
+      a.late * memsvc.z_score(l.late, avg(l.late) OVER (), stddev_pop(l.late) OVER ()) AS points,
       row_number() OVER (ORDER BY l.late DESC, l.passage_id) AS rank
     FROM asked AS a CROSS JOIN LATERAL memsvc.late_scores(
       p_user_id, p_model_id, p_tokens,
@@ -298,15 +311,17 @@ BEGIN ATOMIC
     INNER JOIN ranked AS r ON r.memory_id = l.passage_id
   ),
   found AS MATERIALIZED (
-    SELECT w.*, o.late_points, o.score, o.late, o.late_rank,
-      row_number() OVER (ORDER BY o.ahead DESC, o.score DESC, o.memory_id) AS place
+    SELECT w.*, o.late_points, o.score, o.late, o.late_rank, o.place
     FROM (
-      SELECT r.memory_id, r.rank <= p_late AS ahead, a.late * coalesce(l.z, 0) AS late_points,
-        r.points + a.late * coalesce(l.z, 0) AS score, l.late, l.rank AS late_rank
-      FROM ranked AS r
-      CROSS JOIN asked AS a
-      LEFT JOIN late AS l ON l.passage_id = r.memory_id
-      ORDER BY ahead DESC, score DESC, r.memory_id
+      SELECT s.*, row_number() OVER best AS place
+      FROM (
+        SELECT r.memory_id, r.rank <= p_late AS ahead, coalesce(l.points, 0) AS late_points,
+          r.points + coalesce(l.points, 0) AS score, l.late, l.rank AS late_rank
+        FROM ranked AS r
+        LEFT JOIN late AS l ON l.passage_id = r.memory_id
+      ) AS s
+      WINDOW best AS (ORDER BY s.ahead DESC, s.score DESC, s.memory_id)
+      ORDER BY s.ahead DESC, s.score DESC, s.memory_id
       LIMIT p_limit
     ) AS o
     INNER JOIN weighed AS w ON w.memory_id = o.memory_id
@@ -322,14 +337,12 @@ BEGIN ATOMIC
   ),
   -- Once for all passages: parsing the query takes longer than finding one.
   spoken AS MATERIALIZED (
-    SELECT w.term, w.word
+    SELECT q.form, jsonb_object(q.terms, memsvc.words_behind(p_query, q.form, p_language, q.terms)) AS words
     FROM (
-      SELECT f.matched_form, array_agg(DISTINCT t.term) AS terms
+      SELECT f.matched_form AS form, array_agg(DISTINCT t.term) AS terms
       FROM found AS f CROSS JOIN LATERAL unnest(f.matched_terms) AS t (term)
       GROUP BY f.matched_form
     ) AS q
-    CROSS JOIN LATERAL
-      unnest(q.terms, memsvc.words_behind(p_query, q.matched_form, p_language, q.terms)) AS w (term, word)
   )
   SELECT
     f.memory_id, f.kind, f.place, f.score,
@@ -360,9 +373,8 @@ BEGIN ATOMIC
     ),
     coalesce((SELECT r.path FROM reached AS r WHERE r.node_id = f.node_id LIMIT 1), '{}'),
     memsvc.whole_words(ARRAY(
-      SELECT h.word FROM unnest(f.matched_terms) WITH ORDINALITY AS t (term, rank)
-      INNER JOIN spoken AS h ON h.term = t.term
-      ORDER BY t.rank
+      SELECT h.words ->> t.term FROM spoken AS h CROSS JOIN LATERAL unnest(f.matched_terms) AS t (term)
+      WHERE h.form = f.matched_form
     )),
     (SELECT s.confidence FROM sure AS s), (SELECT c.met FROM counted AS c)
   FROM found AS f

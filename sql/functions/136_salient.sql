@@ -18,12 +18,17 @@ SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 BEGIN
+  IF coalesce(cardinality(p_ids), 0) = 0 THEN
+    RETURN;
+  END IF;
   RETURN QUERY
   WITH version AS MATERIALIZED (
     SELECT i.nth, v.*
     FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
     CROSS JOIN LATERAL (
-      SELECT r.* FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
+      SELECT r.version_id, r.edge_id, r.type, r.from_node, r.to_node, r.fact, r.asserted_by, r.valid_from, r.valid_to,
+        r.recorded_from, r.confidence
+      FROM edge_versions AS r WHERE r.user_id = p_user_id AND r.version_id = i.id OFFSET 0
     ) AS v
   ),
   card AS MATERIALIZED (
@@ -59,7 +64,9 @@ BEGIN
   FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
   LEFT JOIN fact AS f ON f.nth = i.nth
   LEFT JOIN LATERAL (
-    SELECT r.* FROM passages AS r
+    SELECT r.passage_id, r.kind, r.source_id, r.session, r.ordinal, r.part, r.client_id, r.speaker, r.role, r.text,
+      r.caption, r.said_at, r.said_offset, r.recorded_at
+    FROM passages AS r
     WHERE r.user_id = p_user_id AND r.passage_id = CASE WHEN f.nth IS NULL THEN i.id ELSE f.passage_id END OFFSET 0
   ) AS p ON true
   LEFT JOIN LATERAL (

@@ -47,33 +47,23 @@ found AS MATERIALIZED (
     CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late, CAST(:given AS uuid []),
     CAST(:near AS uuid [])
   ) AS r
-),
-
-shown AS MATERIALIZED (
-  SELECT s.*
-  FROM (SELECT array_agg(f.memory_id ORDER BY f.rank ASC) AS ids FROM found AS f) AS every
-  CROSS JOIN LATERAL memsvc.memories_shown(
-    :user_id, every.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
-  ) AS s
-  WHERE every.ids IS NOT NULL
-),
-
-evidence AS MATERIALIZED (
-  SELECT jsonb_object_agg(e.node_id, e.evidence) AS told
-  FROM meant
-  CROSS JOIN LATERAL memsvc.name_evidence(
-    :user_id, meant.ambiguous, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
-  ) AS e
-  WHERE meant.ambiguous IS NOT NULL
 )
 
 SELECT
-  now() AS asked_at, meant.names, evidence.told AS evidence, f.rank, f.score, f.arms, f.factors, f.path, f.matched,
-  f.confidence AS answers, f.met, s.*
+  now() AS asked_at, meant.names, (
+    SELECT jsonb_object_agg(e.node_id, e.evidence)
+    FROM memsvc.name_evidence(
+      :user_id, (SELECT m.ambiguous FROM meant AS m), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+    ) AS e
+    WHERE (SELECT m.ambiguous IS NOT NULL FROM meant AS m)
+  ) AS evidence,
+  f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.confidence AS answers, f.met, s.*
 FROM meant
-CROSS JOIN evidence
 LEFT JOIN found AS f ON TRUE
-LEFT JOIN shown AS s ON f.memory_id = s.memory_id
+LEFT JOIN memsvc.memories_shown(
+  :user_id, (SELECT array_agg(o.memory_id ORDER BY o.rank ASC) FROM found AS o), CAST(:as_of AS timestamptz),
+  CAST(:known_at AS timestamptz)
+) AS s ON f.memory_id = s.memory_id
 ORDER BY f.rank;
 
 -- name: append_recall

@@ -16,8 +16,8 @@ from memsvc.db.files import folder
 
 # (function, what stands there, what is put in its place)
 CHECKS = (
-    ("current_user_id", "cardinality(field) <> 4", "cardinality(field) < 4"),
-    ("current_user_id", "cardinality(field) <> 4", "cardinality(field) > 4"),
+    ("current_user_id", "cardinality(field) IS DISTINCT FROM 4", "cardinality(field) < 4"),
+    ("current_user_id", "cardinality(field) IS DISTINCT FROM 4", "cardinality(field) > 4"),
     ("current_user_id", "k.key_id = field[3] AND", ""),
     ("current_user_id", "AND k.retired_at IS NULL", ""),
     ("current_user_id", "signed IS NULL OR", ""),
