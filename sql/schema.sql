@@ -835,10 +835,12 @@ BEGIN
   ORDER BY j.message;
 
   -- Each recall reads what is not folded. Every job folds; where none did for some sixty writes, the writer does. It
-  -- waits for no other folder, and so in no circle, and leaves what would take long, words of large batches, to jobs.
-  IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id OFFSET 127 LIMIT 1)
-    AND (SELECT sum(pg_column_size(d.terms)) FROM term_deltas AS d WHERE d.user_id = p_user_id) < 131072
-    AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
+  -- waits for no other folder, and so in no circle. What would take long it leaves to jobs: many, or words of large
+  -- batches (250,000 bytes are some 20,000 words).
+  IF (
+    SELECT count(*) BETWEEN 128 AND 255 AND sum(pg_column_size(o.terms)) < 250000
+    FROM (SELECT d.terms FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id LIMIT 256) AS o
+  ) AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
   THEN
     PERFORM memsvc.fold_statistics(p_user_id);
   END IF;
@@ -8044,7 +8046,6 @@ DECLARE
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
-  word text;
   seen integer;
   sampled tsvector[]; -- those that have any of the words
   size double precision;
@@ -8065,10 +8066,9 @@ BEGIN
   IF wanted = '{}' THEN
     RETURN;
   END IF;
-  FOREACH word IN ARRAY wanted LOOP
-    needles := needles || memsvc.as_tsquery(word);
-    every := coalesce(every || memsvc.as_tsquery(word), memsvc.as_tsquery(word));
-  END LOOP;
+  needles := ARRAY(SELECT memsvc.as_tsquery(w.term) FROM unnest(wanted) AS w (term));
+  -- By its text: put together word by word, it would be copied for each, and a query may be a whole document.
+  every := (SELECT string_agg(n.needle::text, ' | ')::tsquery FROM unnest(needles) AS n (needle));
   SELECT count(*), array_agg(n.tsv) FILTER (WHERE n.tsv @@ every) INTO seen, sampled
   FROM (
     SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
@@ -8102,13 +8102,18 @@ BEGIN
     ) AS c
     GROUP BY c.term
   ),
+  held AS (
+    SELECT t.term, count(*) AS facts
+    FROM unnest(sampled) AS s (tsv) CROSS JOIN LATERAL unnest(tsvector_to_array(s.tsv)) AS t (term)
+    GROUP BY t.term
+  ),
   weighed AS (
     SELECT w.term, w.needle, greatest(0, coalesce(c.passages, 0))::double precision AS passages,
-      greatest((n.facts + 0.5) / sample, c.passages / nullif(size, 0)) AS part, n.facts > 0 AS recent
+      greatest((coalesce(h.facts, 0) + 0.5) / sample, c.passages / nullif(size, 0)) AS part, h.facts > 0 AS recent
     FROM unnest(wanted, needles) AS w (term, needle)
-    CROSS JOIN LATERAL (SELECT count(*) AS facts FROM unnest(sampled) AS s (tsv) WHERE s.tsv @@ w.needle) AS n
+    LEFT JOIN held AS h ON h.term = w.term
     LEFT JOIN counted AS c ON c.term = w.term
-    WHERE seen = sample OR n.facts > 0
+    WHERE seen = sample OR h.facts > 0
     ORDER BY passages, w.term LIMIT most_terms
   ),
   placed AS (
@@ -8227,7 +8232,8 @@ DECLARE
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN QUERY SELECT m.*, NULL::integer, NULL::uuid FROM memsvc.match_fact_words(
-      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
+      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment,
+      p_known_at
     ) AS m;
     RETURN;
   END IF;
@@ -8262,7 +8268,7 @@ BEGIN
     FROM (
       SELECT n.* FROM near AS n
       UNION ALL
-      -- EXCEPT: under row security, an index is not used for an array that a condition is a part of.
+      -- EXCEPT: under row security, an index is not used for an array with coalesce or CASE around it.
       (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
       FROM edge_versions AS v
       WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
@@ -8678,6 +8684,9 @@ BEGIN
       EXIT WHEN expected < p_limit;
       several := several && common[i];
     END LOOP;
+    IF several = common[1] OR several = first THEN
+      several := NULL; -- that look comes anyway
+    END IF;
   END IF;
 
   FOREACH needle IN ARRAY CASE
@@ -8697,7 +8706,7 @@ BEGIN
           CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END AS words,
           CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END / mean_length AS length
       ) AS w
-      WHERE p.user_id = CASE WHEN first IS NULL THEN asker ELSE (SELECT asker) END
+      WHERE p.user_id = CASE WHEN rare IS NULL THEN asker ELSE (SELECT asker) END
         AND (
           p.tsv @@ CASE used_form WHEN 'stemmed' THEN needle END
           OR p.tsv_simple @@ CASE used_form WHEN 'simple' THEN needle END
@@ -8709,7 +8718,9 @@ BEGIN
         AND (p_said_from IS NULL OR p.said_at >= p_said_from)
         AND (p_said_to IS NULL OR p.said_at < p_said_to)
         AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
-      LIMIT 2000 -- of a limit that it does not see, the planner takes a tenth of the rows to be asked
+      -- As walkable: the first look ends by itself. Of a limit that it does not see, the planner takes a tenth of the
+      -- rows to be asked.
+      LIMIT 3000
     ),
     scored AS (
       SELECT c.passage_id, bit_or(q.bit) AS terms,
@@ -9497,7 +9508,9 @@ BEGIN
   ) AS f;
   IF free.forms IS NOT NULL THEN
     SELECT array_agg(s.node_id), array_agg(s.form), array_agg(s.similarity) INTO alike, alike_forms, similarities
-    FROM memsvc.similar_names(p_user_id, free.forms, moment, p_known_at) AS s;
+    FROM memsvc.similar_names(
+      p_user_id, ARRAY(SELECT DISTINCT f.form FROM unnest(free.forms) AS f (form)), moment, p_known_at
+    ) AS s;
   END IF;
 
   called_so := coalesce(exact.nodes, '{}') || coalesce(alike, '{}');
@@ -12500,7 +12513,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              t.distance,
              t.node_id,
                  CASE
-                     WHEN (t.words > (0)::double precision) THEN row_number() OVER (ORDER BY t.words DESC, t.version_id)
+                     WHEN (t.words > (0)::double precision) THEN row_number() OVER (ORDER BY t.words DESC NULLS LAST, t.version_id)
                      ELSE NULL::bigint
                  END AS words_rank,
              v.valid_from,
@@ -12579,7 +12592,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      ELSE '-1'::integer
                  END)::double precision * date_part('epoch'::text, i.since))) AS place
             FROM memory i
-           WHERE (recall.p_order IS NOT NULL)
+           WHERE (recall.p_order = ANY (ARRAY['first'::text, 'last'::text]))
          ), judgement AS MATERIALIZED (
           SELECT s.memory_id,
              s.recalls,

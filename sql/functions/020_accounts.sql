@@ -152,8 +152,9 @@ $$;
 COMMENT ON FUNCTION memsvc.revoke_key(uuid, text) IS 'Ends a key of the app; false where there is none that works.';
 
 -- What a key may do and for whom, by keys alone: an app may have any number of users. No row: the key or its secret is
--- wrong, expired or revoked. user_id is null where the key may act for several users and p_user_ref names none, or names
--- nobody of that app, or somebody who is being erased. A name that is one's id and another one's external id is the id.
+-- wrong, expired or revoked. user_id is null where the key may act for several users and p_user_ref names none, or
+-- names nobody of that app, or somebody who is being erased. A name that is one's id and another one's external id is
+-- the id.
 CREATE OR REPLACE FUNCTION memsvc.authenticate_key(p_key_id text, p_secret_hash bytea, p_user_ref text)
 RETURNS TABLE (
   app_id uuid, scopes text[], bound_user_id uuid, user_id uuid, user_name text, time_zone text, language text,

@@ -278,10 +278,12 @@ BEGIN
   ORDER BY j.message;
 
   -- Each recall reads what is not folded. Every job folds; where none did for some sixty writes, the writer does. It
-  -- waits for no other folder, and so in no circle, and leaves what would take long, words of large batches, to jobs.
-  IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id OFFSET 127 LIMIT 1)
-    AND (SELECT sum(pg_column_size(d.terms)) FROM term_deltas AS d WHERE d.user_id = p_user_id) < 131072
-    AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
+  -- waits for no other folder, and so in no circle. What would take long it leaves to jobs: many, or words of large
+  -- batches (250,000 bytes are some 20,000 words).
+  IF (
+    SELECT count(*) BETWEEN 128 AND 255 AND sum(pg_column_size(o.terms)) < 250000
+    FROM (SELECT d.terms FROM term_deltas AS d WHERE d.user_id = p_user_id ORDER BY d.delta_id LIMIT 256) AS o
+  ) AND pg_try_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0))
   THEN
     PERFORM memsvc.fold_statistics(p_user_id);
   END IF;

@@ -14,9 +14,9 @@
 --   2. where all terms hold no more than 2,000, any of them, and that is the last look; otherwise, of the common terms
 --      that are left, as many at once as should leave p_limit passages;
 --   3. the rarest common term alone; then, as where filters leave too little, any term.
--- A look stops at 2,000 passages. Of the exact top 10, more than 99 % are kept at 10,000 passages and 98 % at 100,000,
--- by some 330 passages looked at (without pairs, a budget of 500 keeps 97 and 89 %, of 1,000 99 and 93 %). A passage takes
--- twenty times as long as an entry of the index, for its page is seldom in the processor's cache.
+-- A look stops at 3,000 passages. Of the exact top 10, more than 99 % are kept at 10,000 passages and 98 % at 100,000,
+-- by some 330 passages looked at (without pairs, a budget of 500 keeps 97 and 89 %, of 1,000 99 and 93 %). A passage
+-- takes twenty times as long as an entry of the index, for its page is seldom in the processor's cache.
 --
 -- The planner must not see whom rare words are looked for: it takes a user that its statistics do not know yet for one
 -- without passages, and would read all of them (76 ms, not 6, for 30,000 new ones); `(SELECT asker)` hides the value.
@@ -150,6 +150,9 @@ BEGIN
       EXIT WHEN expected < p_limit;
       several := several && common[i];
     END LOOP;
+    IF several = common[1] OR several = first THEN
+      several := NULL; -- that look comes anyway
+    END IF;
   END IF;
 
   FOREACH needle IN ARRAY CASE
@@ -169,7 +172,7 @@ BEGIN
           CASE used_form WHEN 'simple' THEN p.tsv_simple ELSE p.tsv END AS words,
           CASE used_form WHEN 'simple' THEN p.length_simple ELSE p.length END / mean_length AS length
       ) AS w
-      WHERE p.user_id = CASE WHEN first IS NULL THEN asker ELSE (SELECT asker) END
+      WHERE p.user_id = CASE WHEN rare IS NULL THEN asker ELSE (SELECT asker) END
         AND (
           p.tsv @@ CASE used_form WHEN 'stemmed' THEN needle END
           OR p.tsv_simple @@ CASE used_form WHEN 'simple' THEN needle END
@@ -181,7 +184,9 @@ BEGIN
         AND (p_said_from IS NULL OR p.said_at >= p_said_from)
         AND (p_said_to IS NULL OR p.said_at < p_said_to)
         AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
-      LIMIT 2000 -- of a limit that it does not see, the planner takes a tenth of the rows to be asked
+      -- As walkable: the first look ends by itself. Of a limit that it does not see, the planner takes a tenth of the
+      -- rows to be asked.
+      LIMIT 3000
     ),
     scored AS (
       SELECT c.passage_id, bit_or(q.bit) AS terms,

@@ -45,7 +45,6 @@ DECLARE
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
-  word text;
   seen integer;
   sampled tsvector[]; -- those that have any of the words
   size double precision;
@@ -66,10 +65,9 @@ BEGIN
   IF wanted = '{}' THEN
     RETURN;
   END IF;
-  FOREACH word IN ARRAY wanted LOOP
-    needles := needles || memsvc.as_tsquery(word);
-    every := coalesce(every || memsvc.as_tsquery(word), memsvc.as_tsquery(word));
-  END LOOP;
+  needles := ARRAY(SELECT memsvc.as_tsquery(w.term) FROM unnest(wanted) AS w (term));
+  -- By its text: put together word by word, it would be copied for each, and a query may be a whole document.
+  every := (SELECT string_agg(n.needle::text, ' | ')::tsquery FROM unnest(needles) AS n (needle));
   SELECT count(*), array_agg(n.tsv) FILTER (WHERE n.tsv @@ every) INTO seen, sampled
   FROM (
     SELECT v.tsv FROM edge_versions AS v WHERE v.user_id = asker ORDER BY v.recorded_from DESC LIMIT sample
@@ -103,13 +101,18 @@ BEGIN
     ) AS c
     GROUP BY c.term
   ),
+  held AS (
+    SELECT t.term, count(*) AS facts
+    FROM unnest(sampled) AS s (tsv) CROSS JOIN LATERAL unnest(tsvector_to_array(s.tsv)) AS t (term)
+    GROUP BY t.term
+  ),
   weighed AS (
     SELECT w.term, w.needle, greatest(0, coalesce(c.passages, 0))::double precision AS passages,
-      greatest((n.facts + 0.5) / sample, c.passages / nullif(size, 0)) AS part, n.facts > 0 AS recent
+      greatest((coalesce(h.facts, 0) + 0.5) / sample, c.passages / nullif(size, 0)) AS part, h.facts > 0 AS recent
     FROM unnest(wanted, needles) AS w (term, needle)
-    CROSS JOIN LATERAL (SELECT count(*) AS facts FROM unnest(sampled) AS s (tsv) WHERE s.tsv @@ w.needle) AS n
+    LEFT JOIN held AS h ON h.term = w.term
     LEFT JOIN counted AS c ON c.term = w.term
-    WHERE seen = sample OR n.facts > 0
+    WHERE seen = sample OR h.facts > 0
     ORDER BY passages, w.term LIMIT most_terms
   ),
   placed AS (

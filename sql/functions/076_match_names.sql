@@ -216,7 +216,9 @@ BEGIN
   ) AS f;
   IF free.forms IS NOT NULL THEN
     SELECT array_agg(s.node_id), array_agg(s.form), array_agg(s.similarity) INTO alike, alike_forms, similarities
-    FROM memsvc.similar_names(p_user_id, free.forms, moment, p_known_at) AS s;
+    FROM memsvc.similar_names(
+      p_user_id, ARRAY(SELECT DISTINCT f.form FROM unnest(free.forms) AS f (form)), moment, p_known_at
+    ) AS s;
   END IF;
 
   called_so := coalesce(exact.nodes, '{}') || coalesce(alike, '{}');

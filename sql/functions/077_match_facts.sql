@@ -83,7 +83,8 @@ DECLARE
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN QUERY SELECT m.*, NULL::integer, NULL::uuid FROM memsvc.match_fact_words(
-      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment, p_known_at
+      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment,
+      p_known_at
     ) AS m;
     RETURN;
   END IF;
@@ -118,7 +119,7 @@ BEGIN
     FROM (
       SELECT n.* FROM near AS n
       UNION ALL
-      -- EXCEPT: under row security, an index is not used for an array that a condition is a part of.
+      -- EXCEPT: under row security, an index is not used for an array with coalesce or CASE around it.
       (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
       FROM edge_versions AS v
       WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(

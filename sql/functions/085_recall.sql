@@ -196,7 +196,8 @@ BEGIN ATOMIC
     )
   ),
   fact AS MATERIALIZED (
-    SELECT t.*, CASE WHEN t.words > 0 THEN row_number() OVER (ORDER BY t.words DESC, t.version_id) END AS words_rank,
+    SELECT t.*, CASE WHEN t.words > 0 THEN row_number() OVER (ORDER BY t.words DESC NULLS LAST, t.version_id) END
+        AS words_rank,
       v.valid_from, v.valid_to, v.recorded_from
     FROM told AS t
     INNER JOIN (
@@ -239,7 +240,7 @@ BEGIN ATOMIC
     SELECT i.memory_id,
       percent_rank() OVER (ORDER BY CASE p_order WHEN 'last' THEN 1 ELSE -1 END * date_part('epoch', i.since)) AS place
     FROM memory AS i
-    WHERE p_order IS NOT NULL
+    WHERE p_order IN ('first', 'last')
   ),
   judgement AS MATERIALIZED (
     SELECT s.memory_id, s.recalls, s.last_recalled_at, s.used, s.irrelevant, s.importance, s.sentiment

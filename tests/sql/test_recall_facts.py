@@ -153,3 +153,12 @@ async def test_pages_hold_while_a_named_node_is_merged_between_them(
     ids = [memory.memory_id for memory in given]
     assert len(ids) == len(set(ids))
     assert set(texts(given)) >= {"Ines lives in Porto.", "I moved to Porto, at last."}
+
+
+@pytest.mark.usefixtures("learnt")
+async def test_a_query_that_is_a_whole_dictionary_is_answered(db: Database, owner: Owner, settings: Settings) -> None:
+    """What grows with the square of its words would take longer than a statement may."""
+    words = " ".join(f"word{number}" for number in range(9_000))
+    fast = settings.model_copy(update={"statement_timeout_ms": 10_000, "max_query_chars": 200_000})
+    found = await recall(db, owner, f"{words} Where does Ines live?", fast)
+    assert any(memory.kind == "fact" for memory in found.memories)

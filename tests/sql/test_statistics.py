@@ -324,6 +324,20 @@ def test_two_common_words_together_are_found_beside_a_rarer_one(desk: Desk) -> N
     assert {(one,) for one in ids} == set(best)
 
 
+def test_words_that_go_together_do_not_hide_a_rare_one(desk: Desk, admin: psycopg.Connection) -> None:
+    """Two words are expected in few passages together, stand in many, and what has the rare one too comes last."""
+    texts = [*["mary miller"] * 2_200, *["mary miller saw a heron"] * 300]
+    for start in range(0, len(texts), 1000):
+        part = texts[start : start + 1000]
+        desk.append([message(text, start + n, said_at="2026-03-01T09:00:00Z") for n, text in enumerate(part)])
+    desk.fold()
+    grow = "UPDATE memsvc.corpora SET passages = passages * 20, length = length * 20 WHERE user_id = %s"
+    admin.execute(grow, [desk.user_id])
+    found = found_by(desk, "What did Mary Miller say about herons?", ["message"], "stemmed", limit=64)
+    with_heron = "SELECT count(*) FROM memsvc.passages WHERE passage_id = ANY (%s) AND text LIKE '%%heron'"
+    assert value(admin, with_heron, [[row[0] for row in found]]) == 64
+
+
 @pytest.mark.parametrize("times", [*range(1, 13)])
 def test_term_frequencies_up_to_twelve_count_exactly(times: int, desk: Desk, admin: psycopg.Connection) -> None:
     desk.append([message("heron " * times + "water " * 30, 0), message("An otter and the water.", 1)])
