@@ -49,15 +49,18 @@ found AS MATERIALIZED (
   ) AS r
 )
 
+-- What belongs to the answer as a whole stands in its first row alone.
 SELECT
-  now() AS asked_at, meant.names, (
+  now() AS asked_at, CASE WHEN f.rank > 1 THEN NULL ELSE meant.names END AS names,
+  CASE WHEN f.rank > 1 THEN NULL ELSE (
     SELECT jsonb_object_agg(e.node_id, e.evidence)
     FROM memsvc.name_evidence(
       :user_id, (SELECT m.ambiguous FROM meant AS m), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
     ) AS e
     WHERE (SELECT m.ambiguous IS NOT NULL FROM meant AS m)
-  ) AS evidence,
-  f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.confidence AS answers, f.met, s.*
+  ) END AS evidence,
+  f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.confidence AS answers,
+  CASE WHEN f.rank > 1 THEN NULL ELSE f.met END AS met, s.*
 FROM meant
 LEFT JOIN found AS f ON TRUE
 LEFT JOIN memsvc.memories_shown(
