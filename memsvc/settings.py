@@ -55,6 +55,7 @@ class Settings(BaseSettings):
         le=1_000_000,
         description="The embedded server's shared_buffers, in MB; 0: a quarter of the memory, 128 to 2,048.",
     )
+
     queue_url: SecretStr | None = Field(
         default=None,
         description="redis://, rediss://, amqp:// or amqps:// URL of the server that carries jobs to workers; "

@@ -32,7 +32,7 @@ from memsvc.sources.messages import MessageIn, Role, append
 
 T = TypeVar("T")
 LEAST_S = 0.2
-"""Storing what the user said gets so long at least, however long recall took."""
+"""Storing what the user said, with the look before it, gets so long at least, however long recall took."""
 FILTERED = "content_filter"
 PREFACE = (
     "What you remember of the user and of earlier talks stands below, as quotes, with the day on which it was said. "
@@ -67,6 +67,7 @@ class Remembering:
     reasons: list[str] = field(default_factory=list)
     """Codes of what did not work."""
     message_id: str = ""
+    """The identity of what the user says, by which sending it again stores nothing; ``begin`` alone decides it."""
 
     @property
     def state(self) -> Literal["ok", "degraded"]:
@@ -81,14 +82,16 @@ class Remembering:
     async def begin(self) -> None:
         """Recall, and store what the user said; never fails, and takes no longer than the settings say."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + self.talk.settings.chat_memory_ms / 1000
-        if self.request.query:
-            self.context = await self._within(until, self._recalled(), abandon=True)
-        if self.context is not None:
+        until, last = loop.time() + self.talk.settings.chat_memory_ms / 1000, None
+        if self.request.query and (recalled := await self._within(until, self._recalled(), abandon=True)):
+            self.context, last = recalled
             self.reasons += self.context.degraded
+        until = max(until, loop.time() + LEAST_S)
+        if self.request.asks and self.context is None:  # recall, which looks in passing, came to nothing
+            last = await self._within(until, self._looked(), abandon=True)
+        self.message_id = self._new_id(last)
         if self.request.asks:
-            await self._within(max(until, loop.time() + LEAST_S), self._store_question())
-        self.message_id = self.message_id or self._new_id(None)
+            await self._within(until, self._store("user", self.request.query, {}))
 
     async def end(self, heard: Hearing) -> None:
         """Store what the assistant said; never fails, and goes on in the background where it takes long."""
@@ -111,8 +114,8 @@ class Remembering:
             self.reasons.append(code)
         return found
 
-    async def _recalled(self) -> Context:
-        """A context for the query, without what the request holds already."""
+    async def _recalled(self) -> tuple[Context, str | None]:
+        """A context for the query, without what the request holds already; and what ``_last`` tells."""
         talk, settings = self.talk, self.talk.settings
         trip = Together(talk.db, talk.owner.user_id, keep_plans=True)
         last = self._last(trip)
@@ -134,8 +137,14 @@ class Remembering:
             door="chat",
             trip=trip,
         )
-        self.message_id = self._new_id(last())
-        return context
+        return context, last()
+
+    async def _looked(self) -> str | None:
+        """What ``_last`` tells, by itself."""
+        trip = Together(self.talk.db, self.talk.owner.user_id, keep_plans=True)
+        last = self._last(trip)
+        await trip.send()
+        return last()
 
     def _last(self, trip: Together) -> Callable[[], str | None]:
         """Ask for the id of what was said last, where the identity of what the user says depends on it."""
@@ -147,7 +156,7 @@ class Remembering:
         return lambda: None
 
     def _new_id(self, last: str | None) -> str:
-        """The identity of what the user says, by which sending it again stores nothing.
+        """The identity of what the user says, where ``last`` was said last; None: nothing, or nobody knows.
 
         A request with its history names its last message. One without history may come again because no answer came,
         or because a person says the same once more: it is the former while nothing was said since.
@@ -164,14 +173,6 @@ class Remembering:
         if not heard.text or heard.acts or heard.finish == FILTERED:
             return None
         return self._store("assistant", heard.text, {"finish": heard.finish or "broken off"})
-
-    async def _store_question(self) -> None:
-        if not self.message_id:  # recall, which asks in passing, came to nothing
-            trip = Together(self.talk.db, self.talk.owner.user_id, keep_plans=True)
-            last = self._last(trip)
-            await trip.send()
-            self.message_id = self._new_id(last())
-        await self._store("user", self.request.query, {})
 
     async def _store(self, role: Role, text: str, metadata: dict[str, Any]) -> None:
         talk = self.talk

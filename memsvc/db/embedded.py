@@ -74,7 +74,7 @@ def installed_version() -> str | None:
 def page_cache_mb() -> int:
     """How much a server keeps of its pages (shared_buffers), in MB: a quarter of the machine's or container's memory.
 
-    Within bounds: pages cost memory once they are read, but a start goes through all of it (0.1 s for 2 GB).
+    Within bounds: pages cost memory once they are read, but a start prepares a descriptor for each (0.1 s for 2 GB).
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in MEMORY_LIMITS:
@@ -330,7 +330,8 @@ def _start(folder: Path, options: Mapping[str, str]) -> None:
     )  # fmt: skip
     if done.returncode:
         said = log.read_bytes()[before:].decode(errors="replace")
-        _fail(f"PostgreSQL did not start in {folder}:", said or done.stderr)
+        hint = "Set MEMSVC_PAGE_CACHE_MB to less." if "could not map anonymous shared memory" in said else ""
+        _fail(f"PostgreSQL did not start in {folder}:", said or done.stderr, hint)
 
 
 def _bound_log(log: Path) -> None:

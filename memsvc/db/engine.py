@@ -256,7 +256,9 @@ class Database:
             except BaseException:
                 await greenlet_spawn(pooled.invalidate)
                 raise
-            pooled.close()  # at rest, so it waits for nothing; SQLAlchemy would wait in a stack of its own
+            # Safe outside of a greenlet only because the connection is at rest, so that the pool waits for nothing:
+            # set_autocommit(False) refuses otherwise. SQLAlchemy would close it in a stack of its own.
+            pooled.close()
 
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
         """Do work in one transaction, again from its beginning where the database gave it up for the sake of others.

@@ -1,4 +1,6 @@
-"""Connections that are of no use any more: found before they are used, and ended where they must not go on.
+"""Connections as they leave the pool and come back: which are of no use any more, and what one left open.
+
+The former are found before they are used, and ended where they must not go on; the latter is rolled back.
 
 A server that ends, restarts or sends somebody away closes its sockets. While a connection rests in the pool nothing
 else is sent to it but a rare notice, so its socket can be read only then; that costs one system call to see. A server

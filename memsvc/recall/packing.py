@@ -318,13 +318,15 @@ class _Block:
     def settled(self) -> tuple[str, int]:
         """The block within the budget, and what it takes: what came last goes, twice as many each time."""
         drop = 1
-        while (block := self.measured())[1] > self.packer.budget_tokens and (self.entries or self.notes):
+        text, tokens = self.measured()
+        while tokens > self.packer.budget_tokens and (self.entries or self.notes):
             if self.entries:
                 del self.entries[-drop:]
                 drop *= 2
             else:
                 self.notes = []
-        return block
+            text, tokens = self.measured()
+        return text, tokens
 
     def measured(self) -> tuple[str, int]:
         """The block as it is, and what all of it takes."""

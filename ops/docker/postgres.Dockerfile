@@ -16,4 +16,4 @@ RUN apt-get update \
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=12 \
     CMD ["pg_isready", "--host=127.0.0.1", "--username=postgres", "--quiet"]
 
-CMD ["postgres", "-c", "jit=off", "-c", "shared_buffers=1GB"]
+CMD ["postgres", "-c", "jit=off", "-c", "shared_buffers=512MB"]

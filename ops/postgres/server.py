@@ -6,6 +6,9 @@ without root's rights. The server listens on a socket in a private folder and wa
 its own server, so that several run side by side; processes that share one use ``running``: the last to leave stops it.
 What is killed leaves nothing behind that the next start would mind.
 
+It keeps as many of its pages as the embedded server does (``page_cache_mb``), so that both differ by their extensions
+alone, in speed too.
+
 A data folder holds the locks and the superuser's password, which are root's, and ``home``, which is the server's and
 all that it sees of the folder: data, log and socket. Root changes nothing in there that could be a link to elsewhere.
 """

@@ -91,6 +91,12 @@ def other_process(data: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+def promises_any_memory() -> bool:
+    """Whether a server could be given more memory than there is, only to be killed later."""
+    overcommit = Path("/proc/sys/vm/overcommit_memory")
+    return overcommit.exists() and overcommit.read_text().strip() == "1"
+
+
 def leave(process: subprocess.Popen[str]) -> None:
     process.communicate("\n", timeout=30)
     assert process.returncode == 0
@@ -450,8 +456,19 @@ def test_a_failed_start_tells_what_the_log_says(data: Path) -> None:
     ):
         pass
     assert len(failed.value.message.splitlines()) <= 16
+    assert failed.value.advice == EmbeddedServerError.hint
     with embedded.running(data, options=FAST) as server:
         assert ask(server, "SELECT 1") == 1
+
+
+@pytest.mark.skipif(promises_any_memory(), reason="the system promises more memory than it has")
+def test_a_page_cache_beyond_the_memory_is_called_so(data: Path) -> None:
+    with (
+        pytest.raises(EmbeddedServerError, match="could not map anonymous shared memory") as failed,
+        embedded.running(data, options={"shared_buffers": "8000GB"}),
+    ):
+        pass
+    assert failed.value.advice == "Set MEMSVC_PAGE_CACHE_MB to less."
 
 
 def test_a_full_disk_is_called_so_and_leaves_no_half_copy(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from uuid import UUID
 import httpx
 import openai
 import pytest
+import sqlalchemy
 from openai import AsyncOpenAI
 from pydantic import SecretStr
 
@@ -23,6 +24,7 @@ from memsvc.access.users import Owner
 from memsvc.api.app import create_app
 from memsvc.api.controllers.chat import SIMPLE, STREAMED
 from memsvc.db.engine import Database
+from memsvc.db.together import Together
 from memsvc.settings import Settings
 from tests.api.served import served
 from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving, stream
@@ -289,6 +291,29 @@ async def test_without_memory_the_chat_answers_all_the_same(
     for _ in range(2):
         await say(ada, "Again?", headers={"X-Memsvc-Conversation": "slow"})
     assert [text for _, text in await stored(ada, "slow")].count("Again?") == 1, "it is known without recall, too"
+
+
+@pytest.mark.usefixtures("upstream")
+@pytest.mark.parametrize("look", ["SELECT 1 / 0 AS client_id", "SELECT pg_sleep(30)::text AS client_id"])
+async def test_what_is_said_is_stored_though_recall_and_the_look_before_it_fail(
+    ada: httpx.AsyncClient, db: Database, owner: Owner, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    def ask(trip: Together, *_: object) -> Callable[[], str | None]:
+        rows = trip.ask(sqlalchemy.text(look), {})
+        return lambda: rows[0].client_id
+
+    monkeypatch.setattr("memsvc.chat.remembering.last_said", ask)
+    answer = await say(ada, "My cat is called Mog.")
+    assert (answer.status_code, answer.headers["X-Memsvc-Memory"]) == (200, "degraded")
+    for _ in range(50):
+        if len(await stored(ada)) > 1:
+            break
+        await asyncio.sleep(0.02)
+    assert sorted(await stored(ada)) == [("assistant", "Noted."), ("user", "My cat is called Mog.")]
+    async with db.transaction(owner.user_id) as connection:
+        found = await connection.execute(sqlalchemy.text("SELECT client_id FROM memsvc.messages ORDER BY role DESC"))
+        asked, answered = found.scalars()
+    assert answered.startswith(f"answer:{asked}:")
 
 
 async def test_bad_requests_are_told_in_both_forms(ada: httpx.AsyncClient, upstream: FakeUpstream) -> None:
