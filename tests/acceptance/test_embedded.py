@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import shutil
 import signal
 import socket
@@ -23,7 +22,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from memsvc.db import embedded
 from memsvc.errors import EmbeddedMissingError, EmbeddedServerError, EmbeddedVersionError, StorageFullError
-from memsvc.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -145,21 +143,6 @@ def test_it_keeps_its_data_and_its_settings(data: Path) -> None:
         assert ask(server, "SELECT answer FROM kept") == 42
         assert ask(server, "SHOW fsync") == "off"
         assert ask(server, "SHOW application_name") == 'it\'s "$HOME" `x`'
-
-
-def test_a_quarter_of_the_memory_is_for_its_pages(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = tmp_path / "memory.max"
-    monkeypatch.setattr(embedded, "MEMORY_LIMITS", (str(tmp_path / "none"), str(limit)))
-    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4 * 2**30 // 4096}.__getitem__)
-    wanted = {"max\n": 1_024, str(2 * 2**30): 512, str(2**20): 128, str(2**62): 1_024}
-    for told, megabytes in wanted.items():
-        limit.write_text(told)
-        assert embedded.page_cache_mb() == megabytes
-    limit.write_text(str(800 * 2**20))
-    with embedded.running(data) as server:
-        assert ask(server, "SHOW shared_buffers") == "200MB"
-    with embedded.running(data, options=Settings(page_cache_mb=160).embedded_options) as server:
-        assert ask(server, "SHOW shared_buffers") == "160MB"
 
 
 def test_stop_ends_it_whoever_uses_it(data: Path) -> None:
@@ -454,20 +437,6 @@ def test_a_failed_start_tells_what_the_log_says(data: Path) -> None:
     assert failed.value.advice == EmbeddedServerError.hint
     with embedded.running(data, options=FAST) as server:
         assert ask(server, "SELECT 1") == 1
-
-
-def test_a_page_cache_beyond_the_memory_is_called_so(data: Path) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (2**40, hard))  # some systems promise any amount
-    try:
-        with (
-            pytest.raises(EmbeddedServerError, match="could not map anonymous shared memory") as failed,
-            embedded.running(data, options={"shared_buffers": "8000GB"}),
-        ):
-            pass
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-    assert failed.value.advice == "Set MEMSVC_PAGE_CACHE_MB to less."
 
 
 def test_a_full_disk_is_called_so_and_leaves_no_half_copy(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
