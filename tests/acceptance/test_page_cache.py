@@ -4,38 +4,26 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psycopg
 import pytest
 
 from memsvc.db import embedded
 from memsvc.errors import EmbeddedServerError
 from memsvc.settings import Settings
+from tests.acceptance.test_embedded import ask, folder_for_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.acceptance
 
 
 @pytest.fixture
 def data() -> Iterator[Path]:
-    """A data folder that the server's user can reach; pytest's own is closed to it under root."""
-    base = Path(tempfile.mkdtemp(prefix="memsvc-test-", dir="/tmp"))
-    base.chmod(0o755)
-    yield base / "data"
-    embedded.stop(base / "data")
-    shutil.rmtree(base)
-
-
-def page_cache(server: embedded.Server) -> object:
-    with psycopg.connect(server.conninfo()) as connection:
-        [shown] = connection.execute("SHOW shared_buffers").fetchone() or [None]
-        return shown
+    with folder_for_all() as base:
+        yield base / "data"
 
 
 def test_a_quarter_of_the_memory_is_for_its_pages(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,9 +36,9 @@ def test_a_quarter_of_the_memory_is_for_its_pages(data: Path, tmp_path: Path, mo
         assert embedded.page_cache_mb() == megabytes
     limit.write_text(str(800 * 2**20))
     with embedded.running(data) as server:
-        assert page_cache(server) == "200MB"
+        assert ask(server, "SHOW shared_buffers") == "200MB"
     with embedded.running(data, options=Settings(page_cache_mb=160).embedded_options) as server:
-        assert page_cache(server) == "160MB"
+        assert ask(server, "SHOW shared_buffers") == "160MB"
 
 
 def test_a_page_cache_beyond_the_memory_is_called_so(data: Path) -> None:
