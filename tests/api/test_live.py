@@ -275,7 +275,7 @@ async def test_a_client_that_takes_nothing_is_dropped_and_loses_nothing(
 ) -> None:
     monkeypatch.setattr(live, "MOST_WAITING", limits[0])
     monkeypatch.setattr(sockets, "SEND_S", limits[1])
-    changes, before = [], await dropped(address)
+    changes, before, taken = [], await dropped(address), []
     large = [Node(type="Person", label=f"P{number}", description="oak " * 1_900) for number in range(40)]
     async with (
         listening(address, db, owner) as quick,
@@ -297,11 +297,13 @@ async def test_a_client_that_takes_nothing_is_dropped_and_loses_nothing(
         slow.transport.resume_reading()
         with suppress(ConnectionClosed):
             while True:
-                cursor = json.loads(await asyncio.wait_for(slow.recv(), WAIT_S))["cursor"]
+                said = json.loads(await asyncio.wait_for(slow.recv(), WAIT_S))
+                taken.append(said["change_id"])
+                cursor = said["cursor"]
     async with listening(address, db, owner, cursor) as back:
-        missed = await back.all_until(changes[-1])
-        assert 0 < len(missed) < 40
-        assert [said["change_id"] for said in missed] == [str(change) for change in changes[-len(missed) :]]
+        missed = [said["change_id"] for said in await back.all_until(changes[-1])]
+        assert missed  # how much it took before, if anything, is up to the system's buffers
+        assert taken + missed == [str(change) for change in changes]
 
 
 def socket_of_few_bytes(address: str) -> socket.socket:
