@@ -8029,7 +8029,7 @@ CREATE FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language
 #variable_conflict use_column
 DECLARE
   sample CONSTANT integer := 200;
-  walk CONSTANT integer := 5000;
+  walk CONSTANT integer := 2000;
   each CONSTANT integer := greatest(300, p_limit);
   budget CONSTANT integer := 2 * each;
   most_terms CONSTANT integer := 16;
@@ -8169,7 +8169,7 @@ BEGIN
         AND (NOT filtered OR memsvc.fact_is_from(
           asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
         ))
-      LIMIT greatest(sample, p_limit)
+      LIMIT p_limit
     ) AS c;
     ids := ids || more.ids;
     texts := texts || more.texts;
@@ -8225,10 +8225,12 @@ CREATE FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text
 #variable_conflict use_column
 DECLARE
   fan_out CONSTANT integer := 50;
+  fan_out_behind CONSTANT integer := 10;
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
   same record;
+  asked record;
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN QUERY SELECT m.*, NULL::integer, NULL::uuid FROM memsvc.match_fact_words(
@@ -8238,13 +8240,21 @@ BEGIN
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  SELECT array_agg(b.start_id) AS starts, array_agg(b.node_id) AS nodes, array_agg(b.distance) AS distances,
+    array_agg(CASE b.distance WHEN 0 THEN fan_out ELSE fan_out_behind END) AS fan_outs
+  INTO asked
+  FROM (
+    SELECT DISTINCT s.start_id, s.node_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
+    FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
+    LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
+  ) AS b;
   RETURN QUERY
   WITH near AS MATERIALIZED (
     SELECT DISTINCT ON (f.version_id) f.version_id, f.from_node, f.to_node,
       memsvc.edge_type_weight(f.type) * f.weight AS strength, f.recorded_from
     FROM memsvc.facts_at(
-      p_user_id, same.starts, same.nodes, array_fill(fan_out, ARRAY[cardinality(same.nodes)]),
-      array_fill(moment, ARRAY[cardinality(same.nodes)]), p_known_at
+      p_user_id, asked.starts, asked.nodes, asked.fan_outs, array_fill(moment, ARRAY[cardinality(asked.nodes)]),
+      p_known_at
     ) AS f
     WHERE NOT filtered OR memsvc.fact_is_from(
       p_user_id, f.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
@@ -8256,11 +8266,6 @@ BEGIN
       p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), p_limit, p_sources, p_not_sources,
       p_said_from, p_said_to, moment, p_known_at
     ) AS m
-  ),
-  asked AS MATERIALIZED (
-    SELECT DISTINCT s.node_id, s.start_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
-    FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
-    LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
   ),
   about AS (
     SELECT f.version_id, f.strength, f.recorded_from, least(o.distance, i.distance) AS distance,
@@ -8276,8 +8281,10 @@ BEGIN
       ))
       ORDER BY v.version_id OFFSET 0)
     ) AS f
-    LEFT JOIN asked AS o ON o.node_id = f.from_node
-    LEFT JOIN asked AS i ON i.node_id = f.to_node
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.distances) AS o (start_id, node_id, distance)
+      ON o.node_id = f.from_node
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.distances) AS i (start_id, node_id, distance)
+      ON i.node_id = f.to_node
   ),
   ranked AS (
     SELECT a.version_id, t.score, t.matched_terms, a.distance, a.node_id,

@@ -10,10 +10,10 @@
 -- with fewer needs no index. Else the rarest words are looked up in the index one after the other, as many as about
 -- one fact in fifty should hold; a word that many messages hold counts as common, too. Of each word some facts are
 -- taken, so that one which is commoner than it seemed does not crowd out the others. Where that leaves too few, facts
--- with any of the words come from the newest `walk` ones: common words are met there soon, and nothing else tells
--- their facts apart. Where none of the sample has one of the words that were not looked up, they are not met soon, so
--- the index is asked first whether any fact has one (0.1 ms, where a walk in vain takes 2). Where none of the sample
--- has any word at all, that is asked at once: a question about what no fact speaks of is done then.
+-- with any of the words come from the newest `walk` ones, until p_limit are met: common words are met there soon, and
+-- nothing else tells their facts apart. Where none of the sample has one of the words that were not looked up, they are
+-- not met soon, so the index is asked first whether any fact has one (0.1 ms, where a walk in vain takes 1). Where none
+-- of the sample has any word at all, that is asked at once: a question about what no fact speaks of is done then.
 CREATE OR REPLACE FUNCTION memsvc.match_fact_words(
   p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[],
   p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz
@@ -28,7 +28,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
   sample CONSTANT integer := 200;
-  walk CONSTANT integer := 5000;
+  walk CONSTANT integer := 2000;
   each CONSTANT integer := greatest(300, p_limit);
   budget CONSTANT integer := 2 * each;
   most_terms CONSTANT integer := 16;
@@ -168,7 +168,7 @@ BEGIN
         AND (NOT filtered OR memsvc.fact_is_from(
           asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
         ))
-      LIMIT greatest(sample, p_limit)
+      LIMIT p_limit
     ) AS c;
     ids := ids || more.ids;
     texts := texts || more.texts;
