@@ -8502,7 +8502,8 @@ CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vect
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    AS $_$
+    SET enable_sort TO 'off'
+    AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
@@ -8531,19 +8532,21 @@ BEGIN
   END IF;
 
   IF neighbours <= size * (size::double precision / worth_an_index) THEN
-    -- The model and the length of its vectors are literals, or the partial index by expression is not seen.
+    -- Planned each time: the partial index by expression is only seen where model and length are known.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(
         100, greatest(least(150, 90 + neighbours / 1600), p_limit * 1.25) * greatest(1, neighbours / 150000)
       ))::integer::text, true),
-      set_config('enable_sort', 'off', true);
-    EXECUTE format(
-      'SELECT array_agg(n.passage_id), array_agg(n.similarity) FROM ('
-      'SELECT e.passage_id, -(e.vector::halfvec(%1$s) <#> $2) AS similarity FROM embeddings AS e '
-      'WHERE e.user_id = %2$L AND e.model_id = %3$s ORDER BY e.vector::halfvec(%1$s) <#> $2 LIMIT $3) AS n',
-      dimensions, asker, p_model_id
-    ) INTO found_ids, found_similarities USING asker, p_vector::halfvec, p_limit;
-    PERFORM set_config('enable_sort', 'on', true);
+      set_config('plan_cache_mode', 'force_custom_plan', true);
+    -- As vector::halfvec(384) of the index, whose length can be no parameter.
+    SELECT array_agg(n.passage_id), array_agg(n.similarity) INTO found_ids, found_similarities
+    FROM (
+      SELECT e.passage_id, -(halfvec(e.vector, dimensions, true) <#> p_vector) AS similarity
+      FROM embeddings AS e
+      WHERE e.user_id = asker AND e.model_id = p_model_id
+      ORDER BY halfvec(e.vector, dimensions, true) <#> p_vector LIMIT p_limit
+    ) AS n;
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
     IF cardinality(found_ids) >= least(p_limit, size) THEN
       RETURN QUERY SELECT f.passage_id, f.similarity
       FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity)
@@ -8552,7 +8555,9 @@ BEGIN
     END IF;
   END IF;
 
-  PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how many vectors there are depends on the user
+  IF filtered THEN -- how passages are best looked up depends on how many the user has
+    PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
+  END IF;
   RETURN QUERY
   SELECT n.passage_id, n.similarity
   FROM (
@@ -8572,7 +8577,7 @@ BEGIN
   ORDER BY n.similarity DESC, n.passage_id
   LIMIT p_limit;
 END
-$_$;
+$$;
 
 ALTER FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
 
@@ -8774,8 +8779,25 @@ CREATE FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of time
     SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
+DECLARE
+  messages bigint;
 BEGIN
   IF coalesce(cardinality(p_ids), 0) = 0 THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT i.nth, p.kind, i.id, p.passage_id, p.source_id, coalesce(s.identifier, ''), p.session, p.ordinal, p.part,
+    p.client_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.recorded_at, NULL::uuid, NULL::uuid,
+    NULL::text, NULL::uuid, NULL::text, NULL::uuid, NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::real
+  FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = i.id OFFSET 0
+  ) AS p
+  LEFT JOIN LATERAL (
+    SELECT r.identifier FROM sources AS r WHERE r.user_id = p_user_id AND r.source_id = p.source_id OFFSET 0
+  ) AS s ON true;
+  GET DIAGNOSTICS messages = ROW_COUNT;
+  IF messages = cardinality(p_ids) THEN
     RETURN;
   END IF;
   RETURN QUERY
@@ -8811,26 +8833,19 @@ BEGIN
     INNER JOIN card AS f ON f.node_id = v.from_node
     INNER JOIN card AS t ON t.node_id = v.to_node
   )
-  SELECT i.nth, CASE WHEN f.nth IS NULL THEN p.kind ELSE 'fact' END, i.id, p.passage_id, p.source_id,
-    coalesce(s.identifier, ''), coalesce(p.session, ''), coalesce(p.ordinal, 0), coalesce(p.part, 0::smallint),
-    p.client_id, CASE WHEN p.passage_id IS NULL THEN f.asserted_by ELSE p.speaker END, coalesce(p.role, 'other'),
-    coalesce(f.fact, p.text), CASE WHEN f.nth IS NULL THEN p.caption END, coalesce(p.said_at, f.recorded_from),
-    coalesce(p.said_offset, 0::smallint), coalesce(f.recorded_from, p.recorded_at), f.version_id, f.edge_id, f.type,
-    f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
+  SELECT f.nth, 'fact', f.version_id, p.passage_id, p.source_id, coalesce(s.identifier, ''), coalesce(p.session, ''),
+    coalesce(p.ordinal, 0), coalesce(p.part, 0::smallint), p.client_id,
+    CASE WHEN p.passage_id IS NULL THEN f.asserted_by ELSE p.speaker END, coalesce(p.role, 'other'), f.fact, NULL,
+    coalesce(p.said_at, f.recorded_from), coalesce(p.said_offset, 0::smallint), f.recorded_from, f.version_id, f.edge_id,
+    f.type, f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
     nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence
-  FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
-  LEFT JOIN fact AS f ON f.nth = i.nth
+  FROM fact AS f
   LEFT JOIN LATERAL (
-    SELECT r.passage_id, r.kind, r.source_id, r.session, r.ordinal, r.part, r.client_id, r.speaker, r.role, r.text,
-      r.caption, r.said_at, r.said_offset, r.recorded_at
-    FROM passages AS r
-    WHERE r.user_id = p_user_id AND r.passage_id = CASE WHEN f.nth IS NULL THEN i.id ELSE f.passage_id END OFFSET 0
+    SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = f.passage_id OFFSET 0
   ) AS p ON true
   LEFT JOIN LATERAL (
     SELECT r.identifier FROM sources AS r WHERE r.user_id = p_user_id AND r.source_id = p.source_id OFFSET 0
-  ) AS s ON true
-  WHERE f.nth IS NOT NULL OR p.passage_id IS NOT NULL
-  ORDER BY i.nth;
+  ) AS s ON true;
 END
 $$;
 
@@ -12323,8 +12338,21 @@ ALTER FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) OWNER TO 
 COMMENT ON FUNCTION memsvc.usefulness(p_used integer, p_irrelevant integer) IS 'Feedback, -1 to 1, smoothed: (used - irrelevant) / (used + irrelevant + 2).';
 
 CREATE FUNCTION memsvc.whole_words(p_words text[]) RETURNS text[]
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN ARRAY(SELECT w.word FROM unnest(whole_words.p_words) WITH ORDINALITY w(word, rank) WHERE (NOT (memsvc.has_signs(w.word) AND (EXISTS (SELECT FROM unnest(whole_words.p_words) o(word) WHERE ((length(o.word) > length(w.word)) AND (strpos(o.word, w.word) > 0)))))) ORDER BY w.rank);
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+BEGIN
+  IF NOT memsvc.has_signs(array_to_string(p_words, ' ')) THEN
+    RETURN p_words;
+  END IF;
+  RETURN ARRAY(
+    SELECT w.word FROM unnest(p_words) WITH ORDINALITY AS w (word, rank)
+    WHERE NOT (memsvc.has_signs(w.word) AND EXISTS (
+      SELECT FROM unnest(p_words) AS o (word) WHERE length(o.word) > length(w.word) AND strpos(o.word, w.word) > 0
+    ))
+    ORDER BY w.rank
+  );
+END
+$$;
 
 ALTER FUNCTION memsvc.whole_words(p_words text[]) OWNER TO memsvc_owner;
 
@@ -12440,7 +12468,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              avg(c.other_similarity) AS other_mean,
              stddev_pop(c.other_similarity) AS other_spread
             FROM candidate c
-         ), compared AS MATERIALIZED (
+         ), compared AS NOT MATERIALIZED (
           SELECT c.passage_id,
              c.source_id,
              c.session,
@@ -12546,11 +12574,11 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              NULL::timestamp with time zone AS until,
              j.said_at AS recorded,
              j.words_z,
-             memsvc.z_score(b.nearby, avg(b.nearby) OVER (), stddev_pop(b.nearby) OVER ()) AS nearby_z,
-             memsvc.z_score(b.session_words, avg(b.session_words) OVER (), stddev_pop(b.session_words) OVER ()) AS session_z,
              j.vector_z,
-             memsvc.z_score(b.nearby_vector, avg(b.nearby_vector) OVER (), stddev_pop(b.nearby_vector) OVER ()) AS nearby_vector_z,
-             memsvc.z_score(b.session_vector, avg(b.session_vector) OVER (), stddev_pop(b.session_vector) OVER ()) AS session_vector_z,
+             b.nearby,
+             b.session_words,
+             b.nearby_vector,
+             b.session_vector,
              (((j.role = 'user'::text) AND ( SELECT memsvc.says_i(recall.p_query) AS says_i)) OR ((j.speaker <> j.role) AND (j.speaker = ANY (ARRAY( SELECT n.speaker
                     FROM speaking n))))) AS speaks,
              j.node_id,
@@ -12573,10 +12601,10 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              f_1.recorded_from,
              memsvc.z_score(COALESCE(f_1.words, (0)::double precision), s.words_mean, s.words_spread) AS z_score,
              0,
-             0,
-             0,
-             0,
-             0,
+             NULL::double precision,
+             NULL::double precision,
+             NULL::double precision,
+             NULL::double precision,
              false,
              f_1.node_id,
              COALESCE(r.reach, (1)::double precision) AS "coalesce",
@@ -12591,6 +12619,16 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM ((fact f_1
               CROSS JOIN spread s)
               LEFT JOIN reached r ON ((r.node_id = f_1.node_id)))
+         ), surroundings AS MATERIALIZED (
+          SELECT avg(m.nearby) AS nearby_mean,
+             stddev_pop(m.nearby) AS nearby_spread,
+             avg(m.session_words) AS session_mean,
+             stddev_pop(m.session_words) AS session_spread,
+             avg(m.nearby_vector) AS nearby_vector_mean,
+             stddev_pop(m.nearby_vector) AS nearby_vector_spread,
+             avg(m.session_vector) AS session_vector_mean,
+             stddev_pop(m.session_vector) AS session_vector_spread
+            FROM memory m
          ), turn AS MATERIALIZED (
           SELECT i.memory_id,
              percent_rank() OVER (ORDER BY ((
@@ -12616,32 +12654,23 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
          ), weighed AS MATERIALIZED (
           SELECT m.memory_id,
              m.kind,
-             m.since,
-             m.until,
-             m.recorded,
-             m.words_z,
-             m.nearby_z,
-             m.session_z,
-             m.vector_z,
-             m.nearby_vector_z,
-             m.session_vector_z,
              m.speaks,
-             m.node_id,
-             m.reach,
-             m.distance,
+             m.similarity,
+             m.vector_rank,
+             m.by_other,
              m.words,
              m.words_rank,
              m.matched_terms,
              m.matched_form,
-             m.similarity,
-             m.vector_rank,
-             m.by_other,
+             m.node_id,
+             m.reach,
+             m.distance,
              (a.words * m.words_z) AS words_points,
-             (a.nearby * m.nearby_z) AS nearby_points,
-             (a.session * m.session_z) AS session_points,
+             (a.nearby * memsvc.z_score(m.nearby, s.nearby_mean, s.nearby_spread)) AS nearby_points,
+             (a.session * memsvc.z_score(m.session_words, s.session_mean, s.session_spread)) AS session_points,
              (a.vector * m.vector_z) AS vector_points,
-             (a.nearby_vector * m.nearby_vector_z) AS nearby_vector_points,
-             (a.session_vector * m.session_vector_z) AS session_vector_points,
+             (a.nearby_vector * memsvc.z_score(m.nearby_vector, s.nearby_vector_mean, s.nearby_vector_spread)) AS nearby_vector_points,
+             (a.session_vector * memsvc.z_score(m.session_vector, s.session_vector_mean, s.session_vector_spread)) AS session_vector_points,
                  CASE
                      WHEN m.speaks THEN a.speaker
                      ELSE (0)::double precision
@@ -12675,8 +12704,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              (a.familiarity * memsvc.familiarity(g.recalls)) AS familiarity_points,
              (a.usefulness * memsvc.usefulness(g.used, g.irrelevant)) AS usefulness_points,
              (a.sentiment * COALESCE(abs(g.sentiment), (0)::real)) AS sentiment_points
-            FROM ((((memory m
+            FROM (((((memory m
               CROSS JOIN asked a)
+              CROSS JOIN surroundings s)
               LEFT JOIN beside b ON ((b.node_id = m.node_id)))
               LEFT JOIN turn o ON ((o.memory_id = m.memory_id)))
               LEFT JOIN judgement g ON ((g.memory_id = m.memory_id)))
@@ -12714,26 +12744,17 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
          ), found AS MATERIALIZED (
           SELECT w.memory_id,
              w.kind,
-             w.since,
-             w.until,
-             w.recorded,
-             w.words_z,
-             w.nearby_z,
-             w.session_z,
-             w.vector_z,
-             w.nearby_vector_z,
-             w.session_vector_z,
              w.speaks,
-             w.node_id,
-             w.reach,
-             w.distance,
+             w.similarity,
+             w.vector_rank,
+             w.by_other,
              w.words,
              w.words_rank,
              w.matched_terms,
              w.matched_form,
-             w.similarity,
-             w.vector_rank,
-             w.by_other,
+             w.node_id,
+             w.reach,
+             w.distance,
              w.words_points,
              w.nearby_points,
              w.session_points,
@@ -12781,8 +12802,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
               JOIN weighed w ON ((w.memory_id = o.memory_id)))
          ), counted AS (
           SELECT jsonb_build_object('candidates', count(*), 'words', count(*) FILTER (WHERE (m.words > (0)::double precision)), 'vector', count(m.vector_rank), 'late', ( SELECT count(*) AS count
-                    FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE (m.kind = 'fact'::text)), 'place', count(m.metres), 'time', count(*) FILTER (WHERE ((recall.p_begins <> '{}'::timestamp with time zone[]) AND (memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '00:00:01'::interval) = (1)::double precision)))) AS met
-            FROM weighed m
+                    FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE (m.kind = 'fact'::text)), 'place', count(*) FILTER (WHERE (m.node_id IN ( SELECT b.node_id
+                    FROM beside b))), 'time', count(*) FILTER (WHERE ((recall.p_begins <> '{}'::timestamp with time zone[]) AND (memsvc.time_fit(m.since, recall.p_begins, recall.p_ends, '00:00:01'::interval) = (1)::double precision)))) AS met
+            FROM memory m
          ), spoken AS MATERIALIZED (
           SELECT q.form,
              jsonb_object(q.terms, memsvc.words_behind(recall.p_query, q.form, recall.p_language, q.terms)) AS words

@@ -106,16 +106,24 @@ END || CASE
 END;
 COMMENT ON FUNCTION memsvc.to_words(text, text, text) IS 'Lexemes of a text, stemmed by its language or simple.';
 
--- For people: the single signs that a pair or a longer word shown beside them has already are not shown again.
+-- For people: the single signs that a pair or a longer word shown beside them has already are not shown again. Of most
+-- words nothing is left out: finding that out takes a third of the time that the query would.
 CREATE OR REPLACE FUNCTION memsvc.whole_words(p_words text[]) RETURNS text[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN ARRAY(
-  SELECT w.word FROM unnest(p_words) WITH ORDINALITY AS w (word, rank)
-  WHERE NOT (memsvc.has_signs(w.word) AND EXISTS (
-    SELECT FROM unnest(p_words) AS o (word) WHERE length(o.word) > length(w.word) AND strpos(o.word, w.word) > 0
-  ))
-  ORDER BY w.rank
-);
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+  IF NOT memsvc.has_signs(array_to_string(p_words, ' ')) THEN
+    RETURN p_words;
+  END IF;
+  RETURN ARRAY(
+    SELECT w.word FROM unnest(p_words) WITH ORDINALITY AS w (word, rank)
+    WHERE NOT (memsvc.has_signs(w.word) AND EXISTS (
+      SELECT FROM unnest(p_words) AS o (word) WHERE length(o.word) > length(w.word) AND strpos(o.word, w.word) > 0
+    ))
+    ORDER BY w.rank
+  );
+END
+$$;
 COMMENT ON FUNCTION memsvc.whole_words(text[]) IS
   'Matched words without those that are Chinese, Japanese or Korean parts of others.';
 

@@ -34,6 +34,7 @@ ROWS 200
 SET search_path = memsvc, public, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off -- every way goes by an index; the table holds everybody's
+SET enable_sort = off -- the index gives the order
 AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
@@ -63,19 +64,21 @@ BEGIN
   END IF;
 
   IF neighbours <= size * (size::double precision / worth_an_index) THEN
-    -- The model and the length of its vectors are literals, or the partial index by expression is not seen.
+    -- Planned each time: the partial index by expression is only seen where model and length are known.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(
         100, greatest(least(150, 90 + neighbours / 1600), p_limit * 1.25) * greatest(1, neighbours / 150000)
       ))::integer::text, true),
-      set_config('enable_sort', 'off', true);
-    EXECUTE format(
-      'SELECT array_agg(n.passage_id), array_agg(n.similarity) FROM ('
-      'SELECT e.passage_id, -(e.vector::halfvec(%1$s) <#> $2) AS similarity FROM embeddings AS e '
-      'WHERE e.user_id = %2$L AND e.model_id = %3$s ORDER BY e.vector::halfvec(%1$s) <#> $2 LIMIT $3) AS n',
-      dimensions, asker, p_model_id
-    ) INTO found_ids, found_similarities USING asker, p_vector::halfvec, p_limit;
-    PERFORM set_config('enable_sort', 'on', true);
+      set_config('plan_cache_mode', 'force_custom_plan', true);
+    -- As vector::halfvec(384) of the index, whose length can be no parameter.
+    SELECT array_agg(n.passage_id), array_agg(n.similarity) INTO found_ids, found_similarities
+    FROM (
+      SELECT e.passage_id, -(halfvec(e.vector, dimensions, true) <#> p_vector) AS similarity
+      FROM embeddings AS e
+      WHERE e.user_id = asker AND e.model_id = p_model_id
+      ORDER BY halfvec(e.vector, dimensions, true) <#> p_vector LIMIT p_limit
+    ) AS n;
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
     IF cardinality(found_ids) >= least(p_limit, size) THEN
       RETURN QUERY SELECT f.passage_id, f.similarity
       FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity)
@@ -84,7 +87,9 @@ BEGIN
     END IF;
   END IF;
 
-  PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how many vectors there are depends on the user
+  IF filtered THEN -- how passages are best looked up depends on how many the user has
+    PERFORM set_config('plan_cache_mode', 'force_custom_plan', true);
+  END IF;
   RETURN QUERY
   SELECT n.passage_id, n.similarity
   FROM (

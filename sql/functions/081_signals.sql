@@ -7,8 +7,7 @@
 CREATE OR REPLACE FUNCTION memsvc.recency(p_age interval, p_half_life interval) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN power(2::double precision, - least(
-  greatest(extract(epoch FROM p_age)::double precision, 0)
-    / greatest(extract(epoch FROM p_half_life)::double precision, 1), 1000
+  greatest(date_part('epoch', p_age), 0) / greatest(date_part('epoch', p_half_life), 1), 1000
 ));
 COMMENT ON FUNCTION memsvc.recency(interval, interval) IS
   'Exponential decay with the age, 1 down to 0: 2^(-age / half-life).';
@@ -21,8 +20,8 @@ CREATE OR REPLACE FUNCTION memsvc.recall_strength(p_recalls integer, p_since int
 RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN p_recalls > 0 AND p_since IS NOT NULL THEN power(2::double precision, - least(
-  greatest(extract(epoch FROM p_since)::double precision, 0)
-    / (greatest(extract(epoch FROM p_half_life)::double precision, 1) * (1 + p_recalls::double precision)), 1000
+  greatest(date_part('epoch', p_since), 0)
+    / (greatest(date_part('epoch', p_half_life), 1) * (1 + p_recalls::double precision)), 1000
 )) ELSE 0 END;
 COMMENT ON FUNCTION memsvc.recall_strength(integer, interval, interval) IS
   'What was recalled lives longer, 0 to 1: decay since the last recall, slower with each.';
@@ -49,7 +48,7 @@ CREATE OR REPLACE FUNCTION memsvc.staleness(p_valid_to timestamptz, p_recorded t
 RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN p_valid_to <= p_now THEN 1 ELSE (1 - power(2::double precision, - least(
-  greatest(extract(epoch FROM p_now - p_recorded)::double precision, 0) / (730 * 86400::double precision), 1000
+  greatest(date_part('epoch', p_now - p_recorded), 0) / (730 * 86400::double precision), 1000
 ))) / 2 END;
 COMMENT ON FUNCTION memsvc.staleness(timestamptz, timestamptz, timestamptz) IS
   'How stale a fact is, 0 to 1: 1 where it has ended, else rising to 1/2 while nothing confirms it.';

@@ -148,7 +148,7 @@ BEGIN ATOMIC
       avg(c.other_similarity) AS other_mean, stddev_pop(c.other_similarity) AS other_spread
     FROM candidate AS c
   ),
-  compared AS MATERIALIZED (
+  compared AS NOT MATERIALIZED ( -- two sums a row cost less than keeping all of its columns once more
     SELECT c.*, memsvc.z_score(coalesce(c.words, 0), s.words_mean, s.words_spread) AS words_z,
       CASE WHEN c.similarity IS NOT NULL THEN memsvc.z_score(c.similarity, s.vector_mean, s.vector_spread)
         ELSE memsvc.z_score(c.other_similarity, s.other_mean, s.other_spread) END AS vector_z
@@ -211,14 +211,7 @@ BEGIN ATOMIC
   ),
   memory AS MATERIALIZED (
     SELECT j.passage_id AS memory_id, 'passage' AS kind, j.said_at AS since, NULL::timestamptz AS until,
-      j.said_at AS recorded, j.words_z,
-      memsvc.z_score(b.nearby, avg(b.nearby) OVER (), stddev_pop(b.nearby) OVER ()) AS nearby_z,
-      memsvc.z_score(b.session_words, avg(b.session_words) OVER (), stddev_pop(b.session_words) OVER ()) AS session_z,
-      j.vector_z,
-      memsvc.z_score(b.nearby_vector, avg(b.nearby_vector) OVER (), stddev_pop(b.nearby_vector) OVER ())
-        AS nearby_vector_z,
-      memsvc.z_score(b.session_vector, avg(b.session_vector) OVER (), stddev_pop(b.session_vector) OVER ())
-        AS session_vector_z,
+      j.said_at AS recorded, j.words_z, j.vector_z, b.nearby, b.session_words, b.nearby_vector, b.session_vector,
       (j.role = 'user' AND (SELECT memsvc.says_i(p_query)))
         OR (j.speaker <> j.role AND j.speaker = ANY (ARRAY(SELECT n.speaker FROM speaking AS n))) AS speaks,
       j.node_id, j.reach, j.distance, j.words, j.words_rank, j.matched_terms, j.matched_form,
@@ -229,11 +222,18 @@ BEGIN ATOMIC
     LEFT JOIN around AS b ON b.source_id = j.source_id AND b.session = j.session AND b.ordinal = j.ordinal
     UNION ALL
     SELECT f.version_id, 'fact', f.valid_from, f.valid_to, f.recorded_from,
-      memsvc.z_score(coalesce(f.words, 0), s.words_mean, s.words_spread), 0, 0, 0, 0, 0, false, f.node_id,
-      coalesce(r.reach, 1), f.distance, f.words, f.words_rank, f.matched_terms, p_form, NULL, NULL, false
+      memsvc.z_score(coalesce(f.words, 0), s.words_mean, s.words_spread), 0, NULL, NULL, NULL, NULL, false,
+      f.node_id, coalesce(r.reach, 1), f.distance, f.words, f.words_rank, f.matched_terms, p_form, NULL, NULL, false
     FROM fact AS f
     CROSS JOIN spread AS s
     LEFT JOIN reached AS r ON r.node_id = f.node_id
+  ),
+  surroundings AS MATERIALIZED ( -- facts have none
+    SELECT avg(m.nearby) AS nearby_mean, stddev_pop(m.nearby) AS nearby_spread,
+      avg(m.session_words) AS session_mean, stddev_pop(m.session_words) AS session_spread,
+      avg(m.nearby_vector) AS nearby_vector_mean, stddev_pop(m.nearby_vector) AS nearby_vector_spread,
+      avg(m.session_vector) AS session_vector_mean, stddev_pop(m.session_vector) AS session_vector_spread
+    FROM memory AS m
   ),
   -- 0 for what is farthest from the end that is asked for, 1 for what lies there; most queries ask for neither.
   turn AS MATERIALIZED (
@@ -251,10 +251,15 @@ BEGIN ATOMIC
   ),
   -- What each factor gives before late interaction: value times weight.
   weighed AS MATERIALIZED (
-    SELECT m.*, a.words * m.words_z AS words_points, a.nearby * m.nearby_z AS nearby_points,
-      a.session * m.session_z AS session_points, a.vector * m.vector_z AS vector_points,
-      a.nearby_vector * m.nearby_vector_z AS nearby_vector_points,
-      a.session_vector * m.session_vector_z AS session_vector_points,
+    SELECT m.memory_id, m.kind, m.speaks, m.similarity, m.vector_rank, m.by_other, m.words, m.words_rank, m.matched_terms,
+      m.matched_form, m.node_id, m.reach, m.distance, a.words * m.words_z AS words_points,
+      a.nearby * memsvc.z_score(m.nearby, s.nearby_mean, s.nearby_spread) AS nearby_points,
+      a.session * memsvc.z_score(m.session_words, s.session_mean, s.session_spread) AS session_points,
+      a.vector * m.vector_z AS vector_points,
+      a.nearby_vector * memsvc.z_score(m.nearby_vector, s.nearby_vector_mean, s.nearby_vector_spread)
+        AS nearby_vector_points,
+      a.session_vector * memsvc.z_score(m.session_vector, s.session_vector_mean, s.session_vector_spread)
+        AS session_vector_points,
       CASE WHEN m.speaks THEN a.speaker ELSE 0 END AS speaker_points,
       CASE WHEN m.distance = 0 THEN a.names * m.reach ELSE 0 END AS names_points,
       CASE WHEN m.distance > 0 AND b.node_id IS NULL THEN a.distance * m.reach ELSE 0 END AS distance_points,
@@ -277,6 +282,7 @@ BEGIN ATOMIC
       a.sentiment * coalesce(abs(g.sentiment), 0) AS sentiment_points
     FROM memory AS m
     CROSS JOIN asked AS a
+    CROSS JOIN surroundings AS s
     LEFT JOIN beside AS b ON b.node_id = m.node_id
     LEFT JOIN turn AS o ON o.memory_id = m.memory_id
     LEFT JOIN judgement AS g ON g.memory_id = m.memory_id
@@ -331,10 +337,10 @@ BEGIN ATOMIC
     SELECT jsonb_build_object(
       'candidates', count(*), 'words', count(*) FILTER (WHERE m.words > 0), 'vector', count(m.vector_rank),
       'late', (SELECT count(*) FROM late), 'names', count(m.node_id), 'facts', count(*) FILTER (WHERE m.kind = 'fact'),
-      'place', count(m.metres),
+      'place', count(*) FILTER (WHERE m.node_id IN (SELECT b.node_id FROM beside AS b)),
       'time', count(*) FILTER (WHERE p_begins <> '{}' AND memsvc.time_fit(m.since, p_begins, p_ends, '1 second') = 1)
     ) AS met
-    FROM weighed AS m
+    FROM memory AS m
   ),
   -- Once for all passages: parsing the query takes longer than finding one.
   spoken AS MATERIALIZED (

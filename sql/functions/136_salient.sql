@@ -1,7 +1,8 @@
 -- Memories without a query: what is salient, and one by chance. And how a memory is shown, for whoever has its id.
 
--- Messages and facts as they are shown, in the order of p_ids; ids of nothing are left out. A fact has the place of the
--- first message that supports it, and its ends as they are known (merges resolved, labels) at the two times.
+-- Messages and facts as they are shown, each with its place in p_ids; ids of nothing are left out. A fact has the place
+-- of the first message that supports it, and its ends as they are known (merges resolved, labels) at the two times.
+-- Messages come first, and most answers have no others: looking for facts takes three times as long.
 CREATE OR REPLACE FUNCTION memsvc.memories_shown(
   p_user_id uuid, p_ids uuid[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (
@@ -17,8 +18,25 @@ SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
+DECLARE
+  messages bigint;
 BEGIN
   IF coalesce(cardinality(p_ids), 0) = 0 THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT i.nth, p.kind, i.id, p.passage_id, p.source_id, coalesce(s.identifier, ''), p.session, p.ordinal, p.part,
+    p.client_id, p.speaker, p.role, p.text, p.caption, p.said_at, p.said_offset, p.recorded_at, NULL::uuid, NULL::uuid,
+    NULL::text, NULL::uuid, NULL::text, NULL::uuid, NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::real
+  FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = i.id OFFSET 0
+  ) AS p
+  LEFT JOIN LATERAL (
+    SELECT r.identifier FROM sources AS r WHERE r.user_id = p_user_id AND r.source_id = p.source_id OFFSET 0
+  ) AS s ON true;
+  GET DIAGNOSTICS messages = ROW_COUNT;
+  IF messages = cardinality(p_ids) THEN
     RETURN;
   END IF;
   RETURN QUERY
@@ -54,26 +72,19 @@ BEGIN
     INNER JOIN card AS f ON f.node_id = v.from_node
     INNER JOIN card AS t ON t.node_id = v.to_node
   )
-  SELECT i.nth, CASE WHEN f.nth IS NULL THEN p.kind ELSE 'fact' END, i.id, p.passage_id, p.source_id,
-    coalesce(s.identifier, ''), coalesce(p.session, ''), coalesce(p.ordinal, 0), coalesce(p.part, 0::smallint),
-    p.client_id, CASE WHEN p.passage_id IS NULL THEN f.asserted_by ELSE p.speaker END, coalesce(p.role, 'other'),
-    coalesce(f.fact, p.text), CASE WHEN f.nth IS NULL THEN p.caption END, coalesce(p.said_at, f.recorded_from),
-    coalesce(p.said_offset, 0::smallint), coalesce(f.recorded_from, p.recorded_at), f.version_id, f.edge_id, f.type,
-    f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
+  SELECT f.nth, 'fact', f.version_id, p.passage_id, p.source_id, coalesce(s.identifier, ''), coalesce(p.session, ''),
+    coalesce(p.ordinal, 0), coalesce(p.part, 0::smallint), p.client_id,
+    CASE WHEN p.passage_id IS NULL THEN f.asserted_by ELSE p.speaker END, coalesce(p.role, 'other'), f.fact, NULL,
+    coalesce(p.said_at, f.recorded_from), coalesce(p.said_offset, 0::smallint), f.recorded_from, f.version_id, f.edge_id,
+    f.type, f.from_node, coalesce(f.from_label, f.from_node::text), f.to_node, coalesce(f.to_label, f.to_node::text),
     nullif(f.valid_from, '-infinity'), nullif(f.valid_to, 'infinity'), f.confidence
-  FROM unnest(p_ids) WITH ORDINALITY AS i (id, nth)
-  LEFT JOIN fact AS f ON f.nth = i.nth
+  FROM fact AS f
   LEFT JOIN LATERAL (
-    SELECT r.passage_id, r.kind, r.source_id, r.session, r.ordinal, r.part, r.client_id, r.speaker, r.role, r.text,
-      r.caption, r.said_at, r.said_offset, r.recorded_at
-    FROM passages AS r
-    WHERE r.user_id = p_user_id AND r.passage_id = CASE WHEN f.nth IS NULL THEN i.id ELSE f.passage_id END OFFSET 0
+    SELECT r.* FROM passages AS r WHERE r.user_id = p_user_id AND r.passage_id = f.passage_id OFFSET 0
   ) AS p ON true
   LEFT JOIN LATERAL (
     SELECT r.identifier FROM sources AS r WHERE r.user_id = p_user_id AND r.source_id = p.source_id OFFSET 0
-  ) AS s ON true
-  WHERE f.nth IS NOT NULL OR p.passage_id IS NOT NULL
-  ORDER BY i.nth;
+  ) AS s ON true;
 END
 $$;
 COMMENT ON FUNCTION memsvc.memories_shown(uuid, uuid[], timestamptz, timestamptz) IS
