@@ -7547,6 +7547,41 @@ ALTER FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) OWNER TO memsvc_own
 
 COMMENT ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) IS 'Under which label each type of a user shows.';
 
+CREATE FUNCTION memsvc.last_spoken(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_sitting interval) RETURNS TABLE(said_at timestamp with time zone, said_offset smallint)
+    LANGUAGE plpgsql STABLE ROWS 2
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH latest AS MATERIALIZED (
+    SELECT p.said_at, p.said_offset, p.kind, p.role
+    FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.said_at <= p_now AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+    ORDER BY p.user_id DESC, p.said_at DESC
+    LIMIT 200
+  ),
+  said AS (
+    SELECT l.said_at, l.said_offset, row_number() OVER newest AS place,
+      lag(l.said_at, 1, p_now) OVER newest - l.said_at > p_sitting AS before
+    FROM latest AS l
+    WHERE l.kind = 'message' AND l.role = 'user'
+    WINDOW newest AS (ORDER BY l.said_at DESC)
+  )
+  SELECT s.said_at, s.said_offset FROM said AS s
+  WHERE s.place = 1 OR s.before
+  ORDER BY s.said_at DESC
+  LIMIT 2;
+END
+$$;
+
+ALTER FUNCTION memsvc.last_spoken(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_sitting interval) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.last_spoken(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_sitting interval) IS 'When the user spoke last, and last before the present sitting.';
+
 CREATE FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) RETURNS TABLE(passage_id uuid, late double precision)
     LANGUAGE sql STABLE ROWS 50
     SET search_path TO 'memsvc', 'public', 'pg_temp'
@@ -17650,6 +17685,11 @@ GRANT ALL ON FUNCTION memsvc.known_zone(p_zone text) TO memsvc_recall;
 REVOKE ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.labels_of(p_user_id uuid, p_kind text) TO memsvc_eraser;
+
+REVOKE ALL ON FUNCTION memsvc.last_spoken(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_sitting interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.last_spoken(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_sitting interval) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.last_spoken(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_sitting interval) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.last_spoken(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_sitting interval) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.late_scores(p_user_id uuid, p_model_id smallint, p_query bit[], p_passages uuid[]) TO memsvc_app;

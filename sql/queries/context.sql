@@ -147,24 +147,8 @@ LIMIT :limit;
 
 -- name: context_spoken
 -- When the user spoke last, and last before the present sitting, which goes on until a pause of :sitting; newest first.
-WITH latest AS MATERIALIZED (
-  SELECT p.said_at, p.said_offset, p.kind, p.role
-  FROM memsvc.passages AS p
-  WHERE p.user_id = :user_id AND p.said_at <= CAST(:now AS timestamptz)
-    AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
-  ORDER BY p.user_id DESC, p.said_at DESC
-  LIMIT 200
-),
-said AS (
-  SELECT
-    l.said_at, l.said_offset, row_number() OVER newest AS place,
-    lag(l.said_at, 1, CAST(:now AS timestamptz)) OVER newest - l.said_at > CAST(:sitting AS interval) AS before
-  FROM latest AS l
-  WHERE l.kind = 'message' AND l.role = 'user'
-  WINDOW newest AS (ORDER BY l.said_at DESC)
-)
 SELECT s.said_at, s.said_offset
-FROM said AS s
-WHERE s.place = 1 OR s.before
-ORDER BY s.said_at DESC
-LIMIT 2;
+FROM memsvc.last_spoken(
+  :user_id, CAST(:now AS timestamptz), CAST(:known_at AS timestamptz), CAST(:sitting AS interval)
+) AS s
+ORDER BY s.said_at DESC;

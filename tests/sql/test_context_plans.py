@@ -68,6 +68,7 @@ def asked(scratch: Scratch, settings: Settings) -> Iterator[Asked]:
         app_id = value(admin, "SELECT memsvc.ensure_app('plans')")
         make = "SELECT memsvc.create_user(%s, %s, 'Ada', 'UTC', 'english')"
         big, small = (value(admin, make, [app_id, name]) for name in ("big", "small"))
+        words = value(admin, "SELECT pg_get_indexdef('memsvc.passages_words'::regclass)")
         admin.execute("DROP INDEX memsvc.passages_words")
         for user, size in ((big, BIG), (small, 500)):
             fill(admin, user, size)
@@ -75,6 +76,7 @@ def asked(scratch: Scratch, settings: Settings) -> Iterator[Asked]:
             admin.execute("INSERT INTO memsvc.nodes (user_id) SELECT %s FROM generate_series(1, %s) AS g", [user, size])
             admin.execute(NODES.encode(), [user])
             admin.execute(PROFILE.encode(), {"user": user})
+        admin.execute(words.encode())
         admin.execute("VACUUM ANALYZE")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET SESSION AUTHORIZATION memsvc_app")
@@ -119,3 +121,13 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
         assert sum(read.values()) <= MOST_ROWS, (name, read)
         big = {node.get("Relation Name") for node in nodes if node["Node Type"] == "Seq Scan"}
         assert not big & {"passages", "nodes", "node_versions", "profile_versions"}, (name, big)
+
+
+def test_when_the_user_spoke_is_seen_by_the_newest_passages_alone(asked: Asked) -> None:
+    statement = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM memsvc.last_spoken(%s, %s, NULL, '30 min')"
+    for _ in range(2):  # at first it is planned, which reads catalogs
+        row = asked.connection.execute(statement.encode(), [asked.user, "2027-01-01Z"]).fetchone()
+    assert row is not None
+    plan = row[0][0]["Plan"]
+    assert plan["Actual Rows"] > 0
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= MOST_ROWS / 10
