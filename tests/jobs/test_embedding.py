@@ -26,7 +26,7 @@ from memsvc.sources import embedding
 from memsvc.sources.embedding import embed_lacking, embed_source, embedding_steps
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import remembered
-from tests.fakes.embedders import Alone, NotANumber, SlowEmbedder, TokenWords, WordsEmbedder, resident
+from tests.fakes.embedders import Alone, NotANumber, SlowEmbedder, WordsEmbedder, resident
 from tests.jobs.working import due_now, only_job, say, until, vectors_of, work_with
 from tests.sql.world import value
 
@@ -67,30 +67,6 @@ async def test_the_stored_vector_is_the_models_own(
     near = "SELECT 1 + (vector <#> %s::halfvec) FROM memsvc.embeddings WHERE user_id = %s"
     assert asked is not None
     assert value(admin, near, [asked.vector, owner.user_id]) == pytest.approx(0, abs=2e-3)
-
-
-async def test_what_a_hook_asked_is_stored_as_the_model_would_give_it(
-    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
-) -> None:
-    model = TokenWords()
-    holder = resident(model, "words", settings)
-    steps = embedding_steps(holder)
-    await say(db, owner, settings, "the first one, for which the projection is fitted")
-    await run_due(db, steps)
-    assert await holder.query_vector("Ada: a heron in the reeds", 1_000)
-    model.batches.clear()
-    await say(db, owner, settings, "a heron in the reeds")
-    await run_due(db, steps)
-    assert model.embedded == []
-    await say(db, owner, settings, "a heron in the reeds")
-    await run_due(db, steps)
-    assert model.embedded == ["Ada: a heron in the reeds"]
-    stored = (
-        "SELECT e.model_id, e.vector::text, t.tokens FROM memsvc.embeddings AS e "
-        "JOIN memsvc.token_vectors AS t USING (user_id, model_id, passage_id) WHERE user_id = %s ORDER BY passage_id"
-    )
-    _, kept, made = admin.execute(stored.encode(), [owner.user_id]).fetchall()
-    assert kept == made
 
 
 async def test_more_than_a_page_is_embedded_newest_first(

@@ -20,12 +20,11 @@ from memsvc.llm import embedders
 from memsvc.llm.embedders import Embedder, batches, checked, load
 from memsvc.llm.embedders.capability import check_embedder, check_embedders
 from memsvc.llm.embedders.onnx import OnnxMiniLM
-from memsvc.llm.embedders.reduction import fit
 from memsvc.llm.embedders.remote import OpenAICompatibleModel
-from memsvc.llm.embedders.resident import QUERIES_KEPT, ResidentEmbedder
+from memsvc.llm.embedders.resident import ResidentEmbedder
 from memsvc.llm.embedders.residents import residents
 from memsvc.settings import Settings
-from tests.fakes.embedders import NotANumber, SlowEmbedder, TokenWords, WordsEmbedder, resident
+from tests.fakes.embedders import NotANumber, SlowEmbedder, WordsEmbedder, resident
 from tests.fakes.embedding_server import EmbeddingServer, Mode, embedding_server
 
 SETTINGS = Settings.model_validate({"embedding_timeout_s": 0.3})
@@ -275,29 +274,6 @@ async def test_vectors_come_in_order_and_in_the_form_that_pgvector_reads(words: 
     made = await words.query_vector(texts[3], 1_000)
     assert made is not None
     assert np.allclose(parsed(made.vector), parsed(found[3]))
-
-
-async def test_what_was_a_query_lately_is_not_embedded_again_as_a_passage() -> None:
-    model = TokenWords()
-    holder = resident(model, "words", SETTINGS)
-    query = "a heron in the reeds"
-    assert await holder.query_vector(query, 1_000)
-    holder.project(fit(model))
-    model.batches.clear()
-    asked = await holder.query_vector(query, 1_000)
-    assert asked is not None
-    assert asked.tokens is not None
-    assert await holder.query_vector(query, 1_000) == asked
-    assert model.embedded == [query] * 2, "as a query it is"
-    made = await holder.vectors(["an otter", query, query])
-    assert (made[1], made[2]) == (asked, asked)
-    assert sorted(model.embedded[2:]) == [query, "an otter"], "once, for a worker that failed asks again"
-    for number in range(QUERIES_KEPT + 1):
-        await holder.query_vector(f"query {number}", 1_000)
-    model.batches.clear()
-    await holder.vectors(["query 0", "query 1"])
-    assert model.embedded == ["query 0"], "only so many are kept"
-    holder.close()
 
 
 async def test_the_model_is_loaded_once_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,6 @@
 Passages and queries have threads of their own, and a model answers both at once, so that a query waits for no batch
 (all-MiniLM on ONNX: 3 ms alone, 3 ms at the median and 11 ms at worst beside a batch of long texts). A query has a
 time limit; whatever happens to the model, recall goes on by words.
-
-A chat recalls for what is said, and stores it: where recall and worker share a process, the text is embedded once.
 """
 
 from __future__ import annotations
@@ -28,8 +26,6 @@ from memsvc.settings import Settings
 SLICE_TEXTS = 32
 """Texts that a model is given at once: bounds how long a model that answers one at a time keeps a query waiting."""
 QUERY_THREADS = 2
-QUERIES_KEPT = 64
-"""Queries whose vectors are kept: what is said in a chat is a query at first and, soon after, a passage."""
 LOAD_AGAIN_S = 10.0
 WARN_EVERY_S = 60.0
 MAX_DIMENSIONS = 4_000
@@ -45,9 +41,6 @@ class Embedding(NamedTuple):
     """In pgvector's form."""
     tokens: str | None = None
     """Its token vectors, as an array of bit(128); None where the model gives none, or has no projection yet."""
-
-
-NOT_YET = Embedding("")
 
 
 class ResidentEmbedder:
@@ -66,7 +59,6 @@ class ResidentEmbedder:
         self._warn_again_at = 0.0
         self._projection: bytes | None = None
         self._no_tokens = False
-        self._asked: dict[str, Embedding] = {}  # the oldest first
         self.closed = False
         """It takes no more work."""
 
@@ -126,7 +118,6 @@ class ResidentEmbedder:
     def project(self, stored: bytes) -> None:
         """Give token vectors from now on, by the projection that the database keeps with this model."""
         self._projection = stored
-        self._asked.clear()
 
     async def fit_projection(self) -> bytes:
         """A projection for the model's token vectors; takes about a second. For models that give them.
@@ -150,17 +141,16 @@ class ResidentEmbedder:
         return wanted and isinstance(await self.load(), TokenEmbedder)
 
     async def vectors(self, texts: Sequence[str]) -> list[Embedding]:
-        """Vectors of texts, in their order; other coroutines go on meanwhile. A text that was asked lately has them.
+        """Vectors of texts, in their order; other coroutines go on meanwhile.
 
         Raises:
             EmbedderMissingError, EmbedderError, ConfigurationError: as ``load``.
             EmbedderAnswerError: the model refuses a text, or its answer is no vector.
         """
         model = await self.load()
-        found = [self._asked.pop(text, NOT_YET) for text in texts]
-        lacking = [index for index, made in enumerate(found) if made is NOT_YET]
-        lacking.sort(key=lambda index: len(texts[index]))  # little padding
-        slices = [lacking[start : start + SLICE_TEXTS] for start in range(0, len(lacking), SLICE_TEXTS)]
+        found = [Embedding("")] * len(texts)
+        by_length = sorted(range(len(texts)), key=lambda index: len(texts[index]))  # little padding
+        slices = [by_length[start : start + SLICE_TEXTS] for start in range(0, len(texts), SLICE_TEXTS)]
         # All at once: the model begins the next slice without waiting for this loop, which has other things to do.
         works = [
             self._submit(
@@ -189,12 +179,8 @@ class ResidentEmbedder:
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 model = await self.load()
-                projection = self._projection
-                work = self._submit(self._queries, _embed, model, [text], "query", projection)
-                [made] = await asyncio.wrap_future(work)
-                if projection is self._projection:
-                    self._keep(text, made)
-                return made
+                work = self._submit(self._queries, _embed, model, [text], "query", self._projection)
+                return (await asyncio.wrap_future(work))[0]
         except TimeoutError:
             if work is not None and not work.cancel():
                 self._note_late(1)
@@ -203,12 +189,6 @@ class ResidentEmbedder:
         except MemsvcError as error:
             self.warn("query not embedded", error)
         return None
-
-    def _keep(self, text: str, made: Embedding) -> None:
-        """Keep what was made of a query, for when it comes as a passage; the oldest one goes."""
-        self._asked[text] = made
-        if len(self._asked) > QUERIES_KEPT:
-            del self._asked[next(iter(self._asked))]
 
     def _note_late(self, change: int) -> None:
         with self._late_lock:
