@@ -13399,6 +13399,63 @@ ALTER FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at ti
 
 COMMENT ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) IS 'The nodes that stand for some nodes, each once.';
 
+CREATE FUNCTION memsvc.standing_instructions(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_core boolean, p_categories text[], p_limit integer) RETURNS TABLE(node_id uuid, label text, description text, category text, conditions jsonb, core boolean)
+    LANGUAGE plpgsql STABLE ROWS 10
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  WITH kinds AS MATERIALIZED (
+    SELECT t.name FROM node_types AS t WHERE t.name = 'Instruction' OR t.parent = 'Instruction'
+  ),
+  known AS (
+    SELECT v.*
+    FROM kinds AS k
+    CROSS JOIN LATERAL (
+      SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
+      FROM node_versions AS o
+      WHERE o.user_id = p_user_id AND o.type = k.name AND o.recorded_to = 'infinity'
+      ORDER BY o.user_id DESC, o.type DESC, o.node_id DESC
+      LIMIT 1000
+    ) AS v
+    UNION ALL
+    SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
+    FROM node_versions AS o
+    WHERE p_known_at IS NOT NULL AND o.user_id = p_user_id AND o.recorded_to < 'infinity'
+      AND o.recorded_to > p_known_at AND o.type IN (SELECT k.name FROM kinds AS k)
+  ),
+  said AS (
+    SELECT k.*, k.data ->> 'category' AS category, k.data @> '{"pinned": true}' AS pinned
+    FROM known AS k
+    WHERE k.valid_from <= p_now AND k.valid_to > p_now AND (p_known_at IS NULL OR k.recorded_from <= p_known_at)
+  )
+  SELECT s.node_id, s.label, s.description, coalesce(s.category, ''), s.data -> 'when',
+    s.pinned OR lower(coalesce(s.category, '')) = 'core'
+  FROM said AS s
+  WHERE (
+      (p_core AND (s.pinned OR lower(coalesce(s.category, '')) = 'core'))
+      OR p_categories IS NULL OR s.category = ANY (p_categories)
+    )
+    AND NOT EXISTS (
+      SELECT FROM merges AS m
+      WHERE m.user_id = p_user_id AND m.node_id = s.node_id
+        AND m.recorded_from <= coalesce(p_known_at, 'infinity')
+        AND m.recorded_to > coalesce(p_known_at, clock_timestamp())
+    )
+  ORDER BY (s.pinned OR lower(coalesce(s.category, '')) = 'core') DESC, s.importance DESC, s.node_id
+  LIMIT p_limit;
+END
+$$;
+
+ALTER FUNCTION memsvc.standing_instructions(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_core boolean, p_categories text[], p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.standing_instructions(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_core boolean, p_categories text[], p_limit integer) IS 'Instructions that may stand in a context, pinned ones first.';
+
 CREATE FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -18260,6 +18317,11 @@ REVOKE ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_kno
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.standing_instructions(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_core boolean, p_categories text[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.standing_instructions(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_core boolean, p_categories text[], p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.standing_instructions(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_core boolean, p_categories text[], p_limit integer) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.standing_instructions(p_user_id uuid, p_now timestamp with time zone, p_known_at timestamp with time zone, p_core boolean, p_categories text[], p_limit integer) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.store_edges(p_user_id uuid, p_versions uuid[]) TO memsvc_app;

@@ -219,6 +219,7 @@ memsvc.top_of_mind(uuid, integer, timestamptz, timestamptz, text[], boolean, int
 memsvc.seeded(bigint, text), memsvc.random_memory(uuid, bigint, timestamptz, timestamptz),
 memsvc.late_scores(uuid, smallint, bit[], uuid[]),
 memsvc.behind_block(uuid, uuid, uuid), memsvc.last_spoken(uuid, timestamptz, timestamptz, interval),
+memsvc.standing_instructions(uuid, timestamptz, timestamptz, boolean, text[], integer),
 memsvc.known_zone(text),
 memsvc.analysed_facts(uuid), memsvc.weighted_pairs(uuid), memsvc.hubs(uuid, integer), memsvc.mentions(uuid),
 memsvc.orphans(uuid, integer), memsvc.contradictions(uuid), memsvc.first_day(text), memsvc.impossible_dates(uuid),

@@ -98,52 +98,11 @@ CROSS JOIN LATERAL (
 ORDER BY w.place, n.ordinal;
 
 -- name: context_instructions
--- Procedural memory: nodes of type Instruction, or of a type that refines it, that stand for themselves and are so at a
--- time, pinned ones first, then by importance. The newest thousand of each type are looked at; the order names the key.
-WITH kinds AS MATERIALIZED (
-  SELECT t.name
-  FROM memsvc.node_types AS t
-  WHERE t.name = 'Instruction' OR t.parent = 'Instruction'
-),
-known AS (
-  SELECT v.*
-  FROM kinds AS k
-  CROSS JOIN LATERAL (
-    SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
-    FROM memsvc.node_versions AS o
-    WHERE o.user_id = :user_id AND o.type = k.name AND o.recorded_to = 'infinity'
-    ORDER BY o.user_id DESC, o.type DESC, o.node_id DESC
-    LIMIT 1000
-  ) AS v
-  UNION ALL
-  SELECT o.node_id, o.label, o.description, o.data, o.importance, o.valid_from, o.valid_to, o.recorded_from
-  FROM memsvc.node_versions AS o
-  WHERE CAST(:known_at AS timestamptz) IS NOT NULL AND o.user_id = :user_id AND o.recorded_to < 'infinity'
-    AND o.recorded_to > CAST(:known_at AS timestamptz) AND o.type IN (SELECT k.name FROM kinds AS k)
-),
-said AS (
-  SELECT k.*, k.data ->> 'category' AS category, k.data @> '{"pinned": true}' AS pinned
-  FROM known AS k
-  WHERE k.valid_from <= CAST(:now AS timestamptz) AND k.valid_to > CAST(:now AS timestamptz)
-    AND (CAST(:known_at AS timestamptz) IS NULL OR k.recorded_from <= CAST(:known_at AS timestamptz))
-)
-SELECT
-  s.node_id, s.label, s.description, coalesce(s.category, '') AS category, s.data -> 'when' AS conditions,
-  s.pinned OR lower(coalesce(s.category, '')) = 'core' AS core
-FROM said AS s
-WHERE
-  (
-    (:core AND (s.pinned OR lower(coalesce(s.category, '')) = 'core'))
-    OR CAST(:categories AS text []) IS NULL OR s.category = any(CAST(:categories AS text []))
-  )
-  AND NOT EXISTS (
-    SELECT FROM memsvc."merges" AS m
-    WHERE m.user_id = :user_id AND m.node_id = s.node_id
-      AND m.recorded_from <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
-      AND m.recorded_to > coalesce(CAST(:known_at AS timestamptz), clock_timestamp())
-  )
-ORDER BY (s.pinned OR lower(coalesce(s.category, '')) = 'core') DESC, s.importance DESC, s.node_id ASC
-LIMIT :limit;
+-- Procedural memory: pinned ones first, then by importance.
+SELECT i.node_id, i.label, i.description, i.category, i.conditions, i.core
+FROM memsvc.standing_instructions(
+  :user_id, CAST(:now AS timestamptz), CAST(:known_at AS timestamptz), :core, CAST(:categories AS text []), :limit
+) AS i;
 
 -- name: context_spoken
 -- When the user spoke last, and last before the present sitting, which goes on until a pause of :sitting; newest first.

@@ -241,7 +241,7 @@ READING = {
     "recency", "recall_strength", "familiarity", "usefulness", "staleness", "memories_shown", "top_of_mind", "seeded",
     "random_memory",
     "late_scores",
-    "behind_block", "last_spoken",
+    "behind_block", "last_spoken", "standing_instructions",
     "known_zone", "analysed_facts", "weighted_pairs", "hubs", "mentions", "orphans", "contradictions", "first_day",
     "impossible_dates", "busy_days", "busiest_weeks", "days_of_facts", "days_of_people",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
