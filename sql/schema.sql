@@ -3506,7 +3506,7 @@ COMMENT ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text,
 
 CREATE FUNCTION memsvc.default_weights() RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN jsonb_build_object('words', 0.5, 'nearby', 0.1, 'session', 0.25, 'vector', 0.4, 'nearby_vector', 0.1, 'session_vector', 0.5, 'late', 0.5, 'names', 0.5, 'distance', 0.25, 'place', 2, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0, 'familiarity', 0, 'usefulness', 0.3, 'kind', 0, 'sentiment', 0, 'staleness', 0.5);
+    RETURN '{"kind": 0, "late": 0.5, "time": 1.5, "names": 0.5, "order": 0, "place": 2, "words": 0.5, "nearby": 0.1, "vector": 0.4, "recency": 0, "session": 0.25, "speaker": 1.25, "distance": 0.25, "strength": 0, "sentiment": 0, "staleness": 0.5, "importance": 0, "usefulness": 0.3, "familiarity": 0, "nearby_vector": 0.1, "session_vector": 0.5}'::jsonb;
 
 ALTER FUNCTION memsvc.default_weights() OWNER TO memsvc_owner;
 
@@ -12261,7 +12261,7 @@ COMMENT ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_eno
 
 CREATE FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN ((p_recalls > 0) AND (p_since IS NOT NULL)) THEN power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM p_since))::double precision, (0)::double precision) / (GREATEST((EXTRACT(epoch FROM p_half_life))::double precision, (1)::double precision) * ((1)::double precision + (p_recalls)::double precision))), (1000)::double precision))) ELSE (0)::double precision END;
+    RETURN CASE WHEN ((p_recalls > 0) AND (p_since IS NOT NULL)) THEN power((2)::double precision, (- LEAST((GREATEST(date_part('epoch'::text, p_since), (0)::double precision) / (GREATEST(date_part('epoch'::text, p_half_life), (1)::double precision) * ((1)::double precision + (p_recalls)::double precision))), (1000)::double precision))) ELSE (0)::double precision END;
 
 ALTER FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) OWNER TO memsvc_owner;
 
@@ -12269,7 +12269,7 @@ COMMENT ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, 
 
 CREATE FUNCTION memsvc.recency(p_age interval, p_half_life interval) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM p_age))::double precision, (0)::double precision) / GREATEST((EXTRACT(epoch FROM p_half_life))::double precision, (1)::double precision)), (1000)::double precision)));
+    RETURN power((2)::double precision, (- LEAST((GREATEST(date_part('epoch'::text, p_age), (0)::double precision) / GREATEST(date_part('epoch'::text, p_half_life), (1)::double precision)), (1000)::double precision)));
 
 ALTER FUNCTION memsvc.recency(p_age interval, p_half_life interval) OWNER TO memsvc_owner;
 
@@ -12333,7 +12333,7 @@ COMMENT ON FUNCTION memsvc.speaks_of(p_user_id uuid, p_passage_id uuid, p_nodes 
 
 CREATE FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN CASE WHEN (p_valid_to <= p_now) THEN (1)::double precision ELSE (((1)::double precision - power((2)::double precision, (- LEAST((GREATEST((EXTRACT(epoch FROM (p_now - p_recorded)))::double precision, (0)::double precision) / ((730)::double precision * (86400)::double precision)), (1000)::double precision)))) / (2)::double precision) END;
+    RETURN CASE WHEN (p_valid_to <= p_now) THEN (1)::double precision ELSE (((1)::double precision - power((2)::double precision, (- LEAST((GREATEST(date_part('epoch'::text, (p_now - p_recorded)), (0)::double precision) / ((730)::double precision * (86400)::double precision)), (1000)::double precision)))) / (2)::double precision) END;
 
 ALTER FUNCTION memsvc.staleness(p_valid_to timestamp with time zone, p_recorded timestamp with time zone, p_now timestamp with time zone) OWNER TO memsvc_owner;
 
@@ -12540,7 +12540,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              m.session,
              m.ordinal,
              ((COALESCE(sum(m.words) OVER beside, (0)::double precision) + COALESCE(sum(m.words) OVER about, (0)::double precision)) / (2)::double precision) AS nearby,
-             COALESCE(max(m.vector_z) OVER beside, min(m.vector_z) OVER ()) AS nearby_vector,
+             m.vector_z,
+             max(m.vector_z) OVER beside AS nearby_vector,
              max(m.words) OVER whole AS session_words,
              max(m.vector_z) OVER whole AS session_vector
             FROM ( SELECT j.source_id,
@@ -12612,7 +12613,8 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              j.vector_z,
              b.nearby,
              b.session_words,
-             b.nearby_vector,
+             COALESCE(b.nearby_vector, ( SELECT min(l.vector_z) AS min
+                    FROM around l)) AS nearby_vector,
              b.session_vector,
              (((j.role = 'user'::text) AND ( SELECT memsvc.says_i(recall.p_query) AS says_i)) OR ((j.speaker <> j.role) AND (j.speaker = ANY (ARRAY( SELECT n.speaker
                     FROM speaking n))))) AS speaks,
@@ -12734,7 +12736,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      WHEN (m.kind = 'fact'::text) THEN ((- a.staleness) * memsvc.staleness(m.until, m.recorded, a.moment))
                      ELSE (0)::double precision
                  END AS staleness_points,
-             (a.importance * (COALESCE((((g.importance - 1))::numeric / 9.0), (0)::numeric))::double precision) AS importance_points,
+             (a.importance * COALESCE((((g.importance - 1))::double precision / (9)::double precision), (0)::double precision)) AS importance_points,
              (a.strength * COALESCE(memsvc.recall_strength(g.recalls, (a.moment - g.last_recalled_at), '30 days'::interval), (0)::double precision)) AS strength_points,
              (a.familiarity * memsvc.familiarity(g.recalls)) AS familiarity_points,
              (a.usefulness * memsvc.usefulness(g.used, g.irrelevant)) AS usefulness_points,

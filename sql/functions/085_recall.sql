@@ -36,11 +36,11 @@ COMMENT ON FUNCTION memsvc.naming_words(text, text) IS 'The words of a query by 
 -- they mean; a test compares them.
 CREATE OR REPLACE FUNCTION memsvc.default_weights() RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN jsonb_build_object(
-  'words', 0.5, 'nearby', 0.1, 'session', 0.25, 'vector', 0.4, 'nearby_vector', 0.1, 'session_vector', 0.5, 'late', 0.5,
-  'names', 0.5, 'distance', 0.25, 'place', 2, 'speaker', 1.25, 'time', 1.5, 'order', 0, 'recency', 0, 'importance', 0, 'strength', 0,
-  'familiarity', 0, 'usefulness', 0.3, 'kind', 0, 'sentiment', 0, 'staleness', 0.5
-);
+RETURN jsonb '{
+  "words": 0.5, "nearby": 0.1, "session": 0.25, "vector": 0.4, "nearby_vector": 0.1, "session_vector": 0.5, "late": 0.5,
+  "names": 0.5, "distance": 0.25, "place": 2, "speaker": 1.25, "time": 1.5, "order": 0, "recency": 0, "importance": 0,
+  "strength": 0, "familiarity": 0, "usefulness": 0.3, "kind": 0, "sentiment": 0, "staleness": 0.5
+}';
 COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of recall counts by default.';
 
 -- The read path: memories for a query, best first, with what each arm found and the points that each factor gave. What
@@ -161,7 +161,7 @@ BEGIN ATOMIC
   around AS MATERIALIZED (
     SELECT m.source_id, m.session, m.ordinal,
       (coalesce(sum(m.words) OVER beside, 0) + coalesce(sum(m.words) OVER about, 0)) / 2 AS nearby,
-      coalesce(max(m.vector_z) OVER beside, min(m.vector_z) OVER ()) AS nearby_vector,
+      m.vector_z, max(m.vector_z) OVER beside AS nearby_vector,
       max(m.words) OVER whole AS session_words, max(m.vector_z) OVER whole AS session_vector
     FROM (
       SELECT j.source_id, j.session, j.ordinal, max(coalesce(j.words, 0)) AS words, max(j.vector_z) AS vector_z
@@ -211,7 +211,8 @@ BEGIN ATOMIC
   ),
   memory AS MATERIALIZED (
     SELECT j.passage_id AS memory_id, 'passage' AS kind, j.said_at AS since, NULL::timestamptz AS until,
-      j.said_at AS recorded, j.words_z, j.vector_z, b.nearby, b.session_words, b.nearby_vector, b.session_vector,
+      j.said_at AS recorded, j.words_z, j.vector_z, b.nearby, b.session_words,
+      coalesce(b.nearby_vector, (SELECT min(l.vector_z) FROM around AS l)) AS nearby_vector, b.session_vector,
       (j.role = 'user' AND (SELECT memsvc.says_i(p_query)))
         OR (j.speaker <> j.role AND j.speaker = ANY (ARRAY(SELECT n.speaker FROM speaking AS n))) AS speaks,
       j.node_id, j.reach, j.distance, j.words, j.words_rank, j.matched_terms, j.matched_form,
@@ -273,7 +274,7 @@ BEGIN ATOMIC
       CASE WHEN m.kind = 'fact' THEN a.kind ELSE 0 END AS kind_points,
       CASE WHEN m.kind = 'fact' THEN -a.staleness * memsvc.staleness(m.until, m.recorded, a.moment) ELSE 0 END
         AS staleness_points,
-      a.importance * coalesce((g.importance - 1) / 9.0, 0) AS importance_points,
+      a.importance * coalesce((g.importance - 1) / 9::double precision, 0) AS importance_points,
       a.strength * coalesce(
         memsvc.recall_strength(g.recalls, a.moment - g.last_recalled_at, interval '30 days'), 0
       ) AS strength_points,
