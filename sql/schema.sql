@@ -8856,7 +8856,14 @@ BEGIN
       t.canonical_id AS to_node, t.label AS to_label, v.fact, v.asserted_by, v.valid_from, v.valid_to, v.recorded_from,
       v.confidence, (
         SELECT p.passage_id
-        FROM memsvc.links_of(p_user_id, 'edge', v.version_id, p_known_at) AS l
+        FROM (
+          -- As links_of does; a call for each fact takes longer than all else.
+          SELECT s.passage_id, s.stance FROM source_links AS s
+          WHERE s.user_id = p_user_id AND s.edge_version_id = v.version_id
+            AND s.recorded_from <= coalesce(p_known_at, 'infinity')
+            AND (s.recorded_to = 'infinity' OR s.recorded_to > p_known_at)
+          OFFSET 0
+        ) AS l
         CROSS JOIN LATERAL (
           SELECT r.passage_id, r.said_at FROM passages AS r
           WHERE r.user_id = p_user_id AND r.passage_id = l.passage_id OFFSET 0
