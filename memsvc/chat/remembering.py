@@ -1,7 +1,7 @@
 """What memory does in one turn of a chat; whatever goes wrong with it, the chat goes on.
 
-Before the chat server is asked: recall what matters. While it is asked: store what the user said. Behind it: store what
-the assistant said. Each has a time limit. Recall comes first, so that nobody is reminded of what he just says.
+Before the chat server is asked: recall what matters, then store what the user said, both within a time limit. Behind
+it: store what the assistant said. Recall comes first, so that nobody is reminded of what he just says.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Talk:
 
 @dataclass(slots=True)
 class Remembering:
-    """One turn's memory: ``begin``, ask the chat server, ``stored``, ``end``."""
+    """One turn's memory: ``begin``, ask the chat server, ``end``."""
 
     talk: Talk
     request: ChatRequest
@@ -68,8 +68,6 @@ class Remembering:
     """Codes of what did not work."""
     message_id: str = ""
     """The identity of what the user says, by which sending it again stores nothing; ``begin`` alone decides it."""
-    _storing: asyncio.Task[None] | None = None
-    """Storing what the user said."""
 
     @property
     def state(self) -> Literal["ok", "degraded"]:
@@ -82,7 +80,7 @@ class Remembering:
         return f"{PREFACE}\n\n{self.context.text}" if self.context is not None else None
 
     async def begin(self) -> None:
-        """Recall, and begin to store what the user said; never fails, and takes no longer than the settings say."""
+        """Recall, and store what the user said; never fails, and takes no longer than the settings say."""
         loop = asyncio.get_running_loop()
         until, last = loop.time() + self.talk.settings.chat_memory_ms / 1000, None
         if self.request.query and (recalled := await self._within(until, self._recalled(), abandon=True)):
@@ -93,14 +91,7 @@ class Remembering:
             last = await self._within(until, self._looked(), abandon=True)
         self.message_id = self._new_id(last)
         if self.request.asks:
-            self._storing = self.talk.afterwards.start(
-                self._within(until, self._store("user", self.request.query, {}))
-            )  # fmt: skip
-
-    async def stored(self) -> None:
-        """What the user said is stored, or it is known why not: now ``state`` tells; never fails."""
-        if self._storing is not None:
-            await asyncio.wait({self._storing})
+            await self._within(until, self._store("user", self.request.query, {}))
 
     async def end(self, heard: Hearing) -> None:
         """Store what the assistant said; never fails, and goes on in the background where it takes long."""

@@ -26,20 +26,8 @@ from memsvc.api.controllers.chat import SIMPLE, STREAMED
 from memsvc.db.engine import Database
 from memsvc.db.together import Together
 from memsvc.settings import Settings
-from memsvc.sources.messages import StoredMessage, append
 from tests.api.served import served
-from tests.fakes.upstream import (
-    STREAM_HEAD,
-    Asked,
-    FakeUpstream,
-    completion,
-    event,
-    response,
-    says,
-    sends,
-    serving,
-    stream,
-)
+from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving, stream
 
 SILENCE_S = 0.4
 CLIENT = Path(__file__).resolve().parents[2] / "examples" / "chat_client.py"
@@ -303,30 +291,6 @@ async def test_without_memory_the_chat_answers_all_the_same(
     for _ in range(2):
         await say(ada, "Again?", headers={"X-Memsvc-Conversation": "slow"})
     assert [text for _, text in await stored(ada, "slow")].count("Again?") == 1, "it is known without recall, too"
-
-
-async def test_the_chat_server_is_asked_while_what_the_user_says_is_stored(
-    ada: httpx.AsyncClient, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = asyncio.Event()
-
-    async def late(*what: Any, **more: Any) -> list[StoredMessage]:
-        await asyncio.wait_for(asked.wait(), SILENCE_S)
-        await asyncio.sleep(SILENCE_S / 4)  # the chat server answers before
-        return await append(*what, **more)
-
-    async def act(one: Asked, writer: asyncio.StreamWriter) -> None:
-        asked.set()
-        await says("Noted.")(one, writer)
-
-    upstream.act = act
-    monkeypatch.setattr("memsvc.chat.remembering.append", late)
-    for streams in (False, True):
-        said = f"My cat is called Mog{streams}."
-        answer = await say(ada, said, stream=streams, headers={"X-Memsvc-Conversation": said})
-        assert (answer.status_code, answer.headers["X-Memsvc-Memory"]) == (200, "ok")
-        assert (await stored(ada, said))[0] == ("user", said)
-        asked.clear()
 
 
 @pytest.mark.usefixtures("upstream")

@@ -139,10 +139,10 @@ class ChatController(Controller):
         operation_id="createChatCompletion",
         summary="Chat with memory",
         description="OpenAI's chat completions. Before the chat server is asked, what matters is recalled and put "
-        "behind the client's own system messages; meanwhile what the user says is stored; its answer is stored before "
-        "its end is passed on. Streams, tools and the server's errors pass untouched. If memory fails or is slow the "
-        "chat still answers: X-Memsvc-Memory of the answer is ok, degraded or off, and X-Memsvc-Memory-Reason has "
-        "codes. Errors of memsvc itself also have OpenAI's form, in `error`. Needs the scopes read and write.",
+        "behind the client's own system messages, and what the user says is stored; its answer is stored before its "
+        "end is passed on. Streams, tools and the server's errors pass untouched. If memory fails or is slow the chat "
+        "still answers: X-Memsvc-Memory of the answer is ok, degraded or off, and X-Memsvc-Memory-Reason has codes. "
+        "Errors of memsvc itself also have OpenAI's form, in `error`. Needs the scopes read and write.",
         responses={
             200: ResponseSpec(
                 ChatCompletion, description="What the chat server answers, with its status.", generate_examples=False
@@ -185,11 +185,7 @@ class ChatController(Controller):
             await remembering.begin()
         body = asked.with_memory(remembering.block if remembering is not None else None, upstream.model)
         try:
-            try:
-                answer = await upstream.chat(body)
-            finally:
-                if remembering is not None:
-                    await remembering.stored()
+            answer = await upstream.chat(body)
             if answer.streams:
                 return self._stream(request, answer, remembering)
             return await self._whole(answer, remembering)
