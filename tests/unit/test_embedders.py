@@ -99,11 +99,6 @@ def test_vectors_have_length_one_and_the_order_of_the_texts(minilm: OnnxMiniLM) 
     assert (together * alone).sum(axis=1).min() > 0.98
 
 
-def test_any_number_of_threads_gives_the_same_vectors(minilm: OnnxMiniLM) -> None:
-    texts = ["The dog ran after the ball.", "word " * 200, "Interest rates rose in March."]
-    assert np.allclose(OnnxMiniLM(threads=1).embed(texts), minilm.embed(texts), atol=1e-6)
-
-
 def test_odd_texts_get_vectors_too(minilm: OnnxMiniLM) -> None:
     assert minilm.embed([]).shape == (0, 384)
     odd = ["", " ", "🦩", "x" * 200_000, "word " * 40_000, "\u202e\u0000", "日本語のテキスト"]

@@ -42,12 +42,11 @@ class OnnxMiniLM:
     dimensions = 384
     window_tokens = 256
 
-    def __init__(self, threads: int = 2) -> None:
+    def __init__(self, threads: int = 1) -> None:
         """Load the model, about half a second and 100 MB.
 
         Args:
-            threads: for one batch, whose vectors are the same with any number. With two a query takes 4 ms instead of
-                5.5 where a core is idle. Spinning is off, so that an idle model leaves the cores to the database.
+            threads: for one batch; spinning is off, so that an idle model leaves the cores to the database.
         """
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
