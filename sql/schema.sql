@@ -8064,7 +8064,6 @@ CREATE FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language
 #variable_conflict use_column
 DECLARE
   sample CONSTANT integer := 200;
-  walk CONSTANT integer := 2000;
   each CONSTANT integer := greatest(300, p_limit);
   budget CONSTANT integer := 2 * each;
   most_terms CONSTANT integer := 16;
@@ -8080,6 +8079,7 @@ DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
+  walk CONSTANT integer := CASE WHEN filtered OR p_as_of IS NOT NULL THEN 5000 ELSE 2000 END;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
   seen integer;
   sampled tsvector[]; -- those that have any of the words
@@ -8091,6 +8091,7 @@ DECLARE
   every tsquery; -- any of the terms
   rare tsquery[];
   common tsquery; -- any of the terms that are not rare
+  several boolean; -- there are two of these or more
   soon boolean; -- one of them is met in the sample
   ids uuid[] := '{}';
   texts tsvector[] := '{}';
@@ -8158,8 +8159,9 @@ BEGIN
   )
   SELECT array_agg(p.term), array_agg(p.weight), array_agg(p.needle), string_agg(p.needle::text, ' | ')::tsquery,
     array_agg(p.needle ORDER BY p.part, p.passages, p.term) FILTER (WHERE NOT p.common),
-    string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
-  INTO terms, weights, needles, every, rare, common, soon
+    string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, count(*) FILTER (WHERE p.common) > 1,
+    bool_or(p.common AND p.recent)
+  INTO terms, weights, needles, every, rare, common, several, soon
   FROM placed AS p;
 
   IF seen = sample AND rare IS NOT NULL THEN
@@ -8204,7 +8206,7 @@ BEGIN
         AND (NOT filtered OR memsvc.fact_is_from(
           asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
         ))
-      LIMIT p_limit
+      LIMIT CASE WHEN seen < sample OR several THEN greatest(sample, p_limit) ELSE p_limit END
     ) AS c;
     ids := ids || more.ids;
     texts := texts || more.texts;
@@ -8260,7 +8262,7 @@ CREATE FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text
 #variable_conflict use_column
 DECLARE
   fan_out CONSTANT integer := 50;
-  fan_out_behind CONSTANT integer := 10;
+  least_fan_out CONSTANT integer := 10;
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
@@ -8269,19 +8271,24 @@ DECLARE
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN QUERY SELECT m.*, NULL::integer, NULL::uuid FROM memsvc.match_fact_words(
-      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment,
+      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
       p_known_at
     ) AS m;
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
   SELECT array_agg(b.start_id) AS starts, array_agg(b.node_id) AS nodes, array_agg(b.distance) AS distances,
-    array_agg(CASE b.distance WHEN 0 THEN fan_out ELSE fan_out_behind END) AS fan_outs
+    array_agg(
+      CASE b.distance WHEN 0 THEN fan_out ELSE least(fan_out, greatest(least_fan_out, p_limit / b.others)) END
+    ) AS fan_outs
   INTO asked
   FROM (
-    SELECT DISTINCT s.start_id, s.node_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
-    FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
-    LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
+    SELECT m.*, greatest(1, count(*) FILTER (WHERE m.distance > 0) OVER ())::integer AS others
+    FROM (
+      SELECT DISTINCT s.start_id, s.node_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
+      FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
+      LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
+    ) AS m
   ) AS b;
   RETURN QUERY
   WITH near AS MATERIALIZED (
@@ -8299,7 +8306,7 @@ BEGIN
   told AS MATERIALIZED (
     SELECT m.* FROM memsvc.match_fact_words(
       p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), p_limit, p_sources, p_not_sources,
-      p_said_from, p_said_to, moment, p_known_at
+      p_said_from, p_said_to, p_as_of, p_known_at
     ) AS m
   ),
   about AS (
@@ -8538,6 +8545,7 @@ CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vect
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
+    SET jit TO 'off'
     AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
@@ -8893,7 +8901,7 @@ $$;
 
 ALTER FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Messages and facts as they are shown, in the order of their ids.';
+COMMENT ON FUNCTION memsvc.memories_shown(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Messages and facts as they are shown, each with its place among the ids; in no order.';
 
 CREATE FUNCTION memsvc.mention_candidates(p_user_id uuid, p_keys integer[], p_kinds text[], p_names text[], p_of_keys integer[], p_of_nodes uuid[], p_near uuid[]) RETURNS TABLE(key integer, kind text, node_id uuid, similarity double precision, relation text, fact_type text, outgoing boolean)
     LANGUAGE plpgsql STABLE ROWS 50

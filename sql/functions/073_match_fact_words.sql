@@ -6,14 +6,16 @@
 --
 -- SECURITY DEFINER, owned by memsvc_recall, as match_words is, and for the same reason.
 --
--- How many facts hold a word is counted nowhere, so the newest `sample` of them say which words are common. A user
--- with fewer needs no index. Else the rarest words are looked up in the index one after the other, as many as about
+-- How many facts hold a word is counted nowhere, so the newest `sample` of them say which words are common. Of a user
+-- with fewer all are compared. Else the rarest words are looked up in the index one after the other, as many as about
 -- one fact in fifty should hold; a word that many messages hold counts as common, too. Of each word some facts are
 -- taken, so that one which is commoner than it seemed does not crowd out the others. Where that leaves too few, facts
--- with any of the words come from the newest `walk` ones, until p_limit are met: common words are met there soon, and
--- nothing else tells their facts apart. Where none of the sample has one of the words that were not looked up, they are
--- not met soon, so the index is asked first whether any fact has one (0.1 ms, where a walk in vain takes 1). Where none
--- of the sample has any word at all, that is asked at once: a question about what no fact speaks of is done then.
+-- with any of the words come from the newest `walk` ones, where common words are met soon: p_limit where there is one
+-- common word, for nothing else tells its facts apart; as many as the sample where some may have several. Where none of
+-- the sample has one of the words that were not looked up, they are not met soon, so the index is asked first whether
+-- any fact has one (0.1 ms, where a walk in vain takes 1). Where none of the sample has any word at all, that is asked
+-- at once: a question about what no fact speaks of is done then. Where the newest facts may not count, since others
+-- held at p_as_of or come from p_sources, the walk is longer.
 CREATE OR REPLACE FUNCTION memsvc.match_fact_words(
   p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[],
   p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz
@@ -28,7 +30,6 @@ AS $$
 #variable_conflict use_column
 DECLARE
   sample CONSTANT integer := 200;
-  walk CONSTANT integer := 2000;
   each CONSTANT integer := greatest(300, p_limit);
   budget CONSTANT integer := 2 * each;
   most_terms CONSTANT integer := 16;
@@ -44,6 +45,7 @@ DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, clock_timestamp());
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
+  walk CONSTANT integer := CASE WHEN filtered OR p_as_of IS NOT NULL THEN 5000 ELSE 2000 END;
   wanted text[] := tsvector_to_array(memsvc.to_words('stemmed', p_language, p_query));
   seen integer;
   sampled tsvector[]; -- those that have any of the words
@@ -55,6 +57,7 @@ DECLARE
   every tsquery; -- any of the terms
   rare tsquery[];
   common tsquery; -- any of the terms that are not rare
+  several boolean; -- there are two of these or more
   soon boolean; -- one of them is met in the sample
   ids uuid[] := '{}';
   texts tsvector[] := '{}';
@@ -122,8 +125,9 @@ BEGIN
   )
   SELECT array_agg(p.term), array_agg(p.weight), array_agg(p.needle), string_agg(p.needle::text, ' | ')::tsquery,
     array_agg(p.needle ORDER BY p.part, p.passages, p.term) FILTER (WHERE NOT p.common),
-    string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, bool_or(p.common AND p.recent)
-  INTO terms, weights, needles, every, rare, common, soon
+    string_agg(p.needle::text, ' | ') FILTER (WHERE p.common)::tsquery, count(*) FILTER (WHERE p.common) > 1,
+    bool_or(p.common AND p.recent)
+  INTO terms, weights, needles, every, rare, common, several, soon
   FROM placed AS p;
 
   IF seen = sample AND rare IS NOT NULL THEN
@@ -168,7 +172,7 @@ BEGIN
         AND (NOT filtered OR memsvc.fact_is_from(
           asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
         ))
-      LIMIT p_limit
+      LIMIT CASE WHEN seen < sample OR several THEN greatest(sample, p_limit) ELSE p_limit END
     ) AS c;
     ids := ids || more.ids;
     texts := texts || more.texts;

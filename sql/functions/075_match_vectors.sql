@@ -35,6 +35,7 @@ SET search_path = memsvc, public, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off -- every way goes by an index; the table holds everybody's
 SET enable_sort = off -- the index gives the order
+SET jit = off -- a kept plan is costed as if filters were asked for
 AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;

@@ -57,10 +57,10 @@ COMMENT ON FUNCTION memsvc.fact_is_from(
 
 -- Facts that hold at p_as_of (null: now), as known at p_known_at (null: now): those whose sentence has words of the
 -- query (words: BM25; null: not one), and those about nodes (p_nodes, each p_distances away from what the query names;
--- null: not about any). Of a node the strongest facts are looked at (50 either way at distance 0, 10 of others, as in
--- memsvc.match_mentions), and of these the ones of telling types go first; edges among nodes that are the same are found
--- by words alone. p_sources to p_said_to: only what such a passage
--- supports. Best first, at most p_limit: the best by words and the best about the nodes take turns.
+-- null: not about any). Of a node the strongest facts are looked at: 50 either way at distance 0; of the others about
+-- p_limit together, but 10 of each at least. Of these the ones of telling types go first; edges among nodes that are
+-- the same are found by words alone. p_sources to p_said_to: only what such a passage supports. Best first, at most
+-- p_limit: the best by words and the best about the nodes take turns.
 CREATE OR REPLACE FUNCTION memsvc.match_facts(
   p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer,
   p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL, p_said_from timestamptz DEFAULT NULL,
@@ -77,7 +77,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
   fan_out CONSTANT integer := 50;
-  fan_out_behind CONSTANT integer := 10;
+  least_fan_out CONSTANT integer := 10;
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL;
@@ -86,19 +86,24 @@ DECLARE
 BEGIN
   IF coalesce(cardinality(p_nodes), 0) = 0 THEN
     RETURN QUERY SELECT m.*, NULL::integer, NULL::uuid FROM memsvc.match_fact_words(
-      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, moment,
+      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
       p_known_at
     ) AS m;
     RETURN;
   END IF;
   same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
   SELECT array_agg(b.start_id) AS starts, array_agg(b.node_id) AS nodes, array_agg(b.distance) AS distances,
-    array_agg(CASE b.distance WHEN 0 THEN fan_out ELSE fan_out_behind END) AS fan_outs
+    array_agg(
+      CASE b.distance WHEN 0 THEN fan_out ELSE least(fan_out, greatest(least_fan_out, p_limit / b.others)) END
+    ) AS fan_outs
   INTO asked
   FROM (
-    SELECT DISTINCT s.start_id, s.node_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
-    FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
-    LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
+    SELECT m.*, greatest(1, count(*) FILTER (WHERE m.distance > 0) OVER ())::integer AS others
+    FROM (
+      SELECT DISTINCT s.start_id, s.node_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
+      FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
+      LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
+    ) AS m
   ) AS b;
   RETURN QUERY
   WITH near AS MATERIALIZED (
@@ -116,7 +121,7 @@ BEGIN
   told AS MATERIALIZED (
     SELECT m.* FROM memsvc.match_fact_words(
       p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), p_limit, p_sources, p_not_sources,
-      p_said_from, p_said_to, moment, p_known_at
+      p_said_from, p_said_to, p_as_of, p_known_at
     ) AS m
   ),
   about AS (

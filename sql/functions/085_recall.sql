@@ -252,8 +252,8 @@ BEGIN ATOMIC
   ),
   -- What each factor gives before late interaction: value times weight.
   weighed AS MATERIALIZED (
-    SELECT m.memory_id, m.kind, m.speaks, m.similarity, m.vector_rank, m.by_other, m.words, m.words_rank, m.matched_terms,
-      m.matched_form, m.node_id, m.reach, m.distance, a.words * m.words_z AS words_points,
+    SELECT m.memory_id, m.kind, m.speaks, m.similarity, m.vector_rank, m.by_other, m.words, m.words_rank,
+      m.matched_terms, m.matched_form, m.node_id, m.reach, m.distance, a.words * m.words_z AS words_points,
       a.nearby * memsvc.z_score(m.nearby, s.nearby_mean, s.nearby_spread) AS nearby_points,
       a.session * memsvc.z_score(m.session_words, s.session_mean, s.session_spread) AS session_points,
       a.vector * m.vector_z AS vector_points,

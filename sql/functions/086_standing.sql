@@ -1,8 +1,8 @@
 -- What may stand in a context whatever is recalled. Functions, because kept plans know neither the user nor the moment:
 -- where they took a user's rows for few they read them all. With enable_sort off the order names the index.
 
--- When the user spoke last, and last before the present sitting, which goes on until a pause of p_sitting; newest first.
--- The latest 200 passages of p_now are looked at.
+-- When the user spoke last, and last before the present sitting, which goes on until a pause of p_sitting; newest
+-- first. The latest 200 passages of p_now are looked at.
 CREATE OR REPLACE FUNCTION memsvc.last_spoken(
   p_user_id uuid, p_now timestamptz, p_known_at timestamptz, p_sitting interval
 ) RETURNS TABLE (said_at timestamptz, said_offset smallint)

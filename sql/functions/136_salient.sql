@@ -95,7 +95,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION memsvc.memories_shown(uuid, uuid[], timestamptz, timestamptz) IS
-  'Messages and facts as they are shown, in the order of their ids.';
+  'Messages and facts as they are shown, each with its place among the ids; in no order.';
 
 -- What is salient without a query: ids, best first, with the points of each factor and what they were made of.
 -- Candidates: the 200 messages said last (part 0 of each, of p_kinds), the 100 open facts learnt last, and of

@@ -98,14 +98,12 @@ CROSS JOIN LATERAL (
 ORDER BY w.place, n.ordinal;
 
 -- name: context_instructions
--- Procedural memory: pinned ones first, then by importance.
 SELECT i.node_id, i.label, i.description, i.category, i.conditions, i.core
 FROM memsvc.standing_instructions(
   :user_id, CAST(:now AS timestamptz), CAST(:known_at AS timestamptz), :core, CAST(:categories AS text []), :limit
 ) AS i;
 
 -- name: context_spoken
--- When the user spoke last, and last before the present sitting, which goes on until a pause of :sitting; newest first.
 SELECT s.said_at, s.said_offset
 FROM memsvc.last_spoken(
   :user_id, CAST(:now AS timestamptz), CAST(:known_at AS timestamptz), CAST(:sitting AS interval)

@@ -100,8 +100,6 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
     for name, values in (
         ("context_turns", {"source_id": source, "limit": 6}),
         ("context_neighbours", {**places, "kinds": ["message"]}),
-        ("context_instructions", {"core": True, "categories": None, "limit": 100}),
-        ("context_spoken", {"sitting": "30 min"}),
         ("profile_blocks", {"kinds": ["core", "working"], "sections": [], "source_id": source, "node_id": None}),
         ("profile_called", {"name": "preferences", "source_id": None, "node_id": None}),
         ("memories_called", {"first": span[0], "last": span[1], "kind": None}),

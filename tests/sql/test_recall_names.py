@@ -262,6 +262,38 @@ def test_an_old_fact_is_found_by_a_common_word_that_no_new_fact_has(memory: Memo
     assert memory.facts("wheel") == []  # as this one, which no fact has
 
 
+def test_a_telling_word_is_not_lost_among_facts_with_a_common_one(memory: Memory) -> None:
+    guests = [f"Guest {n}" for n in range(400)]
+    memory.add(*guests)
+    memory.write(memory.fact("Beppo", "USES", "Porto", "Beppo hides the piano key in Porto."))
+    few = [memory.fact(guest, "LIKES", "Porto", f"{guest} likes Porto.") for guest in guests[:100]]
+    memory.write(*few)
+    assert memory.facts("Where is the piano key in Porto?")[0] == "Beppo hides the piano key in Porto."
+    memory.write(
+        *(
+            memory.fact(guest, "LIKES", "New York", f"{guest} plays the {'oboe' if n % 10 else 'piano'} in Porto.")
+            for n, guest in enumerate(guests)
+        )
+    )  # both words are common, and some 20 of the newest 200 have them both
+    found = memory.facts("Who plays the piano in Porto?")
+    assert all("piano" in sentence for sentence in found[:8])
+
+
+def test_a_few_nodes_behind_what_is_named_give_more_facts_each(memory: Memory) -> None:
+    guests = [f"Guest {n}" for n in range(60)]
+    memory.add(*guests)
+    for place in ("Hamburg", "Porto", "New York"):
+        memory.write(*(memory.fact(guest, "LIKES", place, f"{guest} likes it.") for guest in guests))
+    call, places = "match_facts(%(user)s, 'x', 'english', %(nodes)s, %(far)s, %(limit)s)", ["Hamburg", "New York"]
+    nodes = [memory.nodes[place] for place in places]
+    assert len(memory.rows(call, nodes=nodes[:1], far=[1], limit=90)) == 51
+    assert len(memory.rows(call, nodes=nodes, far=[1, 1], limit=60)) == 60
+    assert len(memory.rows(call, nodes=nodes, far=[1, 1], limit=16)) == 16
+    assert len(memory.rows(call, nodes=nodes, far=[0, 1], limit=90)) == 90
+    without = [memory.nodes[name] for name in ("Ann Lee", "Anna Berg", "Zoë Lindqvist", "Will", "李明", "C++")]
+    assert len(memory.rows(call, nodes=nodes[:1] + without, far=[1] * 7, limit=64)) == 11
+
+
 def test_what_was_erased_is_neither_named_nor_found(memory: Memory) -> None:
     assert memory.named("And Beppo?") == [("Beppo", "Beppo")]
     memory.connection.execute(
