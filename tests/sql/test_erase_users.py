@@ -206,7 +206,8 @@ async def test_the_audit_log_keeps_counts_and_no_name(db: Database, app: UUID, a
     user = await marked_user(db, app, f"{MARK}x")
     receipt = await erase_user(db, app, user.external_id, requested_by="test")
     entries = admin.execute(
-        "SELECT action, to_jsonb(l)::text, details FROM memsvc.audit_log AS l WHERE user_id = %s", [user.user_id]
+        "SELECT action, to_jsonb(l)::text, details FROM memsvc.audit_log AS l WHERE user_id = %s ORDER BY audit_id",
+        [user.user_id],
     ).fetchall()
     assert [entry[0] for entry in entries] == ["user.create", "key.create", "user.erase", "user.erased"]
     assert not any(MARK in entry[1] for entry in entries)
