@@ -15,12 +15,14 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+import pika
+import pika.exceptions
 import redis
 
 from tests.acceptance.killpoints import free_port, tree_of, wait_until
@@ -171,20 +173,20 @@ class _Processes:
             wait_until(lambda family=family: not any(map(lives, family)), seconds=START_S)  # type: ignore[misc]
         self._started.clear()
 
-    def wait(self, process: subprocess.Popen[bytes], port: int) -> None:
-        """Return when the process listens.
+    def wait(self, process: subprocess.Popen[bytes], serves: Callable[[], bool]) -> None:
+        """Return when the process serves.
 
         Raises:
             RuntimeError: it ended instead.
         """
 
-        def listening() -> bool:
+        def ready() -> bool:
             if process.poll() is not None:
                 message = f"it ended with code {process.returncode}:\n{self.log.read_text()[-3000:]}"
                 raise RuntimeError(message)
-            return answers(port)
+            return serves()
 
-        wait_until(listening, seconds=START_S, pause=0.05)
+        wait_until(ready, seconds=START_S, pause=0.05)
 
 
 class Redis:
@@ -202,12 +204,11 @@ class Redis:
     def start(self) -> None:
         command = f"{program('redis-server', 'redis-server')} --bind 127.0.0.1 --port {self.port} "
         command += f"--requirepass {self.password} --appendonly yes --appendfsync always --dir ."
-        self._processes.wait(self._processes.spawn([*command.split(), "--save", ""]), self.port)
-        wait_until(self._has_loaded, seconds=START_S, pause=0.02)
+        self._processes.wait(self._processes.spawn([*command.split(), "--save", ""]), self._serves)
 
-    def _has_loaded(self) -> bool:
+    def _serves(self) -> bool:
         """Redis listens before it has read what it wrote down, and refuses commands meanwhile."""
-        with closing(redis.Redis.from_url(self.url)) as client, suppress(redis.BusyLoadingError):
+        with closing(redis.Redis.from_url(self.url)) as client, suppress(redis.RedisError):
             return bool(client.ping())
         return False
 
@@ -241,9 +242,15 @@ class Rabbit:
         server = program("rabbitmq-server", "rabbitmq-server")
         # In the foreground: Erlang would start a mapper that outlives it.
         mapper = self._processes.spawn([program("epmd", "erlang-base"), "-address", "127.0.0.1", *self._mapper_port()])
-        self._processes.wait(mapper, self._mapper)
-        process = self._processes.spawn([server], self._environment())
-        self._processes.wait(process, self.port)
+        self._processes.wait(mapper, lambda: answers(self._mapper))
+        self._processes.wait(self._processes.spawn([server], self._environment()), self._serves)
+
+    def _serves(self) -> bool:
+        """RabbitMQ listens before all of it has started."""
+        with suppress(pika.exceptions.AMQPError, OSError):
+            pika.BlockingConnection(pika.URLParameters(self.url)).close()
+            return True
+        return False
 
     def _mapper_port(self) -> list[str]:
         return ["-port", str(self._mapper)]
