@@ -50,7 +50,7 @@ def standardised(raw: Sequence[float | None], *, lacking: float | None) -> list[
     given = [one for one in known if one is not None]
     spread = statistics.pstdev(given) if given else 0.0
     mean = statistics.fmean(given) if given else 0.0
-    return [0.0 if one is None or not spread else (one - mean) / spread for one in known]
+    return [0.0 if one is None or spread <= 1e-9 else (one - mean) / spread for one in known]
 
 
 def values_of(memories: Sequence[Memory], weights: Weights) -> list[dict[str, float]]:

@@ -1,18 +1,19 @@
 """``python -m bench.latency_fused --sizes 10k,100k,1m``: recall for one user of each size beside twenty of 5,000.
 
 ``bench.corpus_users`` makes them. Recall is asked as by default, with all arms, as memsvc_app, bound to its user. Timed
-is the one statement, on the client. Vector recall is counted against the exact order; users of 10 to 100,000 passages
-must get all that they ask for, and nobody what is another's. Then other programs are asked in turn with memsvc
-(``bench.latency_peers``).
+is the one statement, on the client, whose event loop and garbage collection are those of the service. Vector recall is
+counted against the exact order; users of 10 to 100,000 passages must get all that they ask for, and nobody what is
+another's. Then other programs are asked in turn with memsvc (``bench.latency_peers``).
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
+import gc
 from typing import TYPE_CHECKING
 
 import msgspec
+import uvloop
 from sqlalchemy import text
 
 from bench import latency_peers
@@ -99,6 +100,8 @@ async def measure(bench: Bench, sizes: list[str], outcome: Outcome, *, peers: bo
     memory = max(BUILD_MEMORY.get(name, "1GB") for name in sizes)
     users, model_id = await build(db, bench, wanted, outcome, memory=memory)
     outcome.figures["memsvc.foreign_rows"] = 0
+    gc.collect()
+    gc.freeze()
     for name in sizes:
         await measure_user(db, name, users[name], model_id=model_id, outcome=outcome)
     await measure_user(db, "5k", users["small0"], model_id=model_id, outcome=outcome)
@@ -141,7 +144,7 @@ def main() -> None:
         }  # fmt: skip
         options = {name: value for size in sizes for name, value in MEMORY.get(size, {}).items()}
         with database(options) as bench:
-            asyncio.run(measure(bench, sizes, outcome, peers=peers))
+            uvloop.run(measure(bench, sizes, outcome, peers=peers))
             figures_table("latency", outcome, ("memsvc.", "peers.", "build_s"))
             report(outcome, bench)
 

@@ -6,6 +6,7 @@ Imports nothing but the standard library, for nothing else is there.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.metadata
 import json
 import sys
@@ -67,6 +68,9 @@ def serve(package: str, make: Callable[..., Store]) -> None:
                     start = time.perf_counter()
                     answer["ids"] = store.search(**asked)
                     answer["ms"] = (time.perf_counter() - start) * 1_000
+                if operation in {"ready", "tune"}:  # as memsvc: what is loaded is not looked through for garbage
+                    gc.collect()
+                    gc.freeze()
             except Exception as error:  # noqa: BLE001 - whatever it is, the other side says it
                 answer = {"error": f"{type(error).__name__}: {error}"}
             answers.write(json.dumps(answer) + "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -17,6 +18,8 @@ import typer
 from memsvc.cli.common import note
 
 if TYPE_CHECKING:
+    from memsvc.db.engine import Database
+    from memsvc.llm.embedders.residents import Residents
     from memsvc.settings import Settings
 
 WATCH_SECONDS = 2.0
@@ -81,7 +84,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     )
     stopping = told_to_stop()
     serving = asyncio.create_task(server.serve())
-    warming = asyncio.create_task(models.ready(db)) if models is not None else None
+    warming = asyncio.create_task(warm(db, models))
     note(f"memsvc listens on http://{settings.host}:{settings.port} (documentation at /docs); Ctrl-C ends it.")
     try:
         async with working(settings, url, models) if with_worker else nullcontext():
@@ -95,11 +98,19 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
             await hang_up(app)
             server.stop()  # type: ignore[no-untyped-call]
             await serving
-        if models is not None and warming is not None:
-            warming.cancel()
+        warming.cancel()
+        if models is not None:
             models.close()
         await db.close()
         traces.stop()
+
+
+async def warm(db: Database, models: Residents | None) -> None:
+    """Load the models. What is there then stays: looking through it for garbage stopped all requests for 0.2 s."""
+    if models is not None:
+        await models.ready(db)
+    gc.collect()
+    gc.freeze()
 
 
 def told_to_stop() -> asyncio.Event:
@@ -165,11 +176,13 @@ def kept_up(settings: Settings) -> Iterator[None]:
 
 
 def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
+    import uvloop
+
     from memsvc.db.locate import ready
 
     chosen = _configured(host, port)
     with ready(chosen, note) as admin_url, kept_up(chosen):
-        asyncio.run(_serve(chosen, admin_url, with_worker=with_worker))
+        uvloop.run(_serve(chosen, admin_url, with_worker=with_worker))
     end()
 
 
@@ -196,6 +209,8 @@ def api(host: str | None = Host, port: int | None = Port) -> None:
 
 def worker() -> None:
     """Do background work until it is told to stop; as many of it as wanted, on as many machines."""
+    import uvloop
+
     from memsvc.db.locate import ready
     from memsvc.settings import settings
 
@@ -203,5 +218,5 @@ def worker() -> None:
     if chosen.worker_metrics_port:
         _check_port(chosen.host, chosen.worker_metrics_port)
     with ready(chosen, note) as admin_url, kept_up(chosen):
-        asyncio.run(_work(chosen, admin_url))
+        uvloop.run(_work(chosen, admin_url))
     end()

@@ -113,7 +113,8 @@ def test_what_stands_behind_the_window_does_not_count(minilm: OnnxMiniLM) -> Non
 
 
 def test_nothing_heavy_is_imported_before_a_model_is_asked_for() -> None:
-    code = "import sys, memsvc.sources.embedding; print({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules))"
+    heavy = {"numpy", "onnx", "onnxruntime", "tokenizers"}
+    code = f"import sys, memsvc.sources.embedding; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -128,10 +129,11 @@ def test_what_is_not_here_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -
         load(name, SETTINGS)
 
 
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+@pytest.mark.parametrize("package", ["onnx", "onnxruntime", "tokenizers"])
 def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, "memsvc.llm.embedders.onnx")
+    monkeypatch.delitem(sys.modules, "memsvc.llm.embedders.kernels", raising=False)
     with pytest.raises(EmbedderMissingError, match=package):
         load("onnx:all-MiniLM-L6-v2", SETTINGS)
 
