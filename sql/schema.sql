@@ -8578,7 +8578,7 @@ BEGIN
     -- Planned each time: the partial index by expression is only seen where model and length are known.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(
-        100, greatest(least(150, 90 + neighbours / 1600), p_limit * 1.25) * greatest(1, neighbours / 150000)
+        80, greatest(least(150, 76 + neighbours / 1350), p_limit * 1.25) * greatest(1, neighbours / 150000)
       ))::integer::text, true),
       set_config('plan_cache_mode', 'force_custom_plan', true);
     -- As vector::halfvec(384) of the index, whose length can be no parameter.
@@ -12418,7 +12418,7 @@ COMMENT ON FUNCTION memsvc.words_behind(p_query text, p_form text, p_language te
 
 CREATE FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN COALESCE(((p_value - p_mean) / NULLIF(p_spread, (0)::double precision)), (0)::double precision);
+    RETURN COALESCE(((p_value - p_mean) / CASE WHEN (p_spread > (0.000000001)::double precision) THEN p_spread ELSE NULL::double precision END), (0)::double precision);
 
 ALTER FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision) OWNER TO memsvc_owner;
 

@@ -1,11 +1,12 @@
 -- Recall: one statement, one round trip. The arms find some hundred candidates at most (083_candidates.sql); what is
 -- asked beyond that is asked of those alone, so it costs the same for a user of a thousand passages and of a million.
 
--- How many standard deviations a value lies above the mean; 0 where all are alike, or there is no value.
+-- How many standard deviations a value lies above the mean; 0 where all are alike, or there is no value. The spread of
+-- what is all alike may be what rounding left of it.
 CREATE OR REPLACE FUNCTION memsvc.z_score(p_value double precision, p_mean double precision, p_spread double precision)
 RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN coalesce((p_value - p_mean) / nullif(p_spread, 0), 0);
+RETURN coalesce((p_value - p_mean) / CASE WHEN p_spread > 1e-9 THEN p_spread END, 0);
 COMMENT ON FUNCTION memsvc.z_score(double precision, double precision, double precision) IS
   'How many standard deviations a value lies above the mean; 0 where all are alike or there is none.';
 

@@ -51,6 +51,19 @@ async def test_a_natural_question_finds_the_sentence_that_answers_it(
     assert found[0].arms["words"]["form"] == "stemmed"
 
 
+def test_what_is_all_alike_says_nothing_whatever_rounding_leaves(admin: psycopg.Connection) -> None:
+    rounded, told = admin.execute(
+        "SELECT count(*) FILTER (WHERE spread > 0), count(*) FILTER (WHERE memsvc.z_score(alike, mean, spread) <> 0) "
+        "FROM (SELECT alike, avg(alike) AS mean, stddev_pop(alike) AS spread "
+        "FROM (SELECT n / 700::double precision AS alike FROM generate_series(1, 200) AS n) AS v "
+        "CROSS JOIN generate_series(1, 31) GROUP BY alike) AS g"
+    ).fetchone() or (0, 0)
+    assert rounded > 0
+    assert told == 0
+    assert value(admin, "SELECT memsvc.z_score(0.5, 0.3, 0.1)") == pytest.approx(2)
+    assert value(admin, "SELECT memsvc.z_score(NULL, 0.3, 0.1)") == 0
+
+
 async def test_who_speaks_and_what_a_picture_shows_is_found_too(db: Database, owner: Owner, settings: Settings) -> None:
     await append(
         db, owner, [said("Look!", speaker="Mirjam", caption="a red kayak on a beach"), said("Nice.")], settings
