@@ -205,9 +205,9 @@ MEANINGS_FOR_DOCS = {
     429: "Too much is asked for (rate_limited, quota_exceeded, too_many_connections). See Retry-After.",
     500: "Something unexpected happened; the log has the rest under the request's id (internal).",
     501: "The database lacks an extension that this needs (capability_missing).",
-    502: "The chat server cannot be reached, or broke off (upstream); what the user said is stored.",
+    502: "The chat server cannot be reached, or broke off (upstream). See the hint.",
     503: "The database cannot answer now; nothing was stored (database_unavailable, overloaded). See Retry-After.",
-    504: "The chat server gives no sign (upstream_timeout); what the user said is stored.",
+    504: "The chat server gives no sign (upstream_timeout). See the hint.",
 }
 
 

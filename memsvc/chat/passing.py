@@ -40,6 +40,8 @@ async def passing(
                 await remembering.end(heard)
             yield piece
     except UpstreamError as error:
+        if remembering is not None:
+            remembering.tell(error)
         yield b"data: " + msgspec.json.encode({"error": error_of(error)}) + b"\n\n"
     finally:
         afterwards.start(answer.close())

@@ -23,12 +23,13 @@ from memsvc.chat.request import ChatRequest
 from memsvc.db.engine import Database
 from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
+from memsvc.errors import MemsvcError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Context
 from memsvc.recall.search import QueryEmbedder
 from memsvc.recall.signals import record_recall
 from memsvc.settings import Settings
-from memsvc.sources.messages import MessageIn, Role, append
+from memsvc.sources.messages import MessageIn, Outcome, Role, append
 
 T = TypeVar("T")
 LEAST_S = 0.2
@@ -68,6 +69,8 @@ class Remembering:
     """Codes of what did not work."""
     message_id: str = ""
     """The identity of what the user says, by which sending it again stores nothing; ``begin`` alone decides it."""
+    stored: bool = False
+    """What the user says is known to be stored."""
 
     @property
     def state(self) -> Literal["ok", "degraded"]:
@@ -91,7 +94,8 @@ class Remembering:
             last = await self._within(until, self._looked(), abandon=True)
         self.message_id = self._new_id(last)
         if self.request.asks:
-            await self._within(until, self._store("user", self.request.query, {}))
+            outcome = await self._within(until, self._store("user", self.request.query, {}))
+            self.stored = outcome in {"created", "existing"}
 
     async def end(self, heard: Hearing) -> None:
         """Store what the assistant said; never fails, and goes on in the background where it takes long."""
@@ -105,6 +109,12 @@ class Remembering:
         if (work := self._answered(heard)) is not None:
             self.talk.afterwards.start(work)
         self._note_recall()
+
+    def tell(self, error: MemsvcError) -> None:
+        """Add to an error's advice what became of the user's words: they may have to be sent again."""
+        if self.request.asks:
+            fate = "is stored" if self.stored else "may not be stored"
+            error.advice = f"{error.advice} What the user said {fate}."
 
     async def _within(self, until: float, work: Coroutine[Any, Any, T], *, abandon: bool = False) -> T | None:
         """What work gives by some time of the loop's clock; what goes wrong is noted."""
@@ -168,13 +178,13 @@ class Remembering:
             return name
         return last if last is not None and last.startswith(f"{name}:") else f"{name}:{secrets.token_hex(4)}"
 
-    def _answered(self, heard: Hearing) -> Coroutine[Any, Any, None] | None:
+    def _answered(self, heard: Hearing) -> Coroutine[Any, Any, Outcome] | None:
         """Storing the assistant's words, where these are an answer."""
         if not heard.text or heard.acts or heard.finish == FILTERED:
             return None
         return self._store("assistant", heard.text, {"finish": heard.finish or "broken off"})
 
-    async def _store(self, role: Role, text: str, metadata: dict[str, Any]) -> None:
+    async def _store(self, role: Role, text: str, metadata: dict[str, Any]) -> Outcome:
         talk = self.talk
         name = self.message_id
         if role == "assistant":  # a question that is asked again may get another answer
@@ -191,6 +201,7 @@ class Remembering:
         with observe.INGEST_SECONDS.time():
             [stored] = await append(talk.db, talk.owner, [message], talk.settings)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()
+        return stored.outcome
 
     def _note_recall(self) -> None:
         """Note what was recalled, once, behind the answer."""

@@ -30,6 +30,7 @@ from memsvc import traces
 from memsvc.db import spans
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import close_failed, roll_back, watch
+from memsvc.db.wire import Line
 from memsvc.errors import (
     ConfigurationError,
     ContendedError,
@@ -51,7 +52,7 @@ BIND_TRACED = text(f"{BIND.text}, set_config('memsvc.traceparent', :traceparent,
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
 UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:name, 0))")
 
-TELL = b"SELECT pg_notify(channel, '') FROM unnest(CAST(%(channels)s AS text[])) AS t (channel)"
+TELL = text("SELECT pg_notify(channel, '') FROM unnest(CAST(:channels AS text[])) AS t (channel)")
 TELL_EVERY_S = 0.05
 """What comes meanwhile is told together: each time is a round trip, and wakes all who listen."""
 EVENTS = "memsvc.events"
@@ -237,11 +238,10 @@ class Database:
                 yield await plain.execution_options(isolation_level="AUTOCOMMIT")
 
     @asynccontextmanager
-    async def driver(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
-        """A connection of the pool as the driver has it, outside of any transaction.
+    async def line(self) -> AsyncIterator[Line]:
+        """A connection of the pool without SQLAlchemy's own around it, which would cost as much as a short statement.
 
-        SQLAlchemy's own connection around it would cost as much as a short statement. Where the block fails, nobody
-        knows what the connection has left to say, so it ends.
+        Where the block fails, nobody knows what the connection has left to say, so it ends.
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
@@ -249,15 +249,14 @@ class Database:
         with plainly():
             pooled = await self.engine.raw_connection()
             driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
+            line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))
             try:
-                await driver.set_autocommit(True)
-                yield driver
-                await driver.set_autocommit(False)
+                yield line
             except BaseException:
                 await greenlet_spawn(pooled.invalidate)
                 raise
-            # Safe outside of a greenlet only because the connection is at rest, so that the pool waits for nothing:
-            # set_autocommit(False) refuses otherwise. SQLAlchemy would close it in a stack of its own.
+            # Safe outside of a greenlet only because an exchange leaves the connection at rest, so that the pool waits
+            # for nothing. SQLAlchemy would close it in a stack of its own.
             pooled.close()
 
     async def attempt(self, user_id: UUID | None, work: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
@@ -306,8 +305,8 @@ class Database:
         while self._channels:
             channels, self._channels = sorted(self._channels), set()
             with suppress(MemsvcError):
-                async with self.driver() as connection:
-                    await connection.execute(TELL, {"channels": channels})
+                async with self.line() as line:
+                    await line.exchange([(TELL, {"channels": channels})])
             await asyncio.sleep(TELL_EVERY_S)
 
     @asynccontextmanager

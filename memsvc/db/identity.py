@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 BLOCK = 64
@@ -22,11 +22,13 @@ class Signer:
 
     secret: bytes
     ttl_s: int
+    key_id: str = field(init=False)
+    """Public name of the secret: half of a digest that is used for nothing else."""
 
-    @property
-    def key_id(self) -> str:
-        """Public name of the secret: half of a digest that is used for nothing else."""
-        return hashlib.sha256(b"memsvc identity key id:" + self.secret).hexdigest()[:16]
+    def __post_init__(self) -> None:
+        """Name the secret."""
+        digest = hashlib.sha256(b"memsvc identity key id:" + self.secret).hexdigest()
+        object.__setattr__(self, "key_id", digest[:16])
 
     def pads(self) -> tuple[bytes, bytes]:
         """The inner and outer pad of RFC 2104, 64 bytes each, for ``identity_keys``."""
@@ -38,7 +40,7 @@ class Signer:
         """A token for one transaction of this user, valid for ``ttl_s`` seconds from ``now`` (Unix time)."""
         expiry = int((time.time() if now is None else now) + self.ttl_s)
         claim = f"{user_id}.{expiry}.{self.key_id}"
-        return f"{claim}.{hmac.new(self.secret, claim.encode(), hashlib.sha256).hexdigest()}"
+        return f"{claim}.{hmac.digest(self.secret, claim.encode(), 'sha256').hex()}"
 
     def derived(self, purpose: str) -> bytes:
         """A key of 32 bytes for another purpose (signing JWTs), from which this secret cannot be found."""

@@ -11,26 +11,13 @@ not believed or is not here; then nothing behind it is done.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
-from functools import cache
 from typing import Any
 from uuid import UUID
 
-import psycopg
-from psycopg.rows import namedtuple_row
 from sqlalchemy import TextClause
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from memsvc.db import spans
 from memsvc.db.engine import Database
-
-DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
-
-
-@cache
-def _for_driver(statement: TextClause) -> bytes:
-    """The statement as psycopg takes it, with values by name."""
-    return str(statement.compile(dialect=DIALECT)).encode()
 
 
 class Together:
@@ -67,22 +54,12 @@ class Together:
             await self._sent()
 
     async def _sent(self) -> None:
-        # Where it fails, the connection ends: psycopg takes statements that were skipped behind the failed one for
-        # prepared, and would use them.
-        async with self._db.driver() as driver:
-            cursors = [driver.cursor(row_factory=namedtuple_row) for _ in self._asked]
-            async with driver.pipeline() if self._user_id or len(cursors) > 1 else nullcontext():
-                await self._send_all(driver, cursors)
-            for cursor, (_, _, rows) in zip(cursors, self._asked, strict=True):
-                rows.extend(await cursor.fetchall())
-
-    async def _send_all(self, driver: psycopg.AsyncConnection[Any], cursors: list[Any]) -> None:
-        try:
-            if self._user_id is not None:  # signed now: what is asked may have waited for a model
-                bind, token = self._db.binding(self._user_id, keep_plans=self._keep_plans)
-                await driver.execute(_for_driver(bind), token)
-            for cursor, (statement, values, _) in zip(cursors, self._asked, strict=True):
-                await cursor.execute(_for_driver(statement), values)
-        except BaseException:
-            await driver.close()  # leaving the pipeline would commit what was sent so far
-            raise
+        asked = [(statement, values) for statement, values, _ in self._asked]
+        async with self._db.line() as line:
+            if self._user_id is None:
+                found = await line.exchange(asked)
+            else:  # signed now: what is asked may have waited for a model
+                bind = self._db.binding(self._user_id, keep_plans=self._keep_plans)
+                _, *found = await line.exchange([bind, *asked])
+        for (_, _, rows), given in zip(self._asked, found, strict=True):
+            rows.extend(given)

@@ -232,7 +232,7 @@ class UpstreamError(MemsvcError):
 
     code, status, exit_code = "upstream", 502, 69
     passing = True
-    hint = "Try again in a moment; what the user said is stored. The operator sees MEMSVC_CHAT_URL."
+    hint = "Try again in a moment. The operator sees MEMSVC_CHAT_URL."
 
 
 class UpstreamMissingError(UpstreamError):
@@ -247,7 +247,7 @@ class UpstreamTimeoutError(UpstreamError):
     """The chat server gives no sign."""
 
     code, status = "upstream_timeout", 504
-    hint = "Try again; what the user said is stored. MEMSVC_CHAT_TIMEOUT_S is the longest silence."
+    hint = "Try again. MEMSVC_CHAT_TIMEOUT_S is the longest silence."
 
 
 class TokenizerError(MemsvcError):

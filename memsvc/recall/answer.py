@@ -31,7 +31,7 @@ class Asked:
     weights: Weights
     times: QueryTimes
     question: bytes
-    """Its digest, for cursors."""
+    """Its digest, for cursors; empty in modes that have no pages."""
     place: cursors.Place | None
     known_at: datetime | None
     as_of: datetime | None
@@ -44,8 +44,8 @@ def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: dateti
     times, weights = asked.times, asked.weights
     arms = dict(row.arms)
     start = row.path[0] if row.path else None
-    called = {str(name.node_id): name.name for name in names}
     if (by := arms.get("names")) is not None:
+        called = {str(name.node_id): name.name for name in names}
         name = called.get(by["node_id"]) or next((one.name for one in names if one.label == start), None)
         arms["names"] = by | ({"name": name} if name else {})
     if row.factors["time"] > 0 and times.windows:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -110,8 +109,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """0 to 1: how likely it is that the memories answer the query; None without a vector."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Items said in one session on one day, under one heading."""
 
     conversation: str

@@ -218,15 +218,17 @@ async def recall(
     if not 0 <= diversity <= 1:
         raise InvalidRequestError("diversity must lie between 0 and 1.", field="diversity")
     cursors.check_mode(cursor, mode)
-    question = cursors.question(
-        owner.user_id,
-        query=query,
-        form=form,
-        weights=weights,
-        filters=chosen,
-        diversity=diversity,
-        reranked=reranker is not None,
-    )
+    question = b""
+    if mode == "deliberate":
+        question = cursors.question(
+            owner.user_id,
+            query=query,
+            form=form,
+            weights=weights,
+            filters=chosen,
+            diversity=diversity,
+            reranked=reranker is not None,
+        )
     place = cursors.decode(cursor, question) if cursor is not None else None
     known_at = place.known_at if place is not None else chosen.known_at
     # Before the transaction: no connection is held while a model works.

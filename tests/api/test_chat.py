@@ -30,6 +30,7 @@ from tests.api.served import served
 from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving, stream
 
 SILENCE_S = 0.4
+IS_STORED = "What the user said is stored."
 CLIENT = Path(__file__).resolve().parents[2] / "examples" / "chat_client.py"
 Chat = Callable[..., Awaitable[httpx.Response]]
 
@@ -242,14 +243,21 @@ async def test_a_server_that_never_answers_is_given_up(ada: httpx.AsyncClient, u
     assert (answer.status_code, answer.json()["code"]) == (504, "upstream_timeout")
     assert answer.json()["error"]["code"] == "upstream_timeout"
     assert answer.headers["X-Memsvc-Memory"] == "ok"
+    assert answer.json()["hint"].endswith(IS_STORED)
     assert await stored(ada) == [("user", "Hello")]
     upstream.act = sends(STREAM_HEAD + event({"content": "Half an ans"}), 5)
     silent = await say(ada, "And now?", stream=True)
     assert silent.status_code == 200
-    assert json.loads(silent.text.splitlines()[-2].removeprefix("data: "))["error"]["code"] == "upstream_timeout"
+    told = json.loads(silent.text.splitlines()[-2].removeprefix("data: "))["error"]
+    assert (told["code"], told["message"].endswith(IS_STORED)) == ("upstream_timeout", True)
     upstream.act = sends(b"")
     broken = await say(ada, "Hello?")
     assert (broken.status_code, broken.json()["code"]) == (502, "upstream")
+    unstored = await say(ada, "A zero: \0.")
+    assert unstored.headers["X-Memsvc-Memory-Reason"] == "invalid_text"
+    assert unstored.json()["error"]["message"].endswith("What the user said may not be stored.")
+    off = await say(ada, "Between us.", headers={"X-Memsvc-Memory": "off"})
+    assert "stored" not in off.json()["hint"]
 
 
 async def test_a_client_that_goes_breaks_the_server_off_and_what_was_said_is_stored(

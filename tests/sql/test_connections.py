@@ -13,7 +13,9 @@ from sqlalchemy import text
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc.access.users import Owner
+from memsvc.db import wire
 from memsvc.db.engine import Database, role_url
+from memsvc.errors import DatabaseUnavailableError
 from memsvc.settings import Settings
 from tests.conftest import Cluster
 
@@ -87,14 +89,75 @@ async def test_what_was_left_open_does_not_go_back_to_the_pool(pool: Database) -
     await driver.execute("CREATE TEMPORARY TABLE left_open ()")
     await greenlet_spawn(pooled.close)
     assert driver.info.transaction_status == TransactionStatus.IDLE
-    async with pool.driver() as again:
-        [found] = await (await again.execute("SELECT to_regclass('left_open')")).fetchall()
-        assert (again, found) == (driver, (None,))
+    async with pool.line() as again:
+        [[found]] = await again.exchange([(text("SELECT to_regclass('left_open') AS found"), {})])
+        assert (again.driver, found.found) == (driver, None)
 
 
 async def test_a_connection_at_rest_goes_back_without_being_asked(pool: Database) -> None:
-    async with pool.driver() as first:
+    async with pool.line() as first:
         pass
     with patch.object(psycopg.AsyncConnection, "rollback", side_effect=AssertionError("asked")):
-        async with pool.driver() as second:
+        async with pool.line() as second:
             assert second is first
+
+
+async def test_statements_that_the_server_has_forgotten_are_prepared_anew(pool: Database) -> None:
+    """psycopg has it forget all of them after a transaction that was rolled back."""
+    found = set()
+    for _ in range(2):
+        async with pool.line() as line:
+            [[who]] = await line.exchange([(PID, {})])
+        found.add((line.driver, who.pg_backend_pid))
+        async with pool.statement() as connection:
+            await connection.exec_driver_sql("DEALLOCATE ALL")
+    assert len(found) == 1, "on the same connection"
+
+
+async def test_a_connection_keeps_the_statements_that_were_asked_last(
+    pool: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MOST_PREPARED", 3)
+    names = text("SELECT name FROM pg_prepared_statements WHERE name LIKE 'memsvc%' ORDER BY prepare_time")
+    number = text("SELECT :number AS number")
+    async with pool.line() as line:
+        for values in ({"number": 1}, {"number": 70_000}, {"number": 5_000_000_000}, {"number": "one"}, {"number": 2}):
+            [[found], kept] = await line.exchange([(number, values), (names, {})])
+            assert found.number == values["number"]
+            assert len(kept) <= 3
+        [kept] = await line.exchange([(names, {})])
+        assert len(kept) == 3
+
+
+async def test_a_statement_that_gives_other_columns_after_an_upgrade_is_prepared_anew(
+    pool: Database, admin: psycopg.Connection
+) -> None:
+    everything = text("SELECT * FROM memsvc.upgraded()")
+    try:
+        for columns, values in (("one int", "1"), ("one int, two int", "1, 2")):
+            admin.execute("DROP FUNCTION IF EXISTS memsvc.upgraded")
+            admin.execute(
+                f"CREATE FUNCTION memsvc.upgraded() RETURNS TABLE ({columns}) LANGUAGE sql AS 'SELECT {values}'"
+            )
+            admin.execute("GRANT EXECUTE ON FUNCTION memsvc.upgraded TO memsvc_app")
+            async with pool.line() as line:
+                [[found]] = await line.exchange([(everything, {})])
+            assert found._fields == tuple(column.split()[0] for column in columns.split(", "))
+    finally:
+        admin.execute("DROP FUNCTION IF EXISTS memsvc.upgraded")
+
+
+async def test_nothing_is_sent_within_a_transaction_that_is_open(pool: Database) -> None:
+    async def within() -> None:
+        async with pool.line() as line:
+            await line.driver.execute("SELECT 1")
+            await line.exchange([(PID, {})])
+
+    with pytest.raises(DatabaseUnavailableError):
+        await within()
+
+
+async def test_columns_without_a_name_of_their_own_are_no_failure(pool: Database) -> None:
+    async with pool.line() as line:
+        [[found]] = await line.exchange([(text("SELECT 1, 2 AS two, 3"), {})])
+    assert (tuple(found), found.two) == ((1, 2, 3), 2)

@@ -15,15 +15,16 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from memsvc.db.files import query
 from memsvc.db.identity import Signer
-from memsvc.db.together import DIALECT
 from memsvc.settings import Settings
 from tests.sql.bulk import fill
 from tests.sql.conftest import Scratch
 from tests.sql.world import APP, READER, Logins, append_rows, message, recall_rows, value
 
+DIALECT = PGDialect_psycopg()  # type: ignore[no-untyped-call]
 BIG, SMALL, SMALL_USERS = 20_001, 50, 20
 # A point on a circle for each passage of the small ones, and for each of the big one's.
 VECTORS = """

@@ -190,6 +190,8 @@ class ChatController(Controller):
                 return self._stream(request, answer, remembering)
             return await self._whole(answer, remembering)
         except UpstreamError as error:
+            if remembering is not None:
+                remembering.tell(error)
             problem = answer_openai_error(request, error)
             problem.headers.update(_told(remembering))
             return problem
