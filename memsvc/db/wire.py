@@ -2,7 +2,7 @@
 
 libpq's pipeline mode as it is (https://www.postgresql.org/docs/18/libpq-pipeline-mode.html); psycopg adapts values and
 rows. Its own pipeline has a cursor, a lock, a look at the socket and a write for each statement: a third of the time
-that the loop's thread spent on a chat's message, and more wake-ups of the server.
+that the loop's thread spent on a chat's message (docs/adr/0035).
 """
 
 from __future__ import annotations
