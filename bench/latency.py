@@ -1,9 +1,9 @@
 """How fast recall by words is for one user with 100,000 passages beside twenty users with 5,000 each, as memsvc_app.
 
 The texts come from ``bench.corpus``, the questions are 4 to 8 words of one of the user's own passages, common words as
-they come. What is timed is the one statement of recall, on the client, in a transaction that is already bound to its
-user: from sending it until all rows are there. How much of the exact top 10 it keeps is counted against a BM25 over
-all passages, computed here from the same lexemes.
+they come. What is timed is recall's one round trip, on the client, as the service makes it: the proof of who asks, the
+statement, its commit. How much of the exact top 10 it keeps is counted against a BM25 over all passages, computed here
+from the same lexemes.
 """
 
 from __future__ import annotations
@@ -182,6 +182,6 @@ async def measure(db: Database, bench: Bench, outcome: Outcome) -> None:
         "questions": QUESTIONS,
         "limit": LIMIT,
         "form": "stemmed",
-        "timed": "client side, the one statement of recall, transaction and identity already set",
+        "timed": "client side, the one round trip of recall: identity, statement, commit",
         "overlap_questions": EXACT_QUESTIONS,
     }

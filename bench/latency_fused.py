@@ -1,9 +1,9 @@
 """``python -m bench.latency_fused --sizes 10k,100k,1m``: recall for one user of each size beside twenty of 5,000.
 
-``bench.corpus_users`` makes them. Recall is asked as by default, with all arms, as memsvc_app, bound to its user. Timed
-is the one statement, on the client, whose event loop and garbage collection are those of the service. Vector recall is
-counted against the exact order; users of 10 to 100,000 passages must get all that they ask for, and nobody what is
-another's. Then other programs are asked in turn with memsvc (``bench.latency_peers``).
+``bench.corpus_users`` makes them. Recall is asked as by default, with all arms, as memsvc_app. Timed is its one
+round trip, on the client, which makes it as the service does, with the same event loop and garbage collection. Vector
+recall is counted against the exact order; users of 10 to 100,000 passages must get all that they ask for, and nobody
+what is another's. Then other programs are asked in turn with memsvc (``bench.latency_peers``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ NEAREST = VARIANTS["vector"].weights
 async def ask(
     db: Database, person: Person, question: str, vector: str, weights: Weights = DEFAULT
 ) -> tuple[list[UUID | None], float]:
-    """Passages of the answer, None for a fact without one, and the milliseconds that its statement took."""
+    """Passages of the answer, None for a fact without one, and the milliseconds of its round trip."""
     asked = QueryVector(DEFAULT_MODEL, vector, question_tokens(question))
     given = parameters(person.owner, question, limit=LIMIT, weights=weights, vector=asked)
     rows, milliseconds = await timed(db, person.owner, given)
