@@ -194,6 +194,26 @@ async def test_a_busy_service_is_asked_again_but_not_for_ever(memory: AsyncMemor
     assert [note.title async for note in memory.notes()] == ["Oak"]
 
 
+async def test_what_may_be_done_already_is_asked_again_only_where_that_does_no_harm(
+    memory: AsyncMemory, line: Line
+) -> None:
+    unknown = {"code": "outcome_unknown", "detail": "Lost.", "hint": "Look."}
+    await memory.write_block("preferences", "Tea at ten.")
+    for fault, code in (
+        (httpx.Response(503, json=unknown), "outcome_unknown"),
+        (httpx.Response(503, text="upstream reset"), "http_503"),  # as some proxies say it
+    ):
+        line.after, line.sent = [fault], []
+        with pytest.raises(UnavailableError) as lost:
+            await memory.append_to_block("preferences", "No sugar.")
+        assert (lost.value.code, len(line.sent)) == (code, 1)
+        line.after, line.sent = [fault], []
+        await memory.note(f"Noted before {code}")
+        assert len(line.sent) == 2
+    assert (await memory.read_block("preferences")).version == 3
+    assert len([note async for note in memory.notes()]) == 2
+
+
 async def test_refusals_say_what_was_wrong(memory: AsyncMemory, line: Line, client: Client) -> None:
     with pytest.raises(RefusedError) as refused:
         await memory.add_messages([{"conversation": "c", "text": "x"}, {"conversation": "c", "text": ""}])
