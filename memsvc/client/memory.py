@@ -21,7 +21,7 @@ from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, Local, LocalTransport
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
-from memsvc.client.wire import Retries, Trial
+from memsvc.client.wire import Retries, Trial, closed
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
@@ -115,6 +115,10 @@ class Memory:
                 response = self._http.request(**trial.request)
             except httpx.TransportError as error:
                 pause: float | None = trial.lost(error)
+            except RuntimeError as error:
+                if not self._http.is_closed:
+                    raise
+                raise closed() from error
             else:
                 pause = trial.answered(response)
                 if pause is None:

@@ -118,6 +118,11 @@ class Trial(Generic[T]):
         return random.uniform(0, highest)  # noqa: S311 - it protects nothing
 
 
+def closed() -> ClientError:
+    """The error of a call to a memory that was closed."""
+    return ClientError("closed", "This memory is closed.", hint="Open another one.")
+
+
 def problem(response: httpx.Response) -> ClientError:
     """The error that a response tells of; also one that is not memsvc's, such as a proxy's."""
     status = response.status_code
