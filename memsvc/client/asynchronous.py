@@ -33,6 +33,7 @@ from memsvc.profiles.changes import Append, Replace
 from memsvc.recall import results
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
+from memsvc.recall.signals import FeedbackReceipt
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -174,6 +175,12 @@ class AsyncMemory:
         """All that was said in a conversation, in order."""
         return self.pages(calls.messages(conversation, page))
 
+    async def feedback(
+        self, recall_id: UUID, *, used: Iterable[UUID] = (), irrelevant: Iterable[UUID] = ()
+    ) -> FeedbackReceipt:
+        """Say which memories of an answer were of use, and which had nothing to do with it; recall ranks by it."""
+        return await self.send(calls.feedback(recall_id, used, irrelevant))
+
     # Chats
 
     async def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
@@ -287,6 +294,18 @@ class AsyncMemory:
     async def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
         """Put one text into the place of another, which stands there once."""
         return await self.send(calls.change_block(name, Replace(old=old, new=new), options))
+
+    def block_history(self, name: str, *, page: int = 50, **place: Unpack[o.Place]) -> AsyncIterator[Block]:
+        """All versions of a block, newest first."""
+        return self.pages(calls.block_history(name, place, page))
+
+    async def promote_block(self, name: str, **options: Unpack[o.BlockMove]) -> Block:
+        """Put a block into core memory, from the archive or from the working memory of a conversation."""
+        return await self.send(calls.promote_block(name, options))
+
+    async def demote_block(self, name: str, **options: Unpack[o.Demotion]) -> Block:
+        """Put a block into the archive, or into the working memory of a conversation."""
+        return await self.send(calls.demote_block(name, options))
 
     async def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
         """Erase a block with all that it ever said."""

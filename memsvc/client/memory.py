@@ -33,6 +33,7 @@ from memsvc.profiles.changes import Append, Replace
 from memsvc.recall import results
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
+from memsvc.recall.signals import FeedbackReceipt
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -172,6 +173,12 @@ class Memory:
         """All that was said in a conversation, in order."""
         return self.pages(calls.messages(conversation, page))
 
+    def feedback(
+        self, recall_id: UUID, *, used: Iterable[UUID] = (), irrelevant: Iterable[UUID] = ()
+    ) -> FeedbackReceipt:
+        """Say which memories of an answer were of use, and which had nothing to do with it; recall ranks by it."""
+        return self.send(calls.feedback(recall_id, used, irrelevant))
+
     # Chats
 
     def answer(self, query: str, **options: Unpack[o.AnswerOptions]) -> MemoryAnswer:
@@ -283,6 +290,18 @@ class Memory:
     def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
         """Put one text into the place of another, which stands there once."""
         return self.send(calls.change_block(name, Replace(old=old, new=new), options))
+
+    def block_history(self, name: str, *, page: int = 50, **place: Unpack[o.Place]) -> Iterator[Block]:
+        """All versions of a block, newest first."""
+        return self.pages(calls.block_history(name, place, page))
+
+    def promote_block(self, name: str, **options: Unpack[o.BlockMove]) -> Block:
+        """Put a block into core memory, from the archive or from the working memory of a conversation."""
+        return self.send(calls.promote_block(name, options))
+
+    def demote_block(self, name: str, **options: Unpack[o.Demotion]) -> Block:
+        """Put a block into the archive, or into the working memory of a conversation."""
+        return self.send(calls.demote_block(name, options))
 
     def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
         """Erase a block with all that it ever said."""

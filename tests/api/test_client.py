@@ -138,6 +138,32 @@ async def test_notes_facts_and_the_profile(memory: AsyncMemory) -> None:
     assert [block.name for block in (await memory.profile()).core] == ["preferences"]
 
 
+async def test_blocks_move_between_tiers_and_keep_their_history(memory: AsyncMemory) -> None:
+    for number in range(1, 4):
+        await memory.write_block("plan", f"Step {number}.")
+    archived = await memory.demote_block("plan", expected_version=3)
+    assert (archived.kind, archived.text) == ("archival", "Step 3.")
+    await memory.add("We plan.", "boats")
+    assert (await memory.demote_block("plan", kind="working", conversation="boats", hours=2)).kind == "working"
+    assert (await memory.promote_block("plan", conversation="boats")).kind == "core"
+    said = [version.text async for version in memory.block_history("plan", page=2)]
+    assert list(dict.fromkeys(said)) == ["Step 3.", "Step 2.", "Step 1."]
+    assert len(said) > 3, "a move is a version"
+    with pytest.raises(RefusedError, match="profile_conflict"):
+        await memory.promote_block("plan", expected_version=1)
+
+
+async def test_feedback_says_what_was_of_use(memory: AsyncMemory, line: Line) -> None:
+    await memory.add("The bike is called Rosalinde.")
+    found = await memory.recall("What is the bike called?")
+    assert found.recall_id is not None
+    line.after = [httpx.ReadError("reset")]
+    given = await memory.feedback(found.recall_id, used=[found.memories[0].memory_id])
+    assert (given.used, given.irrelevant) == ([found.memories[0].memory_id], [])
+    with pytest.raises(RefusedError, match="not_recalled"):
+        await memory.feedback(found.recall_id, irrelevant=[found.recall_id])
+
+
 async def test_a_message_is_stored_once_however_often_its_answer_is_lost(memory: AsyncMemory, line: Line) -> None:
     line.before = [httpx.ConnectError("refused")]
     line.after = [httpx.ReadError("reset")]
@@ -271,6 +297,8 @@ OPTIONS = {
     "KeyIn": (options.KeyOptions, set()),
     "BlockIn": (options.BlockOptions, {"text"}),
     "ChangeIn": (options.BlockChange, {"change"}),
+    "PromotionIn": (options.BlockMove, set()),
+    "DemotionIn": (options.Demotion, set()),
 }
 PARAMETERS = {
     "listNotes": (options.NoteFilters, {"cursor", "limit"}),
@@ -279,6 +307,7 @@ PARAMETERS = {
     "listFacts": (options.FactFilters, {"about", "cursor", "limit"}),
     "walkNeighbourhood": (options.WalkOptions, {"node", "format"}),
     "readBlock": (options.Place, {"name"}),
+    "blockHistory": (options.Place, {"name", "before", "limit"}),
 }
 
 
