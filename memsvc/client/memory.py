@@ -114,7 +114,7 @@ class Memory:
         while True:
             try:
                 response = self._http.request(**trial.request)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 pause: float | None = trial.lost(error)
             except RuntimeError as error:
                 if not self._http.is_closed:

@@ -67,7 +67,7 @@ class Trial(Generic[T]):
             "headers": headers,
         }
 
-    def lost(self, error: httpx.TransportError) -> float:
+    def lost(self, error: httpx.RequestError) -> float:
         """Seconds to wait after no answer came.
 
         Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from litestar import Litestar
 
 import memsvc.client
 from memsvc.access.users import Owner, add_user, app_id
-from memsvc.client import AsyncMemory, ClientError, RefusedError, Retries, UnavailableError, options, twin
+from memsvc.client import AsyncMemory, ClientError, Memory, RefusedError, Retries, UnavailableError, options, twin
+from memsvc.client.local import AsyncLocalTransport, LocalTransport
 from memsvc.db.engine import Database
 from tests.api.conftest import Connect
 
@@ -238,6 +240,24 @@ async def test_what_may_be_done_already_is_asked_again_only_where_that_does_no_h
         assert len(line.sent) == 2
     assert (await memory.read_block("preferences")).version == 3
     assert len([note async for note in memory.notes()]) == 2
+
+
+async def test_what_was_asked_of_a_memory_that_is_closed_meanwhile_is_an_error_of_the_client() -> None:
+    class Ending:
+        """As ``Local``, whose loop ends before it has answered."""
+
+        def ask(self, _request: httpx.Request) -> Future[httpx.Response]:
+            given: Future[httpx.Response] = Future()
+            given.cancel()
+            return given
+
+    ending: Any = Ending()
+    later = AsyncMemory("http://memsvc.local", transport=AsyncLocalTransport(ending), retries=Retries(tries=1))
+    now = Memory("http://memsvc.local", transport=LocalTransport(ending), retries=Retries(tries=1))
+    with pytest.raises(UnavailableError, match="closed meanwhile"):
+        await later.recall("x")
+    with pytest.raises(UnavailableError, match="closed meanwhile"):
+        await asyncio.to_thread(now.recall, "x")
 
 
 async def test_refusals_say_what_was_wrong(memory: AsyncMemory, line: Line, client: Client) -> None:
