@@ -52,7 +52,7 @@ export class Memsvc {
         answer = undefined;
         if (!repeatable || tried >= this.#tries) throw new MemsvcError("unreachable", error.message);
       }
-      if (answer?.ok) return answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : text;
+      if (answer?.ok) return answer.headers.get("Content-Type")?.includes("json") ? read(text) : text;
       const wished = Number(answer?.headers.get("Retry-After")) * 1000 || 0;
       const error = answer && problem(answer.status, text);
       const safe = repeatable || !UNKNOWN.has(error?.code);
@@ -72,6 +72,14 @@ for (const operation of Object.keys(OPERATIONS))
 /** Headers carry bytes; names of people are sent as those of UTF-8. */
 function latin1(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
+}
+
+function read(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new MemsvcError("answer_invalid", error.message, { hint: "Is this memsvc's address?" });
+  }
 }
 
 function problem(status, text) {

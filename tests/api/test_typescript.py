@@ -78,6 +78,8 @@ assert.deepEqual(await meets([unknown], append), [1, "outcome_unknown"]);
 assert.deepEqual(await meets([{ status: 503, text: "reset" }], append), [1, "http_503"]);
 assert.deepEqual(await meets([lost], append), [1, "unreachable"]);
 assert.deepEqual(await meets([{ status: 503, text: '{"code": "overloaded"}' }], append), [2, "fine"]);
+const odd = { status: 200, text: "<h1>Welcome</h1>", headers: { "Content-Type": "application/json" } };
+assert.deepEqual(await meets([odd], ask), [1, "answer_invalid"]);
 globalThis.fetch = real;
 assert.equal((await memory.readBlock({ path: { name: "plan" } })).version, 4);
 console.log("fine");
