@@ -130,17 +130,27 @@ export class MemsvcError extends Error {
 /** What is done once for each Idempotency-Key. */
 const ONCE = new Set(["addMessages", "createNote", "addNode", "writeChanges", "addUser", "makeKey", "locateNode"]);
 
+/** What only reads, or is the same when it is done again; an operation with GET is so too. */
+const AGAIN = new Set([
+  "recall", "buildContext", "answerQuestion", "askCypher", "addFact", "createLink", "giveFeedback",
+]);
+
+/** Codes of a busy service that do not say that nothing was done; the latter is some proxy's. */
+const UNKNOWN = new Set(["outcome_unknown", "http_503"]);
+
 export class Memsvc {
   #url;
   #headers;
   #tries;
   #timeoutMs;
+  #longestMs;
 
-  constructor(url, { key, user, tries = 4, timeoutMs = 30_000 } = {}) {
+  constructor(url, { key, user, tries = 4, timeoutMs = 30_000, longestMs = 10_000 } = {}) {
     this.#url = url.replace(/\/$/, "");
     this.#headers = { ...(key && { Authorization: `Bearer ${key}` }), ...(user && { "X-Memsvc-User": latin1(user) }) };
     this.#tries = tries;
     this.#timeoutMs = timeoutMs;
+    this.#longestMs = longestMs;
   }
 
   async call(operation, { path = {}, query = {}, header = {}, body } = {}) {
@@ -152,19 +162,26 @@ export class Memsvc {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     // With this key the same can be sent again where nobody knows whether it arrived.
     if (ONCE.has(operation)) headers["Idempotency-Key"] ??= crypto.randomUUID();
-    const repeatable = method === "GET" || ONCE.has(operation);
+    const known = ONCE.has(operation) || body?.message_id != null; // what a hook is told has an id of its own
+    const repeatable = method === "GET" || known || AGAIN.has(operation) || query.preview === true;
     for (let tried = 1; ; tried++) {
-      let answer;
+      let answer, text;
       try {
         const signal = AbortSignal.timeout(this.#timeoutMs);
         answer = await fetch(address, { method, headers, body: body && JSON.stringify(body), signal });
+        text = await answer.text();
       } catch (error) {
+        answer = undefined;
         if (!repeatable || tried >= this.#tries) throw new MemsvcError("unreachable", error.message);
       }
-      if (answer?.ok) return answer.headers.get("Content-Type")?.includes("json") ? answer.json() : answer.text();
-      if (answer && (![429, 503].includes(answer.status) || tried >= this.#tries)) throw await problem(answer);
-      const wished = Number(answer?.headers.get("Retry-After") ?? 0) * 1000;
-      await new Promise((next) => setTimeout(next, Math.max(wished, Math.random() * 200 * 2 ** (tried - 1))));
+      if (answer?.ok) return answer.headers.get("Content-Type")?.includes("json") ? read(text) : text;
+      const wished = Number(answer?.headers.get("Retry-After")) * 1000 || 0;
+      const error = answer && problem(answer.status, text);
+      const safe = repeatable || !UNKNOWN.has(error?.code);
+      const again = safe && tried < this.#tries && wished <= this.#longestMs;
+      if (error && !([429, 503].includes(error.status) && again)) throw error;
+      const pause = Math.random() * Math.min(this.#longestMs, 200 * 2 ** (tried - 1));
+      await new Promise((next) => setTimeout(next, Math.max(wished, pause)));
     }
   }
 }
@@ -179,12 +196,20 @@ function latin1(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
-async function problem(answer) {
-  const text = await answer.text();
+function read(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new MemsvcError("answer_invalid", error.message, { hint: "Is this memsvc's address?" });
+  }
+}
+
+function problem(status, text) {
   try {
     const { code, detail, hint, ...details } = JSON.parse(text);
-    return new MemsvcError(code, detail, { ...details, hint, status: answer.status });
+    if (code) return new MemsvcError(code, detail, { ...details, hint, status });
   } catch {
-    return new MemsvcError(`http_${answer.status}`, text.slice(0, 500), { status: answer.status });
+    // not memsvc's: some proxy's
   }
+  return new MemsvcError(`http_${status}`, text.slice(0, 500), { status });
 }

@@ -7,6 +7,8 @@ export interface Options {
   tries?: number;
   /** Longest wait for an answer, in milliseconds, for each try; 30,000. */
   timeoutMs?: number;
+  /** Longest wait before the next try, in milliseconds; where the service asks for more, the call ends with its error. 10,000. */
+  longestMs?: number;
 }
 /** A call was refused, or nobody answered. */
 export class MemsvcError extends Error {

@@ -1,13 +1,15 @@
 """Answers from memory alone: claims with the memories that say them, or that memory has nothing to say.
 
-Recall finds and packs memories; where it finds nothing relevant, that is the answer, and no model is asked. With a
-language model, its claims count as far as they name memories that it was given. Without one, or where it fails, the
-memories themselves are quoted.
+Recall finds and packs memories, with the core blocks of the profile; where it finds nothing relevant and there are no
+blocks, that is the answer, and no model is asked. With a language model, its claims count as far as they name memories
+that it was given. Without one, or where it fails, the memories themselves are quoted: of blocks, which nobody recalled,
+those lines that have words of a question most of whose words stand in the block.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import UUID
 
@@ -17,6 +19,8 @@ from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.prompts import answer as prompt
 from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError, LlmError
 from memsvc.llm.answers import Task, UnfitError, ask
 from memsvc.llm.calls import Account
@@ -31,6 +35,8 @@ NOT_IN_MEMORY = "Not in memory."
 MOST_CLAIMS, MOST_QUOTES = 20, 5
 MAX_CLAIM_CHARS = 2_000
 SPACES = re.compile(r"\s+")
+MOST_OF_WORDS = 0.5
+"""A block answers a question of which more than this share of words stand in it."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +48,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerSource(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that an answer rests on."""
+    """A memory, or a block of the profile, that an answer rests on."""
 
     id: str
     """GET /v1/memories/{id} opens it."""
@@ -50,6 +56,7 @@ class AnswerSource(msgspec.Struct, frozen=True, kw_only=True):
     memory_id: UUID
     text: str
     speaker: str
+    """Of a block: its name."""
     said: str | None
     """When, on the speaker's clock."""
     conversation: str
@@ -96,7 +103,7 @@ async def answer_question(
         question: in natural language.
         settings: limits, and the language model.
         embedder: gives the question's vector.
-        filters: which memories count.
+        filters: which memories count; the profile does where they say nothing of conversations, times or places.
         budget_tokens: of the memories that are read, 50 to 100,000.
         model: False: quote, though there is a language model.
 
@@ -108,13 +115,21 @@ async def answer_question(
     """
     if not question.strip():
         raise InvalidRequestError("The question is empty.", field="query")
+    chosen = filters or Filters()
     options = ContextOptions(
-        budget_tokens=budget_tokens, filters=filters or Filters(), core=False, instructions=(), salient=0, chance=False
+        budget_tokens=budget_tokens,
+        filters=chosen,
+        profile=not (chosen.conversations or chosen.said_from or chosen.said_to or chosen.near),
+        core=False,
+        instructions=(),
+        salient=0,
+        chance=False,
     )
     context = await build_context(db, owner, question, settings, embedder=embedder, options=options)
     packed = {item.id: item for section in context.sections for item in section.items}
     degraded: list[str] = list(context.degraded)
-    if not context.relevant or not packed:
+    blocks = [item for section in context.sections if section.name == "profile" for item in section.items]
+    if not blocks and not (context.relevant and packed):
         return _told([], packed, context, degraded, "quotes"), context
     if model and settings.llm_model:
         task = Task(
@@ -131,7 +146,10 @@ async def answer_question(
             observe.DEGRADED.labels("llm").inc()
         else:
             return _told(asked.value, packed, context, degraded, "model"), context
-    return _told(_quotes(context, packed), packed, context, degraded, "quotes"), context
+    claims = await _lines(db, owner, question, blocks) if blocks else []
+    if context.relevant:
+        claims += _quotes(context, packed)
+    return _told(claims[:MOST_QUOTES], packed, context, degraded, "quotes"), context
 
 
 def claims_of(found: dict[str, Any], packed: dict[str, Item]) -> list[Claim]:
@@ -151,6 +169,29 @@ def claims_of(found: dict[str, Any], packed: dict[str, Item]) -> list[Claim]:
             claims.append(Claim(text=text, sources=sources))
     if given and not claims:
         raise UnfitError("no claim names the id of a given memory, such as m:6h04yakq2ww")
+    return claims
+
+
+async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Item]) -> list[Claim]:
+    """What blocks say of a question: of each that has most of its words the lines that have some of them.
+
+    Where the block's name alone has them, all of it.
+    """
+    texts = [question]
+    for block in blocks:
+        texts += [re.sub(r"[_-]", " ", block.name), *block.text.splitlines()]
+    trip = Together(db, owner.user_id)
+    rows = trip.ask(query("words_of_texts"), {"language": owner.language, "texts": texts})
+    await trip.send()
+    asked, *words = [set(row.words) for row in rows]
+    claims = []
+    for block in blocks:
+        lines = block.text.splitlines()
+        of_block, words = words[: len(lines) + 1], words[len(lines) + 1 :]
+        if len(asked & set().union(*of_block)) > MOST_OF_WORDS * len(asked):
+            fitting = [line for line, of_line in zip(lines, of_block[1:], strict=True) if asked & of_line]
+            text = SPACES.sub(" ", " ".join(fitting or lines)).strip()
+            claims.append(Claim(text=f"“{text}” ({block.name})", sources=[block.id]))
     return claims
 
 
@@ -197,7 +238,7 @@ def _source(item: Item) -> AnswerSource:
         kind=item.kind,
         memory_id=item.memory_id,
         text=item.text,
-        speaker=item.speaker,
+        speaker=item.speaker or item.name,
         said=item.said_at.isoformat() if item.said_at else None,
         conversation=item.conversation,
         validity=item.validity,

@@ -32,6 +32,7 @@ from memsvc.profiles.blocks import Block, Profile
 from memsvc.profiles.changes import Change as TextChange
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
+from memsvc.recall.signals import FeedbackReceipt
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -137,6 +138,12 @@ def conversations(limit: int) -> Call[Page[Conversation]]:
 def messages(conversation: str | UUID, limit: int) -> Call[Page[Message]]:
     """What was said in a conversation."""
     return _read(_at("/v1/conversations/{}/messages", conversation), Page[Message], {"limit": limit})
+
+
+def feedback(recall_id: UUID, used: Iterable[UUID], irrelevant: Iterable[UUID]) -> Call[FeedbackReceipt]:
+    """Say what was of use; the same verdict again counts once."""
+    body = {"used": list(used), "irrelevant": list(irrelevant)}
+    return Call("POST", _at("/v1/recalls/{}/feedback", recall_id), FeedbackReceipt, body, repeatable=True)
 
 
 # Chats
@@ -282,6 +289,21 @@ def write_block(name: str, text: str, options: o.BlockOptions) -> Call[Block]:
 def change_block(name: str, change: TextChange, options: o.BlockChange) -> Call[Block]:
     """Change what a block says."""
     return Call("PATCH", _at("/v1/profile/{}", name), Block, {"change": change, **options})
+
+
+def block_history(name: str, place: o.Place, limit: int) -> Call[Page[Block]]:
+    """All that a block said."""
+    return _read(_at("/v1/profile/{}/history", name), Page[Block], {**place, "limit": limit}, cursor="before")
+
+
+def promote_block(name: str, options: o.BlockMove) -> Call[Block]:
+    """Move a block into core memory."""
+    return Call("POST", _at("/v1/profile/{}/promote", name), Block, {**options})
+
+
+def demote_block(name: str, options: o.Demotion) -> Call[Block]:
+    """Move a block out of core memory."""
+    return Call("POST", _at("/v1/profile/{}/demote", name), Block, {**options})
 
 
 def forget_block(name: str, place: o.Place) -> Call[Receipt]:

@@ -117,7 +117,7 @@ class MemsvcStore(BaseStore):
 
     def _put(self, op: PutOp) -> None:
         memory = self._of(op.namespace)
-        before = [said for said in _messages(memory, written(op.namespace)) if said.session == op.key]
+        before = [said for said in _kept(memory, op.namespace) if said.session == op.key]
         if op.value is not None:
             text = self._text(op)
             message = MessageIn(
@@ -196,6 +196,11 @@ def _messages(memory: Memory, conversation: str) -> list[Message]:
         return []
 
 
+def _kept(memory: Memory, namespace: Namespace) -> list[Message]:
+    """The messages of a namespace that are items; whoever else talks in its conversation is left alone."""
+    return [said for said in _messages(memory, written(namespace)) if isinstance(said.metadata.get("value"), dict)]
+
+
 def _forget(memory: Memory, said: Message) -> None:
     """Erase a message, unless somebody else did just now."""
     try:
@@ -206,14 +211,16 @@ def _forget(memory: Memory, said: Message) -> None:
 
 
 def _created(said: Message) -> datetime:
-    first = said.metadata["created_at"]
-    return datetime.fromisoformat(first) if first else said.recorded_at
+    try:
+        return datetime.fromisoformat(said.metadata["created_at"])
+    except (KeyError, TypeError, ValueError):  # it was put once, or by somebody else
+        return said.recorded_at
 
 
 def _items(memory: Memory, namespace: Namespace) -> list[Kept]:
     """The items of a namespace, those put first in front."""
     newest: dict[str, Message] = {}
-    for said in _messages(memory, written(namespace)):
+    for said in _kept(memory, namespace):
         if said.session not in newest or said.ordinal > newest[said.session].ordinal:
             newest[said.session] = said
     return [

@@ -13,7 +13,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as WaitedLongError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,6 +163,10 @@ def _late(request: httpx.Request) -> httpx.ReadTimeout:
     return httpx.ReadTimeout("No answer in time.", request=request)
 
 
+def _ended(request: httpx.Request) -> httpx.ReadError:
+    return httpx.ReadError("This memory was closed meanwhile.", request=request)
+
+
 class LocalTransport(httpx.BaseTransport):
     """Brings a sync client's requests to the application."""
 
@@ -179,6 +183,8 @@ class LocalTransport(httpx.BaseTransport):
         except WaitedLongError:
             answer.cancel()
             raise _late(request) from None
+        except CancelledError:  # its loop is over
+            raise _ended(request) from None
 
     def close(self) -> None:
         """Stop it."""
@@ -199,6 +205,10 @@ class AsyncLocalTransport(httpx.AsyncBaseTransport):
             return await asyncio.wait_for(asyncio.wrap_future(self._local.ask(request)), _patience(request))
         except TimeoutError:
             raise _late(request) from None
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise  # whoever asked was cancelled, not the answer
+            raise _ended(request) from None
 
     async def aclose(self) -> None:
         """Stop it."""

@@ -21,7 +21,7 @@ from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, Local, LocalTransport
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
-from memsvc.client.wire import Retries, Trial
+from memsvc.client.wire import Retries, Trial, closed
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation
@@ -33,6 +33,7 @@ from memsvc.profiles.changes import Append, Replace
 from memsvc.recall import results
 from memsvc.recall.items import Context
 from memsvc.recall.results import Recalled
+from memsvc.recall.signals import FeedbackReceipt
 from memsvc.sources.messages import MessageIn, StoredMessage
 from memsvc.sources.opening import OpenedMemory
 from memsvc.sources.read import Conversation, Message
@@ -113,8 +114,12 @@ class Memory:
         while True:
             try:
                 response = self._http.request(**trial.request)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 pause: float | None = trial.lost(error)
+            except RuntimeError as error:
+                if not self._http.is_closed:
+                    raise
+                raise closed() from error
             else:
                 pause = trial.answered(response)
                 if pause is None:
@@ -167,6 +172,12 @@ class Memory:
     def messages(self, conversation: str | UUID, *, page: int = 100) -> Iterator[Message]:
         """All that was said in a conversation, in order."""
         return self.pages(calls.messages(conversation, page))
+
+    def feedback(
+        self, recall_id: UUID, *, used: Iterable[UUID] = (), irrelevant: Iterable[UUID] = ()
+    ) -> FeedbackReceipt:
+        """Say which memories of an answer were of use, and which had nothing to do with it; recall ranks by it."""
+        return self.send(calls.feedback(recall_id, used, irrelevant))
 
     # Chats
 
@@ -279,6 +290,18 @@ class Memory:
     def replace_in_block(self, name: str, old: str, new: str, **options: Unpack[o.BlockChange]) -> Block:
         """Put one text into the place of another, which stands there once."""
         return self.send(calls.change_block(name, Replace(old=old, new=new), options))
+
+    def block_history(self, name: str, *, page: int = 50, **place: Unpack[o.Place]) -> Iterator[Block]:
+        """All versions of a block, newest first."""
+        return self.pages(calls.block_history(name, place, page))
+
+    def promote_block(self, name: str, **options: Unpack[o.BlockMove]) -> Block:
+        """Put a block into core memory, from the archive or from the working memory of a conversation."""
+        return self.send(calls.promote_block(name, options))
+
+    def demote_block(self, name: str, **options: Unpack[o.Demotion]) -> Block:
+        """Put a block into the archive, or into the working memory of a conversation."""
+        return self.send(calls.demote_block(name, options))
 
     def forget_block(self, name: str, **place: Unpack[o.Place]) -> Receipt:
         """Erase a block with all that it ever said."""

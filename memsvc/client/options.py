@@ -228,10 +228,22 @@ class Place(TypedDict, total=False):
     node: UUID
 
 
-class BlockChange(Place, total=False):
-    """How a block is changed."""
+class BlockMove(Place, total=False):
+    """Which block is moved, and which version of it was read."""
 
     expected_version: int
+
+
+class Demotion(BlockMove, total=False):
+    """Where a block goes."""
+
+    kind: Literal["archival", "working"]
+    hours: float
+
+
+class BlockChange(BlockMove, total=False):
+    """How a block is changed."""
+
     evidence: Sequence[UUID]
     hours: float
 

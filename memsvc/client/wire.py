@@ -20,8 +20,10 @@ from memsvc.client.errors import ClientError, RefusedError, UnavailableError
 T = TypeVar("T")
 USER_HEADER = "X-Memsvc-User"
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-NOTHING_DONE = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-"""By these the service says that it did nothing."""
+BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""What is worth another try."""
+UNKNOWN = {"outcome_unknown", "http_503"}
+"""Codes of such answers that do not say that nothing was done; the latter is some proxy's."""
 OF_PROBLEM = {"type", "title", "status", "code", "detail", "hint"}
 LONGEST_DETAIL = 500
 
@@ -65,7 +67,7 @@ class Trial(Generic[T]):
             "headers": headers,
         }
 
-    def lost(self, error: httpx.TransportError) -> float:
+    def lost(self, error: httpx.RequestError) -> float:
         """Seconds to wait after no answer came.
 
         Raises:
@@ -85,12 +87,14 @@ class Trial(Generic[T]):
         """
         if response.is_success:
             return None
-        if response.status_code in NOTHING_DONE and self._again():
+        error = problem(response)
+        safe = self._call.repeatable or error.code not in UNKNOWN
+        if response.status_code in BUSY and safe and self._again():
             wished = response.headers.get("Retry-After", "")
             pause = float(wished) if wished.isdecimal() else 0.0
             if pause <= self._retries.longest_s:
                 return max(pause, self._pause())
-        raise problem(response)
+        raise error
 
     def read(self, response: httpx.Response) -> T:
         """The answer.
@@ -114,12 +118,15 @@ class Trial(Generic[T]):
         return random.uniform(0, highest)  # noqa: S311 - it protects nothing
 
 
+def closed() -> ClientError:
+    """The error of a call to a memory that was closed."""
+    return ClientError("closed", "This memory is closed.", hint="Open another one.")
+
+
 def problem(response: httpx.Response) -> ClientError:
     """The error that a response tells of; also one that is not memsvc's, such as a proxy's."""
     status = response.status_code
-    kind = (
-        RefusedError if status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in NOTHING_DONE else UnavailableError
-    )
+    kind = RefusedError if status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in BUSY else UnavailableError
     try:
         said = msgspec.json.decode(response.content, type=dict[str, Any])
         details = {name: value for name, value in said.items() if name not in OF_PROBLEM}

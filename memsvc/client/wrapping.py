@@ -2,31 +2,50 @@
 
 Before each chat completion what the user says is stored and what matters for it is put in front of the model, as one
 fenced system message behind the caller's own; what the model says is stored when it is complete. All else of the
-client is as it was, and a memory that fails costs no answer. The package openai is not imported: a client is known by
-its methods. A service that does the same for clients of any language: docs/chat.md.
+client is as it was, and a memory that fails or is slow costs no answer. The package openai is not imported: a client is
+known by its methods. A service that does the same for clients of any language: docs/chat.md.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import logging
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeVar, overload
+from concurrent.futures import Future
+from typing import Any, NamedTuple, Self, TypeVar, overload
 
 from memsvc.client.asynchronous import AsyncMemory
 from memsvc.client.errors import ClientError
 from memsvc.client.memory import Memory
 
 Client = TypeVar("Client")
+T = TypeVar("T")
 INSTRUCTING = ("system", "developer")
+SLOW = "memory_slow"
+FILTERED = "content_filter"
 log = logging.getLogger(__name__)
+_behind: set[asyncio.Task[Any]] = set()
+"""What goes on behind a chat that did not wait for it."""
 
 
 @overload
-def wrap(client: Client, memory: Memory, *, conversation: str = ..., budget_tokens: int = ...) -> Client: ...
+def wrap(
+    client: Client, memory: Memory, *, conversation: str = ..., budget_tokens: int = ..., memory_s: float = ...
+) -> Client: ...
 @overload
-def wrap(client: Client, memory: AsyncMemory, *, conversation: str = ..., budget_tokens: int = ...) -> Client: ...
-def wrap(client: Any, memory: Memory | AsyncMemory, *, conversation: str = "chat", budget_tokens: int = 1_500) -> Any:
+def wrap(
+    client: Client, memory: AsyncMemory, *, conversation: str = ..., budget_tokens: int = ..., memory_s: float = ...
+) -> Client: ...
+def wrap(
+    client: Any,
+    memory: Memory | AsyncMemory,
+    *,
+    conversation: str = "chat",
+    budget_tokens: int = 1_500,
+    memory_s: float = 0.8,
+) -> Any:
     """A client whose ``chat.completions.create`` remembers; the given one stays as it is.
 
     Args:
@@ -34,34 +53,43 @@ def wrap(client: Any, memory: Memory | AsyncMemory, *, conversation: str = "chat
         memory: of the user who talks.
         conversation: what the conversation is called.
         budget_tokens: most tokens of memories in front of the model, 50 to 100,000.
+        memory_s: longest wait for memory, in seconds: once before the model is asked, once behind its answer. Then the
+            chat goes on without, and what was to be stored is still stored in the background.
     """
     wrapped = client.with_options()
     completions = wrapped.chat.completions
     create = completions.create
     if isinstance(memory, Memory):
-        completions.create = _remembering(create, memory, conversation, budget_tokens)
+        completions.create = _remembering(create, memory, _Chat(conversation, budget_tokens, memory_s))
     else:
-        completions.create = _awaiting(create, memory, conversation, budget_tokens)
+        completions.create = _awaiting(create, memory, _Chat(conversation, budget_tokens, memory_s))
     return wrapped
 
 
-def _remembering(create: Callable[..., Any], memory: Memory, conversation: str, budget: int) -> Callable[..., Any]:
+class _Chat(NamedTuple):
+    """How a conversation is remembered."""
+
+    conversation: str
+    budget_tokens: int
+    memory_s: float
+
+
+def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Callable[..., Any]:
     def store(answer: str) -> None:
-        try:
-            if answer.strip():
-                memory.responded(answer, conversation)
-        except ClientError as error:
-            _failed(error)
+        if answer.strip():
+            _within(chat.memory_s, lambda: memory.responded(answer, chat.conversation))
+
+    def known(messages: Sequence[Any]) -> str:
+        said, new = _said(messages)
+        if not said:
+            return ""
+        budget, name = chat.budget_tokens, chat.conversation
+        found = _within(chat.memory_s, lambda: memory.enrich(said, name, budget_tokens=budget, store=new))
+        return found.text if found is not None else ""
 
     @functools.wraps(create)
     def remembering(*, messages: Sequence[Any], **options: Any) -> Any:
-        known = ""
-        try:
-            if said := _said(messages):
-                known = memory.enrich(said, conversation, budget_tokens=budget).text
-        except ClientError as error:
-            _failed(error)
-        answer = create(messages=_with_block(messages, known), **options)
+        answer = create(messages=_with_block(messages, known(messages)), **options)
         if options.get("stream"):
             return _Stream(answer, store)
         store(_answered(answer))
@@ -70,23 +98,22 @@ def _remembering(create: Callable[..., Any], memory: Memory, conversation: str, 
     return remembering
 
 
-def _awaiting(create: Callable[..., Any], memory: AsyncMemory, conversation: str, budget: int) -> Callable[..., Any]:
+def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> Callable[..., Any]:
     async def store(answer: str) -> None:
-        try:
-            if answer.strip():
-                await memory.responded(answer, conversation)
-        except ClientError as error:
-            _failed(error)
+        if answer.strip():
+            await _soon(chat.memory_s, memory.responded(answer, chat.conversation))
+
+    async def known(messages: Sequence[Any]) -> str:
+        said, new = _said(messages)
+        if not said:
+            return ""
+        work = memory.enrich(said, chat.conversation, budget_tokens=chat.budget_tokens, store=new)
+        found = await _soon(chat.memory_s, work)
+        return found.text if found is not None else ""
 
     @functools.wraps(create)
     async def remembering(*, messages: Sequence[Any], **options: Any) -> Any:
-        known = ""
-        try:
-            if said := _said(messages):
-                known = (await memory.enrich(said, conversation, budget_tokens=budget)).text
-        except ClientError as error:
-            _failed(error)
-        answer = await create(messages=_with_block(messages, known), **options)
+        answer = await create(messages=_with_block(messages, await known(messages)), **options)
         if options.get("stream"):
             return _AsyncStream(answer, store)
         await store(_answered(answer))
@@ -95,16 +122,68 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, conversation: str
     return remembering
 
 
-def _failed(error: ClientError) -> None:
-    log.warning("the chat goes on without memory: %s", error.code)
+def _within(seconds: float, work: Callable[[], T]) -> T | None:
+    """What memory gives within so many seconds; None: it fails, or goes on in a thread that no program waits for."""
+    given: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            given.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            given.set_exception(error)
+
+    threading.Thread(target=run, name="memsvc", daemon=True).start()
+    try:
+        return given.result(seconds)
+    except ClientError as error:
+        _failed(error.code)
+    except TimeoutError:
+        _failed(SLOW)
+        given.add_done_callback(_ended)
+    return None
 
 
-def _said(messages: Sequence[Any]) -> str:
-    """What the user says, where that is the last message; empty: something else is."""
-    last = messages[-1] if messages else None
-    if not isinstance(last, Mapping) or last.get("role") != "user":
-        return ""
-    content = last.get("content") or ""
+async def _soon(seconds: float, work: Awaitable[T]) -> T | None:
+    """The same for who awaits; it goes on as a task."""
+    task = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait([task], timeout=seconds)
+        if done:
+            return task.result()
+    except ClientError as error:
+        _failed(error.code)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    else:
+        _failed(SLOW)
+        _behind.add(task)
+        task.add_done_callback(_behind.discard)
+        task.add_done_callback(_ended)
+    return None
+
+
+def _failed(code: str) -> None:
+    log.warning("the chat goes on without memory: %s", code)
+
+
+def _ended(given: Future[Any] | asyncio.Task[Any]) -> None:
+    """Tell of what failed when nobody waited any more."""
+    error = None if given.cancelled() else given.exception()
+    if error is not None:
+        log.warning("memory failed behind the chat: %s", error)
+
+
+def _said(messages: Sequence[Any]) -> tuple[str, bool]:
+    """What the user said last, empty where nothing in words; and whether it is new: nothing stands behind it."""
+    for place, message in enumerate(reversed(messages)):
+        if isinstance(message, Mapping) and message.get("role") == "user" and (words := _words(message)):
+            return words, place == 0
+    return "", False
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    content = message.get("content") or ""
     if isinstance(content, str):
         return content.strip()
     return "\n".join(part["text"] for part in content if part.get("type") == "text").strip()
@@ -121,12 +200,35 @@ def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
 
 
 def _answered(completion: Any) -> str:
-    """What the model says; empty: it calls tools, or nothing."""
-    return (completion.choices[0].message.content or "") if completion.choices else ""
+    """What the model answers; empty: it calls tools, whatever it says beside that, or was stopped by a filter."""
+    heard = _Heard()
+    for choice in completion.choices[:1]:
+        heard.hear(choice.message, choice.finish_reason)
+    return heard.answer
 
 
-def _piece(chunk: Any) -> str:
-    return (chunk.choices[0].delta.content or "") if chunk.choices else ""
+class _Heard:
+    """What the model said so far."""
+
+    def __init__(self) -> None:
+        self._words: list[str] = []
+        self._answers = True
+
+    def hear(self, said: Any, finish: str | None) -> None:
+        """Take in a message, or a piece of one."""
+        self._words.append(said.content or "")
+        if finish == FILTERED or getattr(said, "tool_calls", None) or getattr(said, "function_call", None):
+            self._answers = False
+
+    def hear_chunk(self, chunk: Any) -> None:
+        """Take in an event of a stream."""
+        for choice in chunk.choices[:1]:
+            self.hear(choice.delta, choice.finish_reason)
+
+    @property
+    def answer(self) -> str:
+        """All of it; empty: it is no answer."""
+        return "".join(self._words) if self._answers else ""
 
 
 class _Stream:
@@ -135,16 +237,16 @@ class _Stream:
     def __init__(self, stream: Any, store: Callable[[str], None]) -> None:
         self._stream = stream
         self._store = store
-        self._heard: list[str] = []
+        self._heard = _Heard()
         self._chunks = self._listen()
 
     def _listen(self) -> Generator[Any, None, None]:
         try:
             for chunk in self._stream:
-                self._heard.append(_piece(chunk))
+                self._heard.hear_chunk(chunk)
                 yield chunk
         finally:
-            self._store("".join(self._heard))
+            self._store(self._heard.answer)
 
     def __iter__(self) -> Iterator[Any]:
         return self._chunks
@@ -173,16 +275,16 @@ class _AsyncStream:
     def __init__(self, stream: Any, store: Callable[[str], Awaitable[None]]) -> None:
         self._stream = stream
         self._store = store
-        self._heard: list[str] = []
+        self._heard = _Heard()
         self._chunks = self._listen()
 
     async def _listen(self) -> AsyncGenerator[Any, None]:
         try:
             async for chunk in self._stream:
-                self._heard.append(_piece(chunk))
+                self._heard.hear_chunk(chunk)
                 yield chunk
         finally:
-            await self._store("".join(self._heard))
+            await self._store(self._heard.answer)
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self._chunks

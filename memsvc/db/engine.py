@@ -37,6 +37,7 @@ from memsvc.errors import (
     DatabaseTooOldError,
     DatabaseUnavailableError,
     MemsvcError,
+    OutcomeUnknownError,
     OverloadedError,
     RestoreUnfinishedError,
     StorageFullError,
@@ -171,6 +172,25 @@ def plainly() -> Iterator[None]:
         raise plain from error
 
 
+@contextmanager
+def in_doubt() -> Iterator[None]:
+    """Say so where the connection is lost in the block: what commits is sent there, and its answer is awaited."""
+    try:
+        yield
+    except DRIVERS_ERRORS as error:
+        plain = plain_error(error)
+        if isinstance(plain, DatabaseUnavailableError):
+            raise OutcomeUnknownError from error
+        if isinstance(plain, StorageFullError) and _ends_session(error):
+            raise StorageFullError(hint=f"{OutcomeUnknownError.hint} Free disk space first.") from error
+        raise
+
+
+def _ends_session(error: Exception) -> bool:
+    cause = error.orig if isinstance(error, sa.DBAPIError) else error
+    return isinstance(cause, psycopg.Error) and cause.diag.severity_nonlocalized in {"FATAL", "PANIC"}
+
+
 class Database:
     """The service's pool of connections, as one of memsvc's own logins."""
 
@@ -217,6 +237,7 @@ class Database:
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            OutcomeUnknownError: the connection was lost in its COMMIT; also where all of it was to read.
             UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """
@@ -225,6 +246,8 @@ class Database:
                 if user_id is not None:
                     await self.bind(connection, user_id, keep_plans=keep_plans)
                 yield connection
+                with in_doubt():
+                    await connection.commit()
 
     @asynccontextmanager
     async def statement(self) -> AsyncIterator[AsyncConnection]:
@@ -232,10 +255,13 @@ class Database:
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            OutcomeUnknownError: the connection was lost behind the statement's sending, also of one that reads.
         """
         with plainly():
             async with self.engine.connect() as plain:
-                yield await plain.execution_options(isolation_level="AUTOCOMMIT")
+                connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
+                with in_doubt():
+                    yield connection
 
     @asynccontextmanager
     async def line(self) -> AsyncIterator[Line]:
@@ -245,13 +271,15 @@ class Database:
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            OutcomeUnknownError: the connection was lost in an exchange, also in one that reads.
         """
         with plainly():
             pooled = await self.engine.raw_connection()
             driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
             line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))
             try:
-                yield line
+                with in_doubt():
+                    yield line
             except BaseException:
                 await greenlet_spawn(pooled.invalidate)
                 raise

@@ -45,6 +45,7 @@ class Together:
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
+            OutcomeUnknownError: the connection was lost on the way; also where all of it was to read.
             UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """

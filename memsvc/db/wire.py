@@ -71,8 +71,8 @@ class Line:
     async def exchange(self, asked: Asked) -> list[list[Any]]:
         """Do statements in one transaction of their own, in their order, and commit; the rows of each.
 
-        Where it fails, nothing was done, and the connection is of no use any more: what was skipped behind the failed
-        statement is taken for prepared.
+        Where a statement fails, nothing was done; where the connection is lost, nobody knows. It is of no use any more
+        either way: what was skipped behind the failed statement is taken for prepared.
 
         Raises:
             psycopg.Error: what the first one met.

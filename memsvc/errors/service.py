@@ -19,6 +19,13 @@ class DatabaseUnavailableError(MemsvcError):
     hint = "Nothing was stored; try again in a moment. 'memsvc doctor' says why."
 
 
+class OutcomeUnknownError(DatabaseUnavailableError):
+    """The database's answer was lost: what it was asked to do is done or not."""
+
+    code = "outcome_unknown"
+    hint = "It may have been stored: look, or send it again with the same Idempotency-Key or id."
+
+
 class DatabaseTooOldError(MemsvcError):
     """The database's schema is not the one that this version of memsvc needs."""
 

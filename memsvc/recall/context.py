@@ -380,7 +380,7 @@ def _notes(found: Recalled) -> list[str]:
     """What an assistant should know of the answer as a whole."""
     notes = []
     if not found.relevant:
-        notes.append("Nothing here is likely to answer; say so rather than guess.")
+        notes.append("Nothing that was recalled is likely to answer; say so rather than guess.")
     for name in found.ambiguous:
         meant = "; ".join(f"{meaning.label} ({meaning.type})" for meaning in name.meanings)
         notes.append(f"“{flat(name.name)}” can mean several: {flat(meant)}. Ask which is meant.")

@@ -29,6 +29,12 @@ SELECT
   END AS noted
 FROM memsvc.append_messages(:user_id, CAST(:rows AS jsonb)) AS s;
 
+-- name: words_of_texts
+-- The stemmed words of each text, in the order of the texts.
+SELECT tsvector_to_array(memsvc.to_words('stemmed', CAST(:language AS text), t.text)) AS words
+FROM unnest(CAST(:texts AS text [])) WITH ORDINALITY AS t (text, number)
+ORDER BY t.number;
+
 -- name: mark_to_forget
 -- What is marked already keeps the time that was said last.
 UPDATE memsvc.sources AS s SET forget_after = make_interval(hours => :hours)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memsvc.client import AsyncMemory, Memory, RefusedError
+from memsvc.client import AsyncMemory, ClientError, Memory, RefusedError
 from memsvc.db import embedded
 from memsvc.errors import MemsvcError
 from tests.acceptance.conftest import private_folder
@@ -48,8 +48,9 @@ def test_all_of_memsvc_runs_within_a_program(data: Path) -> None:
         with pytest.raises(RefusedError, match="name must have"):
             memory.for_user(" ").recall("bike")
         assert memory.for_user("Ada").forget("conversation", "default").counts["passages"] == 5
-    with pytest.raises(RuntimeError, match="closed"):
-        memory.recall("bike")
+    with pytest.raises(ClientError) as ended:
+        memory.for_user("Ada").recall("bike")
+    assert ended.value.code == "closed"
     assert not embedded.server_running(data)
 
 

@@ -101,6 +101,48 @@ async def test_a_model_that_fails_costs_claims_and_no_answer(
     assert TEXT in told["answer"]
 
 
+async def keep(client: httpx.AsyncClient, text: str, name: str = "preferences") -> str:
+    """Write a core block; gives its short id."""
+    answer = await client.put(f"/v1/profile/{name}", json={"text": text})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["id"])
+
+
+async def test_the_profile_answers_though_nothing_is_recalled(ada: httpx.AsyncClient) -> None:
+    block = await keep(ada, "Meetings after ten.\nDrinks green tea without sugar.\nIs allergic to nuts.")
+    told = await asked(ada, "Which tea do I drink?")
+    assert (told["found"], told["by"]) == (True, "quotes")
+    assert told["claims"] == [{"text": "“Drinks green tea without sugar.” (preferences)", "sources": [block]}]
+    [source] = told["sources"]
+    assert (source["id"], source["kind"], source["speaker"]) == (block, "block", "preferences")
+    assert (await ada.get(f"/v1/memories/{block}")).json()["text"] == source["text"]
+    for other in ("Which tea does my uncle sell?", "Where does Ines live?"):
+        assert (await asked(ada, other))["answer"] == NOT_IN_MEMORY
+    assert (await asked(ada, "What are my preferences?"))["found"], "the block is called so"
+    await ada.post("/v1/messages", json={"conversation": "a", "text": TEXT})
+    assert not (await asked(ada, "Which tea do I drink?", conversations=["a"]))["found"], "it is of no conversation"
+
+
+async def test_what_is_recalled_stands_beside_the_profile(ada: httpx.AsyncClient) -> None:
+    await fill(ada)
+    block = await keep(ada, "My sister Ines lives near the river.", "family")
+    told = await asked(ada, "Where does my sister Ines live?")
+    assert told["claims"][0]["sources"] == [block]
+    assert TEXT in told["claims"][1]["text"]
+
+
+async def test_a_model_is_given_the_profile_as_a_source(ada: httpx.AsyncClient, model: ChatServer) -> None:
+    block = await keep(ada, "Drinks green tea without sugar.")
+    model.otherwise = Say(json.dumps({"claims": [{"text": "You drink green tea.", "sources": [block]}]}))
+    told = await asked(ada, "What is my favourite beverage?")
+    assert (told["by"], told["answer"]) == ("model", f"You drink green tea. [{block}]")
+    assert [source["text"] for source in told["sources"]] == ["Drinks green tea without sugar."]
+    assert f"[{block}]" in model.requests[0]["messages"][1]["content"]
+    model.otherwise = Status(500)
+    assert not (await asked(ada, "What is my favourite beverage?"))["found"]
+    assert (await asked(ada, "Which tea do I drink?"))["by"] == "quotes"
+
+
 def test_claims_that_name_nothing_are_sent_back() -> None:
     with pytest.raises(UnfitError):
         claims_of({"claims": [{"text": "Porto.", "sources": ["Ines"]}]}, {})

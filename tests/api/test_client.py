@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from litestar import Litestar
 
 import memsvc.client
 from memsvc.access.users import Owner, add_user, app_id
-from memsvc.client import AsyncMemory, ClientError, RefusedError, Retries, UnavailableError, options, twin
+from memsvc.client import AsyncMemory, ClientError, Memory, RefusedError, Retries, UnavailableError, options, twin
+from memsvc.client.local import AsyncLocalTransport, LocalTransport
 from memsvc.db.engine import Database
 from tests.api.conftest import Connect
 
@@ -138,6 +140,32 @@ async def test_notes_facts_and_the_profile(memory: AsyncMemory) -> None:
     assert [block.name for block in (await memory.profile()).core] == ["preferences"]
 
 
+async def test_blocks_move_between_tiers_and_keep_their_history(memory: AsyncMemory) -> None:
+    for number in range(1, 4):
+        await memory.write_block("plan", f"Step {number}.")
+    archived = await memory.demote_block("plan", expected_version=3)
+    assert (archived.kind, archived.text) == ("archival", "Step 3.")
+    await memory.add("We plan.", "boats")
+    assert (await memory.demote_block("plan", kind="working", conversation="boats", hours=2)).kind == "working"
+    assert (await memory.promote_block("plan", conversation="boats")).kind == "core"
+    said = [version.text async for version in memory.block_history("plan", page=2)]
+    assert list(dict.fromkeys(said)) == ["Step 3.", "Step 2.", "Step 1."]
+    assert len(said) > 3, "a move is a version"
+    with pytest.raises(RefusedError, match="profile_conflict"):
+        await memory.promote_block("plan", expected_version=1)
+
+
+async def test_feedback_says_what_was_of_use(memory: AsyncMemory, line: Line) -> None:
+    await memory.add("The bike is called Rosalinde.")
+    found = await memory.recall("What is the bike called?")
+    assert found.recall_id is not None
+    line.after = [httpx.ReadError("reset")]
+    given = await memory.feedback(found.recall_id, used=[found.memories[0].memory_id])
+    assert (given.used, given.irrelevant) == ([found.memories[0].memory_id], [])
+    with pytest.raises(RefusedError, match="not_recalled"):
+        await memory.feedback(found.recall_id, irrelevant=[found.recall_id])
+
+
 async def test_a_message_is_stored_once_however_often_its_answer_is_lost(memory: AsyncMemory, line: Line) -> None:
     line.before = [httpx.ConnectError("refused")]
     line.after = [httpx.ReadError("reset")]
@@ -192,6 +220,44 @@ async def test_a_busy_service_is_asked_again_but_not_for_ever(memory: AsyncMemor
     with pytest.raises(UnavailableError):
         await memory.note("Ash")
     assert [note.title async for note in memory.notes()] == ["Oak"]
+
+
+async def test_what_may_be_done_already_is_asked_again_only_where_that_does_no_harm(
+    memory: AsyncMemory, line: Line
+) -> None:
+    unknown = {"code": "outcome_unknown", "detail": "Lost.", "hint": "Look."}
+    await memory.write_block("preferences", "Tea at ten.")
+    for fault, code in (
+        (httpx.Response(503, json=unknown), "outcome_unknown"),
+        (httpx.Response(503, text="upstream reset"), "http_503"),  # as some proxies say it
+    ):
+        line.after, line.sent = [fault], []
+        with pytest.raises(UnavailableError) as lost:
+            await memory.append_to_block("preferences", "No sugar.")
+        assert (lost.value.code, len(line.sent)) == (code, 1)
+        line.after, line.sent = [fault], []
+        await memory.note(f"Noted before {code}")
+        assert len(line.sent) == 2
+    assert (await memory.read_block("preferences")).version == 3
+    assert len([note async for note in memory.notes()]) == 2
+
+
+async def test_what_was_asked_of_a_memory_that_is_closed_meanwhile_is_an_error_of_the_client() -> None:
+    class Ending:
+        """As ``Local``, whose loop ends before it has answered."""
+
+        def ask(self, _request: httpx.Request) -> Future[httpx.Response]:
+            given: Future[httpx.Response] = Future()
+            given.cancel()
+            return given
+
+    ending: Any = Ending()
+    later = AsyncMemory("http://memsvc.local", transport=AsyncLocalTransport(ending), retries=Retries(tries=1))
+    now = Memory("http://memsvc.local", transport=LocalTransport(ending), retries=Retries(tries=1))
+    with pytest.raises(UnavailableError, match="closed meanwhile"):
+        await later.recall("x")
+    with pytest.raises(UnavailableError, match="closed meanwhile"):
+        await asyncio.to_thread(now.recall, "x")
 
 
 async def test_refusals_say_what_was_wrong(memory: AsyncMemory, line: Line, client: Client) -> None:
@@ -251,6 +317,8 @@ OPTIONS = {
     "KeyIn": (options.KeyOptions, set()),
     "BlockIn": (options.BlockOptions, {"text"}),
     "ChangeIn": (options.BlockChange, {"change"}),
+    "PromotionIn": (options.BlockMove, set()),
+    "DemotionIn": (options.Demotion, set()),
 }
 PARAMETERS = {
     "listNotes": (options.NoteFilters, {"cursor", "limit"}),
@@ -259,6 +327,7 @@ PARAMETERS = {
     "listFacts": (options.FactFilters, {"about", "cursor", "limit"}),
     "walkNeighbourhood": (options.WalkOptions, {"node", "format"}),
     "readBlock": (options.Place, {"name"}),
+    "blockHistory": (options.Place, {"name", "before", "limit"}),
 }
 
 

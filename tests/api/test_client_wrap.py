@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -12,11 +14,13 @@ import pytest
 from litestar import Litestar
 
 from memsvc.access.users import Owner
-from memsvc.client import AsyncMemory, Memory, Retries, wrap
+from memsvc.client import AsyncMemory, Memory, RefusedError, Retries, wrap
 from tests.api.conftest import Connect
 from tests.api.test_langgraph import Bridge
-from tests.fakes.upstream import FakeUpstream, completion, response, says, sends, serving
+from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving
 
+PATIENT_S = 30.0
+"""Longer than memory takes on a busy machine."""
 BIKE = "The bike is called Rosalinde."
 QUESTION: Any = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "What is the bike called?"}]
 
@@ -43,9 +47,9 @@ async def client(model: FakeUpstream) -> AsyncIterator[openai.AsyncOpenAI]:
 async def test_the_model_knows_what_was_said_before(
     memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream
 ) -> None:
-    chat = wrap(client, memory, conversation="kitchen")
+    chat = wrap(client, memory, conversation="kitchen", memory_s=PATIENT_S)
     await chat.chat.completions.create(model="m-1", messages=[{"role": "user", "content": BIKE}])
-    other = wrap(client, memory, conversation="elsewhere")
+    other = wrap(client, memory, conversation="elsewhere", memory_s=PATIENT_S)
     answer = await other.chat.completions.create(model="m-1", messages=QUESTION, temperature=0.5)
     assert answer.choices[0].message.content == "Noted."
     sent = model.asked[-1].body
@@ -65,7 +69,7 @@ async def test_a_stream_is_heard_to_its_end_or_as_far_as_it_went(
     memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream
 ) -> None:
     model.act = says("The bike is Rosalinde.")
-    chat = wrap(client, memory)
+    chat = wrap(client, memory, memory_s=PATIENT_S)
     stream = await chat.chat.completions.create(model="m-1", messages=QUESTION, stream=True)
     pieces = [chunk.choices[0].delta.content or "" async for chunk in stream]
     assert len(pieces) > 4
@@ -77,26 +81,141 @@ async def test_a_stream_is_heard_to_its_end_or_as_far_as_it_went(
     assert said == ["".join(pieces), "The"]
 
 
-async def test_errors_and_calls_of_tools_pass(
-    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream
-) -> None:
-    chat = wrap(client, memory)
+CALL = {"id": "t-1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+
+
+async def test_errors_pass(memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream) -> None:
+    chat = wrap(client, memory, memory_s=PATIENT_S)
     model.act = sends(response({"error": {"message": "slow down"}}, status=429))
     with pytest.raises(openai.RateLimitError):
         await chat.chat.completions.create(model="m-1", messages=QUESTION)
-    call = {"id": "t-1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    model.act = sends(response(completion(None, "tool_calls", tool_calls=[call])))
+    assert {one.role async for one in memory.messages("chat")} == {"user"}
+
+
+async def test_behind_a_tool_the_model_knows_what_it_knew(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream
+) -> None:
+    await memory.add(BIKE, "kitchen")
+    chat = wrap(client, memory, memory_s=PATIENT_S)
+    model.act = sends(response(completion("Let me look.", "tool_calls", tool_calls=[CALL])))
     answer = await chat.chat.completions.create(model="m-1", messages=QUESTION)
     assert answer.choices[0].message.tool_calls is not None
+    first, model.act = model.memory, says("Rosalinde.")
     told: Any = [*QUESTION, answer.choices[0].message, {"role": "tool", "tool_call_id": "t-1", "content": "Nothing."}]
     await chat.chat.completions.create(model="m-1", messages=told)
-    assert model.memory == ""  # nobody said anything
+    for block in (first, model.memory):
+        assert BIKE in block
+        assert "What is the bike called?" not in block, "nobody is reminded of what he asks"
+    assert [one.text async for one in memory.messages("chat")] == ["What is the bike called?", "Rosalinde."]
+
+
+async def test_what_is_said_beside_a_call_of_a_tool_or_before_a_filter_is_no_answer(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream
+) -> None:
+    chat = wrap(client, memory, memory_s=PATIENT_S)
+    calls = [{"index": 0, **CALL}]
+    for events in (
+        [event({"content": "Let me look."}), event({"tool_calls": calls}), event({}, "tool_calls")],
+        [event({"content": "Here is how"}), event({}, "content_filter")],
+    ):
+        model.act = sends(STREAM_HEAD + b"".join(events) + b"data: [DONE]\n\n")
+        stream = await chat.chat.completions.create(model="m-1", messages=QUESTION, stream=True)
+        assert [chunk async for chunk in stream]
+    model.act = sends(response(completion("Here is how", "content_filter")))
+    await chat.chat.completions.create(model="m-1", messages=QUESTION)
     assert {one.role async for one in memory.messages("chat")} == {"user"}
+
+
+class Slow(httpx.AsyncBaseTransport):
+    """Lets nothing through for a while."""
+
+    def __init__(self, api: Litestar) -> None:
+        self._way = httpx.ASGITransport(app=api)  # type: ignore[arg-type]
+        self.opened = asyncio.Event()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await self.opened.wait()
+        return await self._way.handle_async_request(request)
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    for _ in range(400):
+        if await holds():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it never came to be so")
+
+
+async def test_a_slow_memory_is_not_waited_for_and_stores_all_the_same(
+    api: Litestar, connect: Connect, owner: Owner, client: openai.AsyncOpenAI, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = (await connect("read", "write", user=owner)).headers["Authorization"].removeprefix("Bearer ")
+    slow = Slow(api)
+    async with AsyncMemory("http://memsvc.test", key, transport=slow) as memory:
+        chat = wrap(client, memory, memory_s=0.05)
+        answer = await chat.chat.completions.create(model="m-1", messages=QUESTION)
+        assert answer.choices[0].message.content == "Noted."
+        assert "the chat goes on without memory: memory_slow" in caplog.messages
+        slow.opened.set()
+
+        async def stored() -> bool:
+            try:
+                return {one.role async for one in memory.messages("chat")} == {"user", "assistant"}
+            except RefusedError:
+                return False
+
+        await until(stored)
+
+
+async def test_a_slow_memory_is_not_waited_for_by_who_does_not_await(
+    model: FakeUpstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened = threading.Event()
+
+    class Hangs(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            opened.wait(20)
+            raise httpx.ConnectError("gone", request=request)
+
+    def talk() -> float:
+        with openai.OpenAI(base_url=model.url, api_key="sk-up") as plain:
+            memory = Memory("http://memsvc.test", "mk_0.no", transport=Hangs(), retries=Retries(tries=1))
+            started = time.monotonic()
+            wrap(plain, memory, memory_s=0.05).chat.completions.create(model="m-1", messages=QUESTION)
+            return time.monotonic() - started
+
+    assert await asyncio.to_thread(talk) < 10
+    assert caplog.messages.count("the chat goes on without memory: memory_slow") == 2
+    opened.set()
+
+    async def told() -> bool:
+        return sum("memory failed behind the chat: unreachable" in said for said in caplog.messages) == 2
+
+    await until(told)
+
+
+async def test_a_closed_memory_costs_no_answer(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    def talk() -> Any:
+        closed = Memory("http://memsvc.test", "mk_0.no")
+        closed.close()
+        with openai.OpenAI(base_url=model.url, api_key="sk-up") as plain:
+            return wrap(plain, closed).chat.completions.create(model="m-1", messages=QUESTION)
+
+    await memory.close()
+    for answer in (
+        await wrap(client, memory).chat.completions.create(model="m-1", messages=QUESTION),
+        await asyncio.to_thread(talk),
+    ):
+        assert answer.choices[0].message.content == "Noted."
+    assert caplog.messages.count("the chat goes on without memory: closed") == 4
 
 
 async def test_without_memory_the_chat_goes_on(client: openai.AsyncOpenAI, caplog: pytest.LogCaptureFixture) -> None:
     async with AsyncMemory("http://127.0.0.1:9", "mk_0.no", retries=Retries(tries=1)) as nobody:
-        answer = await wrap(client, nobody).chat.completions.create(model="m-1", messages=QUESTION)
+        chat = wrap(client, nobody, memory_s=PATIENT_S)
+        answer = await chat.chat.completions.create(model="m-1", messages=QUESTION)
     assert answer.choices[0].message.content == "Noted."
     assert [record.getMessage() for record in caplog.records if record.name.startswith("memsvc")] == [
         "the chat goes on without memory: unreachable"
@@ -111,7 +230,7 @@ async def test_two_users_who_do_not_await(
 
     def talk(user: Owner, word: str) -> str:
         with openai.OpenAI(base_url=model.url, api_key="sk-up") as plain:
-            chat = wrap(plain, memory.for_user(str(user.user_id)))
+            chat = wrap(plain, memory.for_user(str(user.user_id)), memory_s=PATIENT_S)
             said: Any = [{"role": "user", "content": f"The bike is called {word}."}]
             chat.chat.completions.create(model="m-1", messages=said)
             with chat.chat.completions.create(model="m-1", messages=QUESTION, stream=True) as stream:

@@ -136,6 +136,23 @@ async def test_times_scores_pages_and_rest(ours: MemsvcStore) -> None:
         await ours.asearch(("users",), filter={"rating": {"$in": [1]}})
 
 
+async def test_what_others_say_in_its_conversation_is_left_alone(
+    ours: MemsvcStore, memory: Memory, owner: Owner
+) -> None:
+    place, mine = ("users", "ada"), memory.for_user(str(owner.user_id))
+    await ours.aput(place, "tea", {"text": "Ada drinks tea."})
+    for session in ("tea", ""):
+        await asyncio.to_thread(mine.add, "Ada drinks tea at ten.", "langgraph:users:ada", session=session)
+    assert [item.key for item in await ours.asearch(place, query="tea")] == ["tea"]
+    assert plain(await ours.aget(place, "tea")) == (place, "tea", {"text": "Ada drinks tea."})
+    assert await ours.aget(place, "") is None
+    await ours.aput(place, "tea", {"text": "Ada drinks mint tea."})
+    await ours.adelete(place, "tea")
+    assert await ours.asearch(place) == []
+    said = await asyncio.to_thread(lambda: [one.text for one in mine.messages("langgraph:users:ada")])
+    assert said == ["Ada drinks tea at ten."] * 2
+
+
 async def test_a_batch_reads_first_and_its_last_put_counts(ours: MemsvcStore) -> None:
     place = ("batch",)
     await ours.aput(place, "k", {"text": "before"})

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from asyncio.subprocess import PIPE
+from typing import Any
+from uuid import uuid4
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import add_user, app_id
 from memsvc.api.app import create_app
 from memsvc.api.typescript import FOLDER, RUNTIME, document, files, operations
+from memsvc.client import calls
+from memsvc.client.calls import Call
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
 from tests.api.served import served
@@ -37,7 +41,7 @@ const real = globalThis.fetch;
 let asked = 0;
 globalThis.fetch = async (...given) => {  // the answer to the first request is lost, the second is refused
   asked += 1;
-  if (asked === 2) return new Response("{}", { status: 503, headers: { "Retry-After": "0" } });
+  if (asked === 2) return new Response('{"code": "overloaded"}', { status: 503, headers: { "Retry-After": "0" } });
   const answer = await real(...given);
   if (asked === 1) throw new TypeError("reset");
   return answer;
@@ -45,6 +49,39 @@ globalThis.fetch = async (...given) => {  // the answer to the first request is 
 const again = await memory.addMessages({ body: { ...message, text: "Once." } });
 assert.equal(again.messages[0].outcome, "existing");
 assert.equal(asked, 3);
+
+async function meets(faults, call) {  // how often it is asked where these come first, and what comes of it
+  asked = 0;
+  globalThis.fetch = async (...given) => {
+    const fault = faults[asked++];
+    if (!fault) return real(...given);
+    if (fault.lost) await real(...given);
+    if (!fault.status) throw new TypeError("reset");
+    return new Response(fault.text, { status: fault.status, headers: fault.headers });
+  };
+  const came = await call().then(() => "fine", (error) => error.code);
+  return [asked, came];
+}
+const lost = { lost: true };
+const unknown = { lost: true, status: 503, text: '{"code": "outcome_unknown", "detail": "Lost."}' };
+const late = { status: 429, text: '{"code": "quota_exceeded"}', headers: { "Retry-After": "86400" } };
+const change = { op: "append", text: "Oil it." };
+const append = () => memory.changeBlock({ path: { name: "plan" }, body: { change } });
+const ask = () => memory.recall({ body: { query: "bike" } });
+const said = { conversation: "c", text: "Hello.", message_id: "m-1" };
+await memory.writeBlock({ path: { name: "plan" }, body: { text: "Wash it." } });
+assert.deepEqual(await meets([lost], ask), [2, "fine"]);
+assert.deepEqual(await meets([unknown], ask), [2, "fine"]);
+assert.deepEqual(await meets([late], ask), [1, "quota_exceeded"]);
+assert.deepEqual(await meets([lost], () => memory.hookMessage({ body: said })), [2, "fine"]);
+assert.deepEqual(await meets([unknown], append), [1, "outcome_unknown"]);
+assert.deepEqual(await meets([{ status: 503, text: "reset" }], append), [1, "http_503"]);
+assert.deepEqual(await meets([lost], append), [1, "unreachable"]);
+assert.deepEqual(await meets([{ status: 503, text: '{"code": "overloaded"}' }], append), [2, "fine"]);
+const odd = { status: 200, text: "<h1>Welcome</h1>", headers: { "Content-Type": "application/json" } };
+assert.deepEqual(await meets([odd], ask), [1, "answer_invalid"]);
+globalThis.fetch = real;
+assert.equal((await memory.readBlock({ path: { name: "plan" } })).version, 4);
 console.log("fine");
 """
 
@@ -64,6 +101,24 @@ def test_it_repeats_what_the_service_does_once() -> None:
     }
     # An answer of a chat cannot be given twice; 'addMemory' is 'addMessages' by another address.
     assert set(re.findall(r"\w+", named[1])) == taking - {"createChatCompletion", "addMemory"}
+
+
+def test_it_repeats_what_the_python_client_repeats() -> None:
+    named = re.search(r"const AGAIN = new Set\(\[(.*?)\]\)", RUNTIME.read_text(), re.DOTALL)
+    assert named is not None
+    some, api = uuid4(), {(method, path): name for name, method, path, _ in operations(document())}
+    mine: list[Call[Any]] = [
+        calls.recall("", {}),
+        calls.context("", {}),
+        calls.answer("", {}),
+        calls.link(some, some, "answers", {}),
+        calls.add_fact(some, "KNOWS", some, "", {}),
+        calls.feedback(some, [], []),
+    ]
+    assert all(call.repeatable for call in mine)
+    paths = [re.sub(str(some), "{recall_id}", call.path) for call in mine]
+    again = {api[call.method, path] for call, path in zip(mine, paths, strict=True)}
+    assert set(re.findall(r"\w+", named[1])) == again | {"askCypher"}  # which reads; Python has no method for it
 
 
 async def test_node_speaks_with_the_service(db: Database, settings: Settings) -> None:

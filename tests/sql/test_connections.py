@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc.access.users import Owner
@@ -81,6 +82,18 @@ async def test_a_statement_is_committed_by_itself_and_its_connection_goes_back_a
         await connection.execute(text("SELECT set_config('memsvc.identity', 'nobody', true)"))
         kept = await connection.execute(text("SELECT current_setting('memsvc.identity', true)"))
         assert kept.scalar() == "nobody"
+
+
+async def test_what_a_commit_refuses_is_told_as_it_is(pool: Database) -> None:
+    async def twice() -> None:
+        async with pool.transaction() as connection:
+            await connection.execute(text("CREATE TEMPORARY TABLE once (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)"))
+            await connection.execute(text("INSERT INTO once VALUES (1), (1)"))
+
+    with pytest.raises(IntegrityError):
+        await twice()
+    async with pool.transaction() as connection:
+        assert (await connection.execute(text("SELECT to_regclass('once')"))).scalar() is None
 
 
 async def test_what_was_left_open_does_not_go_back_to_the_pool(pool: Database) -> None:

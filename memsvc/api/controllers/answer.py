@@ -40,10 +40,11 @@ class AnswerController(Controller):
         status_code=200,
         operation_id="answerQuestion",
         summary="Answer a question from memory",
-        description="Answers from packed memories and nothing else: claims, each with the ids of the memories that say "
-        "it, which GET /v1/memories/{id} opens. Where nothing in memory supports an answer, `found` is false. The "
-        "claims are the configured language model's, as far as they name memories that it was given; without one, or "
-        "where it fails (`degraded` has llm), they are the memories' own words.",
+        description="Answers from packed memories, also from core blocks of the profile where no conversations, times or "
+        "place are chosen, and from nothing else: claims, each with the ids of the memories that say it, which "
+        "GET /v1/memories/{id} opens. Where nothing in memory supports an answer, `found` is false. The claims are the "
+        "configured language model's, as far as they name memories that it was given; without one, or where it fails "
+        "(`degraded` has llm), they are the memories' own words.",
         response_description="The answer and what it rests on.",
         responses=documented(400, 401, 403, 404, 413, 415, 501, 503),
     )
