@@ -31,6 +31,7 @@ from memsvc.errors import (
     MessageConflictError,
     OverloadedError,
     RateLimitedError,
+    StorageFullError,
     TextTooLongError,
     UnauthenticatedError,
     UpstreamError,
@@ -208,6 +209,7 @@ MEANINGS_FOR_DOCS = {
     502: "The chat server cannot be reached, or broke off (upstream). See the hint.",
     503: "The database cannot answer now; nothing was stored (database_unavailable, overloaded). See Retry-After.",
     504: "The chat server gives no sign (upstream_timeout). See the hint.",
+    507: "The database's disk is full (storage_full).",
 }
 
 
@@ -227,6 +229,7 @@ SHOWN: dict[int, MemsvcError] = {
     502: UpstreamError(),
     503: OverloadedError(),
     504: UpstreamTimeoutError(),
+    507: StorageFullError(),
 }
 """An error of each status, as an example; the others are not memsvc's own."""
 EXAMPLE_ID = "0f8c1d1e5a2b4c7d"
@@ -241,11 +244,13 @@ def _example(status: int) -> dict[str, Any]:
 
 
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Error responses of an operation, for the OpenAPI document; of keys, limits; of bodies, slow ones."""
+    """Error responses of an operation, for the document; of keys, limits; of bodies, slow ones; of databases, full."""
     if HTTPStatus.UNAUTHORIZED in statuses:
         statuses = tuple(sorted({*statuses, int(HTTPStatus.TOO_MANY_REQUESTS)}))
     if HTTPStatus.UNSUPPORTED_MEDIA_TYPE in statuses:
         statuses = tuple(sorted({*statuses, int(HTTPStatus.REQUEST_TIMEOUT)}))
+    if HTTPStatus.SERVICE_UNAVAILABLE in statuses:
+        statuses = tuple(sorted({*statuses, int(HTTPStatus.INSUFFICIENT_STORAGE)}))
     return {
         status: ResponseSpec(
             data_container=Problem,
