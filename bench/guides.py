@@ -156,8 +156,7 @@ def openai(desk: Desk) -> str:
     """An OpenAI client whose chat server knows nothing but what it is told."""
     with chat_server() as (url, told):
         begin = blocks("openai", "sh")[0].replace("http://localhost:11434/v1", url)
-        wait = "until curl -sf localhost:8765/health > /dev/null; do sleep 0.2; done"
-        desk.type_in(f'{begin}\n{wait}\npython -c "$1"{LEAVE}', blocks("openai", "python")[0])
+        desk.type_in(f'{begin}\npython -c "$1"{LEAVE}', blocks("openai", "python")[0])
     return "\n".join(told[-1])
 
 

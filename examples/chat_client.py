@@ -3,8 +3,9 @@
     MEMSVC_CHAT_URL=http://127.0.0.1:11434/v1 MEMSVC_CHAT_MODEL=llama3.2 memsvc up &
     MEMSVC_KEY=$(memsvc key create) python examples/chat_client.py --user Marcel
 
-It sends the last message alone: the history is memory's. ``/why`` shows what the last answer was given, ``/off`` and
-``/on`` switch memory, ``/forget`` erases this conversation (its key needs the scope forget), and an empty line ends it.
+It sends the last message alone: the history is memory's. ``/why`` shows the memories that the last answer was given,
+``/off`` and ``/on`` switch memory, ``/forget`` erases this conversation (its key needs the scope forget), and an empty
+line ends it.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ class Memory:
     def __init__(self, url: str, key: str, user: str | None, conversation: str) -> None:
         """Note where it is and for whom."""
         self.url, self.conversation, self.memory = url.rstrip("/"), conversation, "on"
+        self.given: list[str] = []  # ids of the memories that the last answer was given
         self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         if user:
             self.headers["X-Memsvc-User"] = user
 
-    def post(self, path: str, body: dict[str, Any], **headers: str) -> Any:
-        """Send JSON; the open response, whose lines are read as they come."""
+    def ask(self, path: str, body: dict[str, Any] | None = None, **headers: str) -> Any:
+        """Send JSON, or get; the open response, whose lines are read as they come."""
+        data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(  # noqa: S310 - the address is the caller's own
-            f"{self.url}/v1/{path}", json.dumps(body).encode(), self.headers | headers
+            f"{self.url}/v1/{path}", data, self.headers | headers
         )
         return urllib.request.urlopen(request, timeout=300)  # noqa: S310
 
@@ -40,7 +43,8 @@ class Memory:
         """Say something; the answer, piece by piece."""
         body = {"model": "memsvc", "stream": True, "messages": [{"role": "user", "content": text}]}
         where = {"X-Memsvc-Conversation": self.conversation, "X-Memsvc-Memory": self.memory}
-        with self.post("chat/completions", body, **where) as answer:
+        with self.ask("chat/completions", body, **where) as answer:
+            self.given = (answer.headers["X-Memsvc-Memory-Ids"] or "").replace(",", " ").split()
             if answer.headers["X-Memsvc-Memory"] == "degraded":
                 print(f"(memory: {answer.headers['X-Memsvc-Memory-Reason']})", file=sys.stderr)
             for line in answer:
@@ -49,26 +53,50 @@ class Memory:
                     continue
                 event = json.loads(data)
                 if "error" in event:
-                    raise OSError(event["error"]["message"])
+                    raise OSError(told(event))
                 for choice in event.get("choices", ()):
                     yield choice.get("delta", {}).get("content") or ""
 
-    def why(self, text: str) -> str:
-        """What memory says to a message; nothing is stored."""
-        with self.post("hooks/message", {"conversation": self.conversation, "text": text, "store": False}) as answer:
-            return str(json.load(answer)["text"])
+    def why(self) -> str:
+        """The memories that the last answer was given, a line each."""
+        return "\n".join(f"[{name}] {self.text_of(name)}" for name in self.given) or "No memories."
+
+    def text_of(self, name: str) -> str:
+        """What a memory says."""
+        try:
+            with self.ask(f"memories/{name}") as answer:
+                return str(json.load(answer)["text"])
+        except urllib.error.HTTPError as error:
+            return f"({reason(error)})"  # erased since, for one
 
     def forget(self) -> str:
         """Erase this conversation; what was erased, in numbers."""
-        with self.post("hooks/session-end", {"conversation": self.conversation, "forget": "session"}) as answer:
+        with self.ask("hooks/session-end", {"conversation": self.conversation, "forget": "conversation"}) as answer:
             return json.dumps(json.load(answer)["forgotten"]["counts"])
 
 
-def obey(memory: Memory, command: str, last: str) -> str:
+def told(document: Any) -> str:
+    """The message of an error: memsvc's own form, OpenAI's, or any other."""
+    if isinstance(document, dict) and "detail" in document:
+        return f"{document['detail']} {document.get('hint', '')}".strip()
+    inner = document.get("error", document) if isinstance(document, dict) else document
+    return str(inner.get("message", inner) if isinstance(inner, dict) else inner)
+
+
+def reason(error: urllib.error.HTTPError) -> str:
+    """Why a request was refused."""
+    body = error.read().decode(errors="replace").strip()
+    try:
+        return told(json.loads(body))
+    except ValueError:  # a page of a proxy, or nothing
+        return f"{error}: {body[:500]}"
+
+
+def obey(memory: Memory, command: str) -> str:
     """Do what a line that begins with a slash says."""
     match command:
         case "/why":
-            return memory.why(last) if last else "Nothing was said yet."
+            return memory.why()
         case "/on" | "/off":
             memory.memory = command[1:]
             return f"Memory is {memory.memory}."
@@ -86,19 +114,16 @@ def main() -> None:
     parser.add_argument("--conversation", default="terminal")
     chosen = parser.parse_args()
     memory = Memory(chosen.url, os.environ["MEMSVC_KEY"], chosen.user, chosen.conversation)
-    last = ""
     while text := sys.stdin.readline().strip():
         try:
             if text.startswith("/"):
-                print(obey(memory, text, last))
+                print(obey(memory, text))
                 continue
-            last = text
             for piece in memory.chat(text):
                 print(piece, end="", flush=True)
             print()
         except urllib.error.HTTPError as error:
-            problem = json.load(error)
-            print(f"{problem.get('detail', error)} {problem.get('hint', '')}", file=sys.stderr)
+            print(reason(error), file=sys.stderr)
         except OSError as error:
             print(f"memsvc cannot be reached: {error}", file=sys.stderr)
 

@@ -220,7 +220,7 @@ async def _check_made_before(db: Database, app: UUID, key_id: str, secret: str) 
 
 
 async def limit_key(db: Database, app: UUID, key_id: str, limits: Limits) -> None:
-    """Set what a key may use from now on; tokens that were made from it keep their limits while they live.
+    """Set what a key may use from now on. Tokens of it that live are counted where it was limited when they were made.
 
     Raises:
         NotFoundError: the app has no such working key.

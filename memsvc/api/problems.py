@@ -31,6 +31,7 @@ from memsvc.errors import (
     MessageConflictError,
     OverloadedError,
     RateLimitedError,
+    StorageFullError,
     TextTooLongError,
     UnauthenticatedError,
     UpstreamError,
@@ -209,6 +210,7 @@ MEANINGS_FOR_DOCS = {
     503: "The database cannot answer now, and nothing was stored (database_unavailable, overloaded); or its answer was "
     "lost, and it may have been (outcome_unknown: send it again with the same Idempotency-Key or id). See Retry-After.",
     504: "The chat server gives no sign (upstream_timeout). See the hint.",
+    507: "The database's disk is full (storage_full).",
 }
 
 
@@ -228,6 +230,7 @@ SHOWN: dict[int, MemsvcError] = {
     502: UpstreamError(),
     503: OverloadedError(),
     504: UpstreamTimeoutError(),
+    507: StorageFullError(),
 }
 """An error of each status, as an example; the others are not memsvc's own."""
 EXAMPLE_ID = "0f8c1d1e5a2b4c7d"
@@ -242,11 +245,13 @@ def _example(status: int) -> dict[str, Any]:
 
 
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Error responses of an operation, for the OpenAPI document; of keys, limits; of bodies, slow ones."""
+    """Error responses of an operation, for the document; of keys, limits; of bodies, slow ones; of databases, full."""
     if HTTPStatus.UNAUTHORIZED in statuses:
         statuses = tuple(sorted({*statuses, int(HTTPStatus.TOO_MANY_REQUESTS)}))
     if HTTPStatus.UNSUPPORTED_MEDIA_TYPE in statuses:
         statuses = tuple(sorted({*statuses, int(HTTPStatus.REQUEST_TIMEOUT)}))
+    if HTTPStatus.SERVICE_UNAVAILABLE in statuses:
+        statuses = tuple(sorted({*statuses, int(HTTPStatus.INSUFFICIENT_STORAGE)}))
     return {
         status: ResponseSpec(
             data_container=Problem,

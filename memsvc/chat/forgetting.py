@@ -1,13 +1,15 @@
 """Conversations that are forgotten when their session ends.
 
-Who talks in one says so with a message; the conversation is marked. It is erased for good when the app says that the
-session is over, or, for apps that crash and people who just leave, by the nightly ``tidy`` after some hours of silence.
+Who talks in one says so with a message; the conversation is marked, until a later message says that it stays. It is
+erased for good, with all its sessions, when the app says that one is over, or, for apps that crash and people who just
+leave, by the nightly ``tidy`` after some hours of silence.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import suppress
+from typing import Literal
 from uuid import UUID
 
 from memsvc.access.erase import Receipt, erase
@@ -20,25 +22,36 @@ from memsvc.sources.read import find_conversation
 
 BATCH = 100
 BY = "silence"
+Forget = Literal["conversation", "keep"]
+"""conversation: all of it goes; keep: it stays, whatever was said before."""
 
 
 async def forget_later(db: Database, owner: Owner, conversation_id: UUID, *, hours: int) -> None:
-    """Mark a conversation: it goes when its session ends, or after so many hours of silence, 1 to 8,760."""
+    """Mark a conversation: it goes when a session of it ends, or after so many hours of silence, 1 to 8,760."""
+    await _mark(db, owner, conversation_id, hours)
+
+
+async def keep(db: Database, owner: Owner, conversation_id: UUID) -> None:
+    """Take the mark back."""
+    await _mark(db, owner, conversation_id, None)
+
+
+async def _mark(db: Database, owner: Owner, conversation_id: UUID, hours: int | None) -> None:
     values = {"user_id": owner.user_id, "source_id": conversation_id, "hours": hours}
     async with db.transaction(owner.user_id) as connection:
         await connection.execute(query("mark_to_forget"), values)
 
 
 async def end_session(
-    db: Database, owner: Owner, conversation: str, *, forget: bool, requested_by: str
+    db: Database, owner: Owner, conversation: str, *, forget: Forget | None, requested_by: str
 ) -> Receipt | None:
-    """End a session of a conversation: erase it where it is marked, or where that is wanted now.
+    """End a session of a conversation: erase the conversation where it is marked, or where that is wanted now.
 
     Args:
         db: the database.
         owner: whose.
         conversation: its identifier, or its id.
-        forget: erase it, marked or not.
+        forget: conversation: erase it, marked or not; keep: take the mark back; None: go by the mark.
         requested_by: who wants it.
 
     Returns:
@@ -51,7 +64,10 @@ async def end_session(
         source_id = await find_conversation(connection, owner, conversation)
         values = {"user_id": owner.user_id, "source_id": source_id}
         marked: bool = (await connection.execute(query("is_to_forget"), values)).scalar_one()
-    if not (forget or marked):
+    if forget == "keep":
+        await keep(db, owner, source_id)
+        return None
+    if forget is None and not marked:
         return None
     return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False)
 

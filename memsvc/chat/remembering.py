@@ -82,6 +82,11 @@ class Remembering:
         """What the chat server is told; None: nothing."""
         return f"{PREFACE}\n\n{self.context.text}" if self.context is not None else None
 
+    @property
+    def ids(self) -> list[str]:
+        """Short ids of all that stands in the block, in its order."""
+        return [item.id for section in self.context.sections for item in section.items] if self.context else []
+
     async def begin(self) -> None:
         """Recall, and store what the user said; never fails, and takes no longer than the settings say."""
         loop = asyncio.get_running_loop()

@@ -196,7 +196,7 @@ class AsyncMemory:
         return await self.send(calls.responded(text, conversation, options))
 
     async def end_session(self, conversation: str, *, forget: bool = False) -> SessionEnded:
-        """Say that a session is over; it is erased where that was agreed upon, or is asked for here."""
+        """Say that a session is over; its conversation is erased where that was agreed upon, or is asked for here."""
         return await self.send(calls.end_session(conversation, forget=forget))
 
     # Notes and links

@@ -172,7 +172,7 @@ def _said(path: str, answer: type[T], text: str, conversation: str, options: Map
 
 def end_session(conversation: str, *, forget: bool) -> Call[SessionEnded]:
     """Say that a session is over."""
-    body = {"conversation": conversation, **({"forget": "session"} if forget else {})}
+    body = {"conversation": conversation, **({"forget": "conversation"} if forget else {})}
     return Call("POST", "/v1/hooks/session-end", SessionEnded, body)
 
 

@@ -194,7 +194,7 @@ class Memory:
         return self.send(calls.responded(text, conversation, options))
 
     def end_session(self, conversation: str, *, forget: bool = False) -> SessionEnded:
-        """Say that a session is over; it is erased where that was agreed upon, or is asked for here."""
+        """Say that a session is over; its conversation is erased where that was agreed upon, or is asked for here."""
         return self.send(calls.end_session(conversation, forget=forget))
 
     # Notes and links

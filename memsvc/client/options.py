@@ -107,7 +107,7 @@ class SaidOptions(TypedDict, total=False):
     message_id: str
     said_at: Time
     metadata: Mapping[str, Any]
-    forget: Literal["session"]
+    forget: Literal["conversation", "keep"]
     idle_hours: int
 
 

@@ -53,18 +53,21 @@ AS $$
 DECLARE
   moment CONSTANT timestamp := clock_timestamp() AT TIME ZONE 'UTC';
   today CONSTANT date := moment::date;
-  taken boolean;
+  most bigint; -- null: the key has no limit
+  used bigint;
 BEGIN
   PERFORM memsvc.require_restored();
   PERFORM set_config('synchronous_commit', 'off', true);
-  UPDATE memsvc.api_keys AS k
-  SET day = today,
-    messages = CASE WHEN k.day = today THEN k.messages ELSE 0 END
-      + CASE WHEN CASE WHEN k.day = today THEN k.messages ELSE 0 END + p_messages::bigint <= k.messages_per_day
-        THEN p_messages ELSE 0 END
+  SELECT k.messages_per_day, CASE WHEN k.day = today THEN k.messages ELSE 0 END INTO most, used
+  FROM memsvc.api_keys AS k
   WHERE k.key_id = p_key_id AND k.messages_per_day IS NOT NULL
-  RETURNING new.messages = p_messages + CASE WHEN old.day = today THEN old.messages ELSE 0 END INTO taken;
-  RETURN CASE WHEN NOT taken THEN ceil(extract(epoch FROM today + interval '1 day' - moment)) ELSE 0 END;
+  FOR UPDATE;
+  IF used + p_messages > most THEN
+    RETURN ceil(extract(epoch FROM today + interval '1 day' - moment));
+  END IF;
+  UPDATE memsvc.api_keys AS k SET day = today, messages = used + p_messages
+  WHERE k.key_id = p_key_id AND k.messages_per_day IS NOT NULL;
+  RETURN 0;
 END
 $$;
 COMMENT ON FUNCTION memsvc.count_messages(text, integer) IS

@@ -36,8 +36,8 @@ FROM unnest(CAST(:texts AS text [])) WITH ORDINALITY AS t (text, number)
 ORDER BY t.number;
 
 -- name: mark_to_forget
--- What is marked already keeps the time that was said last.
-UPDATE memsvc.sources AS s SET forget_after = make_interval(hours => :hours)
+-- The time that is said last counts; null takes the mark back.
+UPDATE memsvc.sources AS s SET forget_after = make_interval(hours => CAST(:hours AS integer))
 WHERE s.user_id = :user_id AND s.source_id = :source_id;
 
 -- name: is_to_forget

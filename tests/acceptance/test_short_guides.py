@@ -102,14 +102,13 @@ def test_langgraph(desk: Desk) -> None:
     assert desk.run(sys.executable, "-c", code("langgraph", "python")) == f"I remember: {CALLED}\n"
 
 
-async def test_openai(desk: Desk) -> None:
-    desk.rig.run("user", "add", "--name", "Marcel")
-    key = desk.rig.ok("key", "create").strip()
+async def test_openai(prepared: Path) -> None:
     async with upstream.serving() as model:
-        part = desk.rig.start("api", chat_url=model.url, chat_model="any")
-        await asyncio.to_thread(desk.rig.wait_healthy, part)
-        said = await asyncio.to_thread(desk.run, sys.executable, "-c", code("openai", "python"), KEY=key)
-        desk.rig.kill(part)
-    assert len(said.splitlines()) == 2
+        begin = code("openai", "sh").replace("http://localhost:11434/v1", model.url)
+        with private_folder(prepared) as data, Rig(data, embedding_model="") as rig, rig.admin():
+            typed = f'{begin}python -c "$1"\nkill %1; wait'
+            run = ("bash", "-euo", "pipefail", "-c", typed, "guide", code("openai", "python"))
+            said = await asyncio.to_thread(Desk(rig).run, *run)
+    assert said.splitlines()[-2:] == ["Noted.", "Noted."]
     assert CALLED in model.memory
     assert all(CALLED not in one["content"] for one in model.asked[-1].body["messages"] if one["role"] == "user")

@@ -126,7 +126,7 @@ async def chatting(stage: Stage) -> None:
     """Doors for chat apps."""
     user = stage.user
     said = {"conversation": "petals-7", "message_id": "m-18"}
-    await post(user, "/v1/hooks/message", **said, text=WORDS, budget_tokens=300, forget="session")
+    await post(user, "/v1/hooks/message", **said, text=WORDS, budget_tokens=300, forget="conversation")
     await post(user, "/v1/hooks/response", conversation="petals-7", text="At the Lindenhof, on Friday.")
     await post(user, "/v1/hooks/session-end", conversation="petals-7")
     await post(user, "/v1/chat/completions", messages=[{"role": "user", "content": WORDS}])

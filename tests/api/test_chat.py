@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,8 +27,20 @@ from memsvc.api.controllers.chat import SIMPLE, STREAMED
 from memsvc.db.engine import Database
 from memsvc.db.together import Together
 from memsvc.settings import Settings
+from memsvc.sources.messages import StoredMessage, append
 from tests.api.served import served
-from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving, stream
+from tests.fakes.upstream import (
+    STREAM_HEAD,
+    Asked,
+    FakeUpstream,
+    completion,
+    event,
+    response,
+    says,
+    sends,
+    serving,
+    stream,
+)
 
 SILENCE_S = 0.4
 IS_STORED = "What the user said is stored."
@@ -107,6 +120,8 @@ async def test_a_turn_is_stored_recalled_and_told(ada: httpx.AsyncClient, upstre
     second = await say(ada, "What is my dog called?", headers={"X-Memsvc-Conversation": "another day"})
     assert "Pixel" in upstream.memory
     assert second.headers["X-Memsvc-Recall-Id"]
+    shown = second.headers["X-Memsvc-Memory-Ids"].split(", ")
+    assert shown == re.findall(r"^\[([mfnb]:\w+)\]", upstream.memory, re.MULTILINE)
     assert await stored(ada) == [("user", "My dog is called Pixel."), ("assistant", "A fine dog.")]
     assert [role for role, _ in await stored(ada, "another day")] == ["user", "assistant"]
 
@@ -301,6 +316,38 @@ async def test_without_memory_the_chat_answers_all_the_same(
     assert [text for _, text in await stored(ada, "slow")].count("Again?") == 1, "it is known without recall, too"
 
 
+async def test_what_takes_long_to_store_is_stored_while_the_chat_goes_on(
+    ada: httpx.AsyncClient, upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may = asyncio.Event()
+
+    async def late(*given: Any) -> list[StoredMessage]:
+        await may.wait()
+        return await append(*given)
+
+    monkeypatch.setattr("memsvc.chat.remembering.append", late)
+    answer = await say(ada, "My cat is called Mog.")
+    assert (answer.status_code, answer.headers["X-Memsvc-Memory-Reason"]) == (200, "memory_slow")
+    assert len(upstream.asked) == 1
+    assert await stored(ada) == []
+    may.set()
+    async with asyncio.timeout(5):
+        while len(await stored(ada)) < 2:  # noqa: ASYNC110 - over HTTP
+            await asyncio.sleep(0.02)
+    assert sorted(await stored(ada)) == [("assistant", "Noted."), ("user", "My cat is called Mog.")]
+
+
+async def test_what_a_filter_cut_off_is_no_answer(ada: httpx.AsyncClient, upstream: FakeUpstream) -> None:
+    upstream.act = sends(response(completion("I would say", "content_filter")))
+    whole = await say(ada, "My cat is called Mog.")
+    assert whole.json()["choices"][0]["finish_reason"] == "content_filter"
+    upstream.act = sends(
+        STREAM_HEAD + event({"content": "I would"}) + event({}, "content_filter") + b"data: [DONE]\n\n"
+    )
+    assert "I would" in (await say(ada, "And my dog?", stream=True)).text
+    assert await stored(ada) == [("user", "My cat is called Mog."), ("user", "And my dog?")]
+
+
 @pytest.mark.usefixtures("upstream")
 @pytest.mark.parametrize("look", ["SELECT 1 / 0 AS client_id", "SELECT pg_sleep(30)::text AS client_id"])
 async def test_what_is_said_is_stored_though_recall_and_the_look_before_it_fail(
@@ -395,12 +442,46 @@ async def test_the_reference_client_talks(
         sys.executable, CLIENT, "--url", world[0], env={**os.environ, "MEMSVC_KEY": key},
         stdin=PIPE, stdout=PIPE, stderr=PIPE,
     )  # fmt: skip
-    lines = "My dog is called Pixel.\nWhat is my dog called?\n/why\n/off\nBetween us.\n/forget\n\n"
+    lines = "My dog is called Pixel.\nWhat is my dog called?\n/why\n/off\nBetween us.\n/why\n/forget\n\n"
     said, complained = await asyncio.wait_for(client.communicate(lines.encode()), 20)
     assert complained == b""
     answers = said.decode().splitlines()
     assert answers[:2] == ["Notedindeed.", "Notedindeed."]
-    assert answers[2].startswith("[memsvc context ")
-    assert "Memory is off." in answers
+    off = answers.index("Memory is off.")
+    names, texts = zip(*(line.split(" ", 1) for line in answers[2:off]), strict=True)
+    assert "My dog is called Pixel." in texts
+    assert all(name in upstream.asked[1].memory for name in names), "what was given, not what would be now"
+    assert "What is my dog called?" not in texts
+    assert answers[off + 2] == "No memories."
     assert '"passages": 4' in answers[-1]
     assert await stored(ada, "terminal") == []
+
+
+async def test_the_reference_client_prints_errors_of_any_form(
+    world: tuple[str, FakeUpstream], ada: httpx.AsyncClient, upstream: FakeUpstream
+) -> None:
+    errors = iter(
+        [
+            response({"error": {"message": "slow down", "code": "rate"}}, 429),
+            response({"error": "model not found"}, 404),
+            response(b"<h1>Bad gateway</h1>", 502, "text/html"),
+            b"",
+        ]
+    )
+
+    async def act(_asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(next(errors))
+        await writer.drain()
+
+    upstream.act = act
+    key = ada.headers["Authorization"].removeprefix("Bearer ")
+    client = await asyncio.create_subprocess_exec(
+        sys.executable, CLIENT, "--url", world[0], env={**os.environ, "MEMSVC_KEY": key},
+        stdin=PIPE, stdout=PIPE, stderr=PIPE,
+    )  # fmt: skip
+    said, complained = await asyncio.wait_for(client.communicate(b"One.\nTwo.\nThree.\nFour.\n/help\n\n"), 20)
+    limited, unknown, page, unreachable = complained.decode().splitlines()
+    assert (limited, unknown) == ("slow down", "model not found")
+    assert page.endswith("<h1>Bad gateway</h1>")
+    assert unreachable.startswith("The chat server ")
+    assert said.decode().splitlines() == ["There are /why, /on, /off and /forget."], "it goes on"

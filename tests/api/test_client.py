@@ -98,7 +98,7 @@ async def test_a_turn_of_a_chat(memory: AsyncMemory, line: Line) -> None:
     first = await memory.enrich("The bike is called Rosalinde.", "petals", speaker="Ada")
     assert first.stored is not None
     assert first.stored.outcome == "existing"  # it was sent twice
-    await memory.responded("What a name!", "petals", forget="session")
+    await memory.responded("What a name!", "petals", forget="conversation")
     assert "Rosalinde" in (await memory.enrich("What is the bike called?", "elsewhere", store=False)).text
     told = await memory.answer("What is the bike called?")
     assert told.claims[0].sources

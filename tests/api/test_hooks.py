@@ -130,6 +130,7 @@ async def test_what_cannot_be_stored_is_refused(ada: httpx.AsyncClient) -> None:
         (SAID | {"said_at": "soon"}, "invalid_time"),
         (SAID | {"budget_tokens": 1}, "invalid_request"),
         (SAID | {"unknown": 1}, "invalid_request"),
+        (SAID | {"forget": "session"}, "invalid_request"),
     ):
         answer = await ada.post("/v1/hooks/message", json=body)
         assert (answer.status_code, answer.json()["code"]) == (400, code)
@@ -152,9 +153,9 @@ async def test_a_session_is_forgotten_when_it_ends(connect: Connect, owner: Owne
     end = {"conversation": "petals"}
     stays = await ada.post("/v1/hooks/session-end", json=end)
     assert (stays.status_code, stays.json()) == (200, {"forgotten": None})
-    foreign = await bob.post("/v1/hooks/session-end", json=end | {"forget": "session"})
+    foreign = await bob.post("/v1/hooks/session-end", json=end | {"forget": "conversation"})
     assert (foreign.status_code, foreign.json()["code"]) == (404, "conversation_unknown")
-    gone = (await ada.post("/v1/hooks/session-end", json=end | {"forget": "session"})).json()["forgotten"]
+    gone = (await ada.post("/v1/hooks/session-end", json=end | {"forget": "conversation"})).json()["forgotten"]
     assert (gone["state"], gone["verified"]) == ("done", True)
     assert (await ada.post("/v1/recall", json={"query": "Ines Porto"})).json()["memories"] == []
     assert (await ada.get("/v1/conversations")).json()["items"] == []
@@ -184,7 +185,7 @@ async def test_a_marked_conversation_goes_with_its_session_or_in_silence(
 ) -> None:
     ada, bob = [await connect("read", "write", "forget", user=user) for user in (owner, other)]
     meek = await connect("read", "write", user=owner)
-    marked = SAID | {"forget": "session", "idle_hours": 5}
+    marked = SAID | {"forget": "conversation", "idle_hours": 5}
     refused = await meek.post("/v1/hooks/message", json=marked)
     assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
     for client in (ada, bob):
@@ -205,3 +206,41 @@ async def test_a_marked_conversation_goes_with_its_session_or_in_silence(
 
     assert await kept(ada) == {"fresh"}
     assert await kept(bob) == {"ended", "left", "fresh"}
+
+
+async def test_a_conversation_goes_with_all_its_sessions_unless_a_later_message_keeps_it(
+    connect: Connect, owner: Owner
+) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    meek = await connect("read", "write", user=owner)
+
+    async def say(session: str, **more: str) -> None:
+        said = {"conversation": "petals", "text": f"About {session}.", "session": session} | more
+        assert (await ada.post("/v1/hooks/message", json=said)).json()["stored"]["outcome"] == "created"
+
+    async def ended(**more: str) -> object:
+        answer = await ada.post("/v1/hooks/session-end", json={"conversation": "petals"} | more)
+        assert answer.status_code == 200
+        return answer.json()["forgotten"]
+
+    await say("oak", forget="conversation")
+    await say("elm")
+    refused = await meek.post("/v1/hooks/message", json=SAID | {"forget": "keep"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    await say("ash", forget="keep")
+    assert await ended() is None
+    await say("yew", forget="conversation")
+    assert await ended(forget="keep") is None
+    assert await ended() is None
+    await say("fir", forget="conversation")
+    gone = await ended()
+    assert isinstance(gone, dict)
+    assert gone["counts"]["passages"] == 5, "whatever their session"
+
+
+async def test_a_message_that_is_not_stored_cannot_say_what_is_forgotten(connect: Connect, owner: Owner) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    for forget in ("conversation", "keep"):
+        answer = await ada.post("/v1/hooks/message", json=SAID | {"store": False, "forget": forget})
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
+        assert answer.json()["field"] == "forget"

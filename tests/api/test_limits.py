@@ -73,6 +73,29 @@ async def test_messages_beyond_the_days_quota_are_refused_as_a_whole(
     assert (await client.post("/v1/messages", json=batch)).status_code == 202
 
 
+async def test_tokens_are_counted_by_the_limits_that_their_key_has_now(
+    limited: Limit, api: Litestar, db: Database, app: UUID
+) -> None:
+    client, key_id = await limited(Limits(messages_per_day=1))
+    token = (await client.post("/v1/token")).json()["token"]
+    async with client_of(api, Authorization=f"Bearer {token}") as by_token:
+
+        async def stored() -> list[int]:
+            return [(await by_token.post("/memory", json={"text": "oak"})).status_code for _ in range(2)]
+
+        assert await stored() == [202, 429]
+        await limit_key(db, app, key_id, Limits(messages_per_day=2))
+        assert await stored() == [202, 429], "it was raised"
+        assert (await by_token.post("/memory", json={"text": "oak"})).json()["limit"] == 1, "of when it was made"
+        await limit_key(db, app, key_id, keys.UNLIMITED)
+        assert await stored() == [202, 202], "it was removed"
+        unlimited = (await client.post("/v1/token")).json()["token"]
+        await limit_key(db, app, key_id, Limits(messages_per_day=1))
+        assert await stored() == [429, 429], "it was lowered"
+    async with client_of(api, Authorization=f"Bearer {unlimited}") as by_token:
+        assert await stored() == [202, 202], "it was made without a limit"
+
+
 async def test_a_key_without_limits_is_never_written_to(limited: Limit, admin: psycopg.Connection) -> None:
     client, key_id = await limited(keys.UNLIMITED)
     version = "SELECT xmin::text FROM memsvc.api_keys WHERE key_id = %s"

@@ -57,6 +57,8 @@ async def test_a_client_remembers_recalls_and_opens(
         assert source["kind"] == "message"
         context, _ = await use(client, "get_context", query="What about Ines?", budget_tokens=400)
         assert "Lindenhof" in context
+        begun, _ = await use(client, "get_context", query="What about Ines?", conversation="new", recent_turns=2)
+        assert "Lindenhof" in begun, "an assistant asks before a conversation has its first message"
         alias, _ = await use(client, "recall_memory", query="Ines", thread_id="home")
         assert "Lindenhof" in alias
         status, _ = await use(client, "memory_status")

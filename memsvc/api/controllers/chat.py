@@ -28,6 +28,8 @@ from memsvc.errors import UpstreamError
 from memsvc.llm.upstream import Upstream, UpstreamAnswer
 
 DEFAULT_CONVERSATION = "chat"
+MOST_IDS = 200
+"""In a header; programs between refuse long ones."""
 SIMPLE = {"model": "memsvc", "messages": [{"role": "user", "content": "Where do we meet Ines?"}]}
 STREAMED = {
     "model": "memsvc",
@@ -245,6 +247,8 @@ def _told(remembering: Remembering | None) -> dict[str, str]:
         told["X-Memsvc-Memory-Reason"] = ", ".join(dict.fromkeys(remembering.reasons))
     if remembering.context is not None and remembering.context.recall_id is not None:
         told["X-Memsvc-Recall-Id"] = str(remembering.context.recall_id)
+    if ids := remembering.ids[:MOST_IDS]:
+        told["X-Memsvc-Memory-Ids"] = ", ".join(ids)
     return told
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from litestar import Controller, Request, post
@@ -15,7 +15,8 @@ from memsvc.access.erase import Receipt
 from memsvc.api.callers import FORGETTER, TALKER, WRITER, Caller, service_of
 from memsvc.api.problems import documented
 from memsvc.chat.enriching import Enrichment, enrich
-from memsvc.chat.forgetting import end_session, forget_later
+from memsvc.chat.forgetting import Forget, end_session, forget_later, keep
+from memsvc.errors import InvalidRequestError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Format
 from memsvc.sources.messages import MessageIn, Role, StoredMessage, append
@@ -37,15 +38,18 @@ class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     said_at: str | None = None
     """ISO 8601; without an offset on the user's clock; now when not given."""
     metadata: dict[str, Any] = {}
-    forget: Literal["session"] | None = None
-    """session: forget the conversation when its session ends, or after idle_hours of silence; needs that scope."""
+    forget: Forget | None = None
+    """conversation: all of it, with all its sessions, is forgotten when one ends, or after idle_hours of silence; keep:
+    it is not, whatever was said before; null: as was said before. Needs the scope forget."""
     idle_hours: Annotated[int, msgspec.Meta(ge=1, le=8_760)] = 24
-    """With forget: looked at each night."""
+    """With forget conversation: looked at each night."""
 
     async def note(self, caller: Caller, stored: StoredMessage | None) -> None:
-        """Mark the conversation where it is to be forgotten."""
-        if self.forget is not None and stored is not None:
+        """Mark the conversation where it is to be forgotten, or take the mark back."""
+        if stored is not None and self.forget == "conversation":
             await forget_later(caller.db, caller.owner, stored.conversation_id, hours=self.idle_hours)
+        elif stored is not None and self.forget == "keep":
+            await keep(caller.db, caller.owner, stored.conversation_id)
 
     def message(self, role: Role) -> MessageIn:
         """The same as a message."""
@@ -65,7 +69,7 @@ class HookMessageIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
     """What the user says, and what its context shall hold."""
 
     store: bool = True
-    """false: recall for it, and write nothing."""
+    """false: recall for it, and write nothing; goes with no forget."""
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
     """Longest block."""
     format: Format = "text"
@@ -83,8 +87,9 @@ class SessionEndIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     conversation: str
     """Its identifier, or its id."""
-    forget: Literal["session"] | None = None
-    """session: erase the conversation now, whatever was agreed upon before."""
+    forget: Forget | None = None
+    """conversation: erase all of it now, with all its sessions; keep: erase nothing, now and later; null: as was said
+    before."""
 
 
 class SessionEnded(msgspec.Struct, kw_only=True, frozen=True):
@@ -101,7 +106,7 @@ MESSAGE = {
     "budget_tokens": 600,
 }
 RESPONSE = {"conversation": "petals-7", "text": "At the Lindenhof, on Friday.", "message_id": "m-19"}
-ENDED = {"conversation": "petals-7", "forget": "session"}
+ENDED = {"conversation": "petals-7", "forget": "conversation"}
 
 
 class HooksController(Controller):
@@ -132,6 +137,12 @@ class HooksController(Controller):
         """Recall, and store."""
         if data.forget is not None:
             talker.principal.require("forget")
+            if not data.store:
+                raise InvalidRequestError(
+                    "A message that is not stored cannot say what becomes of its conversation.",
+                    hint="Leave out forget, or store.",
+                    field="forget",
+                )
         if data.store:
             await talker.spend_messages(1)
         options = ContextOptions(
@@ -185,8 +196,9 @@ class HooksController(Controller):
         status_code=200,
         operation_id="hookSessionEnd",
         summary="End a session",
-        description="Erases the conversation for good, with all that only it supported, where a message of it said "
-        "so (forget), or where that is asked for now; else it stays. Needs the scope forget.",
+        description="Erases the conversation for good, with all its sessions and all that only it supported, where a "
+        "message of it said so (forget), or where that is asked for now; else it stays. A session alone cannot be "
+        "erased: give each a conversation of its own, where one is to go without the others. Needs the scope forget.",
         response_description="The receipt, or that it stays.",
         responses=documented(400, 401, 403, 404, 413, 415, 503),
         dependencies=FORGETTER,
@@ -198,6 +210,6 @@ class HooksController(Controller):
     ) -> SessionEnded:
         """Forget it, where that is wanted."""
         receipt = await end_session(
-            forgetter.db, forgetter.owner, data.conversation, forget=data.forget is not None, requested_by=BY
+            forgetter.db, forgetter.owner, data.conversation, forget=data.forget, requested_by=BY
         )
         return SessionEnded(forgotten=receipt)

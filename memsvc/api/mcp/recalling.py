@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import DOOR, Asker
 from memsvc.api.mcp.opened import opened_lines
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
+from memsvc.errors import ConversationUnknownError
 from memsvc.llm.fence import fenced
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
@@ -55,7 +57,8 @@ class ContextArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
     query: Annotated[str, Meta(max_length=8_000, description="What the user just said or asked.")]
     budget_tokens: Annotated[int, Meta(ge=50, le=20_000, description="Longest block, in tokens.")] = 1_500
     conversation: (
-        Annotated[Conversation, Meta(description="The conversation that goes on; needed for recent_turns.")] | None
+        Annotated[Conversation, Meta(description="The conversation that begins or goes on; needed for recent_turns.")]
+        | None
     ) = None
     recent_turns: Annotated[int, Meta(ge=0, le=50, description="So many of its last turns, word for word.")] = 0
 
@@ -185,7 +188,10 @@ async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> An
     options = ContextOptions(
         budget_tokens=given.budget_tokens, conversation=given.conversation, recent_turns=given.recent_turns
     )
-    return await _packed(asker, owner, given.query, options)
+    try:
+        return await _packed(asker, owner, given.query, options)
+    except ConversationUnknownError:  # it begins: an assistant asks before it remembers anything of it
+        return await _packed(asker, owner, given.query, replace(options, begins=True))
 
 
 async def open_source(asker: Asker, owner: Owner, given: OpenArguments) -> Answer:
