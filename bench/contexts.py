@@ -105,3 +105,7 @@ async def equal_recall(world: World, before: Variant, after: Variant, outcome: O
 def describe(data: DataSet) -> str:
     """What the figures of equal recall mean."""
     return f"group {data.form.main}, best {CANDIDATES} memories packed, budgets tried: {', '.join(map(str, LADDER))}"
+
+
+async def mode_contexts(world: World, modes: Mapping[str, Variant], outcome: Outcome) -> None:
+    """Stub."""
