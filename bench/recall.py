@@ -153,7 +153,8 @@ async def measure(bench: Bench, data: DataSet, outcome: Outcome, plan: Plan) -> 
         scores = judge(data, rankings, outcome)
         if plan.peers:
             peers.compare(data, scores, outcome)
-        if modes := {name: variant for name, variant in MODES.items() if name in plan.variants}:
+        if MODES.keys() & set(plan.variants) > {"default"}:
+            modes = {name: variant for name, variant in MODES.items() if name in plan.variants}
             await mode_contexts(remembering, modes, outcome)
         if not plan.variants:
             await by_the_defaults(world, asked, outcome)
