@@ -201,7 +201,9 @@ async def build_context(
     stands = standing()
     found = _without_present(found, chosen.present, stands.source_id)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
-    minded = await asked.unasked(salient, seed) if salient is not None else []
+    # Who comes unasked need not speak of a place.
+    unasked = salient if chosen.filters.near is None else None
+    minded = await asked.unasked(unasked, seed) if unasked is not None else []
     material = await asked.material(found, minded, stands)
     packed = await _packed(packer, material)
     return Context(
@@ -216,7 +218,7 @@ async def build_context(
         left_out=len(found.memories) - len(packed.memories) - packed.repeated,
         relevant=found.relevant,
         ambiguous=found.ambiguous,
-        seed=seed if chosen.chance and salient is not None else None,
+        seed=seed if chosen.chance and unasked is not None else None,
         degraded=found.degraded,
         recall_id=found.recall_id,
         confidence=found.confidence,
@@ -252,12 +254,7 @@ class _Asked:
     packer: Packer
 
     async def unasked(self, salient: Salient, seed: int) -> list[Item]:
-        """What is salient, then the chance find; the packer leaves out what is recalled anyway.
-
-        Nothing where only what speaks of a place may be recalled: who comes unasked need not speak of it.
-        """
-        if self.options.filters.near is not None:
-            return []
+        """What is salient, then the chance find; the packer leaves out what is recalled anyway."""
         options, now, zone = self.options, self.packer.now, self.packer.zone
         times = {"as_of": options.filters.as_of, "known_at": options.filters.known_at}
         items: list[Item] = []

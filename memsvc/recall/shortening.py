@@ -28,7 +28,7 @@ def shortened(text: str, words: Sequence[str], chars: int) -> str:
     pieces = list(_pieces(text, chars))
     begins = [0, *accumulate(map(len, pieces))]
     stems = {word.casefold()[: max(LEAST, len(word) - ENDING)] for word in words}
-    said = [{stem for stem in stems if stem in piece.casefold()} for piece in pieces]
+    said = [{stem for stem in stems if _says(piece.casefold(), stem)} for piece in pieces]
     first, last = 0, _end(begins, 0, chars)
     most = 0
     for begin in (place for place, found in enumerate(said) if found):
@@ -40,6 +40,14 @@ def shortened(text: str, words: Sequence[str], chars: int) -> str:
     kept = "".join(pieces[first:last]).strip()
     before, behind = (f"{LEFT_OUT} " if first else ""), (f" {LEFT_OUT}" if last < len(pieces) else "")
     return f"{before}{kept}{behind}"
+
+
+def _says(text: str, stem: str) -> bool:
+    """Whether a word of a text begins so. Words of scripts without capitals may stand in a row without a gap."""
+    at = text.find(stem)
+    while at > 0 and text[at - 1].lower() != text[at - 1].upper():
+        at = text.find(stem, at + 1)
+    return at >= 0
 
 
 def _end(begins: Sequence[int], begin: int, chars: int) -> int:
