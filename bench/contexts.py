@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from statistics import fmean, median
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -20,7 +21,7 @@ from bench.harness import Bench, Outcome, progress
 from bench.variants import Variant
 from memsvc.llm.tokens import tokenizer
 from memsvc.recall.context import ContextOptions, build_context
-from memsvc.recall.items import Context
+from memsvc.recall.items import Item
 from memsvc.recall.packing import Material, Packer
 from memsvc.recall.results import Recalled
 
@@ -127,11 +128,21 @@ def texts_of(bench: Bench) -> dict[UUID, tuple[Key, int]]:
 
 
 def share_of_text(
-    context: Context, evidence: Collection[Key], passages: Mapping[UUID, tuple[Key, int]], lengths: Mapping[Key, int]
+    items: Iterable[Item],
+    evidence: Collection[Key],
+    passages: Mapping[UUID, tuple[Key, int]],
+    lengths: Mapping[Key, int],
 ) -> float:
-    """Share of the evidence's text that stands in a block, as a memory or beside one; the mean over its turns."""
+    """Share of the evidence's text that stands in a block, as a memory or beside one; the mean over its turns.
+
+    Args:
+        items: what the block holds.
+        evidence: turns; at least one.
+        passages: passage -> its turn, and how many characters it has.
+        lengths: turn -> how many characters all its passages have.
+    """
     shown = Counter[Key]()
-    for item in (item for section in context.sections for item in section.items):
+    for item in items:
         if item.memory_id in passages:
             turn, length = passages[item.memory_id]
             shown[turn] += min(len(item.text), length)
@@ -163,10 +174,11 @@ async def mode_contexts(world: World, modes: Mapping[str, Variant], outcome: Out
                         embedder=world.embedder, options=options,
                     )  # fmt: skip
                     seconds = time.perf_counter() - start
+                    items = chain.from_iterable(section.items for section in context.sections)
                     found[name].append(
                         (
                             share_of_evidence(turns_of(context.memories), question.evidence),
-                            share_of_text(context, question.evidence, passages, lengths),
+                            share_of_text(items, question.evidence, passages, lengths),
                             context.tokens,
                             seconds * 1_000,
                         )
