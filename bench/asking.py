@@ -103,7 +103,9 @@ async def answer(world: World, question: Question, variant: Variant, *, limit: i
         embedder=world.embedder if variant.embeds else None,
         limit=limit,
         form=variant.form,
+        mode=variant.mode,
         weights=variant.weights,
+        diversity=variant.diversity,
         filters=Filters(as_of=moment if variant.dated else None, facts=variant.facts),
     )
     if found.degraded:

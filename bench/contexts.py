@@ -5,20 +5,30 @@ A context is judged by the turns among its ``memories``, whatever its text looks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
+from statistics import fmean, median
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from bench.asking import EMBEDDING_MS, World, answer, turns_of
 from bench.datasets import DataSet, Key, Question
-from bench.harness import Outcome, progress
+from bench.harness import Bench, Outcome, progress
 from bench.variants import Variant
 from memsvc.llm.tokens import tokenizer
 from memsvc.recall.context import ContextOptions, build_context
+from memsvc.recall.items import Item
 from memsvc.recall.packing import Material, Packer
 from memsvc.recall.results import Recalled
 
 BUDGET = 1_500
+MODE_BUDGETS = (1_500, 4_000)
+CONSIDERED = 30
+"""Memories that a context considers by default."""
 LADDER = (*range(100, 1_500, 100), BUDGET, 2_000, 3_000)
 """Budgets tried for equal recall, in tokens."""
 CANDIDATES = 100
@@ -105,3 +115,82 @@ async def equal_recall(world: World, before: Variant, after: Variant, outcome: O
 def describe(data: DataSet) -> str:
     """What the figures of equal recall mean."""
     return f"group {data.form.main}, best {CANDIDATES} memories packed, budgets tried: {', '.join(map(str, LADDER))}"
+
+
+def texts_of(bench: Bench) -> dict[UUID, tuple[Key, int]]:
+    """Passage -> its turn and how many characters it has."""
+    with bench.admin() as admin:
+        rows = admin.execute(
+            "SELECT p.passage_id, s.identifier, p.client_id, length(p.text) FROM memsvc.passages AS p "
+            "INNER JOIN memsvc.sources AS s ON s.user_id = p.user_id AND s.source_id = p.source_id"
+        ).fetchall()
+    return {passage_id: ((conversation, turn_id), length) for passage_id, conversation, turn_id, length in rows}
+
+
+def share_of_text(
+    items: Iterable[Item],
+    evidence: Collection[Key],
+    passages: Mapping[UUID, tuple[Key, int]],
+    lengths: Mapping[Key, int],
+) -> float:
+    """Share of the evidence's text that stands in a block, as a memory or beside one; the mean over its turns.
+
+    Args:
+        items: what the block holds.
+        evidence: turns; at least one.
+        passages: passage -> its turn, and how many characters it has.
+        lengths: turn -> how many characters all its passages have.
+    """
+    shown = Counter[Key]()
+    for item in items:
+        if item.memory_id in passages:
+            turn, length = passages[item.memory_id]
+            shown[turn] += min(len(item.text), length)
+    return sum(min(shown[turn] / lengths[turn], 1.0) if lengths.get(turn) else 0.0 for turn in evidence) / len(evidence)
+
+
+async def mode_contexts(world: World, modes: Mapping[str, Variant], outcome: Outcome) -> None:
+    """``context.<mode>.<budget>.*``: how much of the evidence a block of each mode holds, and how long it takes.
+
+    ``turns``: share of the evidence's turns among the memories; ``text``: of its text in the block, neighbours
+    included; ``ms``: median without the query's vector; ``to_default``: median of each question's time as a multiple of
+    the default's. Modes are asked in turn, each as often first as the others.
+    """
+    asked, names, passages = world.data.main(), list(modes), texts_of(world.bench)
+    lengths = Counter[Key]()
+    for turn, length in passages.values():
+        lengths[turn] += length
+    for budget in MODE_BUDGETS:
+        found: dict[str, list[tuple[float, float, int, float]]] = {name: [] for name in names}
+        with progress(f"packing contexts of {budget:,} tokens", len(asked)) as done:
+            for place, question in enumerate(asked):
+                for name in (*names[place % len(names) :], *names[: place % len(names)]):
+                    options = replace(
+                        MEMORIES_ALONE, budget_tokens=budget, limit=CONSIDERED, neighbours=True, mode=modes[name].mode
+                    )
+                    start = time.perf_counter()
+                    context = await build_context(
+                        world.db, world.owners[question.conversation_id], question.question, world.bench.settings,
+                        embedder=world.embedder, options=options,
+                    )  # fmt: skip
+                    seconds = time.perf_counter() - start
+                    items = chain.from_iterable(section.items for section in context.sections)
+                    found[name].append(
+                        (
+                            share_of_evidence(turns_of(context.memories), question.evidence),
+                            share_of_text(items, question.evidence, passages, lengths),
+                            context.tokens,
+                            seconds * 1_000,
+                        )
+                    )
+                done(1)
+        for name, values in found.items():
+            turns, text, tokens, milliseconds = zip(*values, strict=True)
+            figure = f"context.{name}.{budget}"
+            outcome.figures |= {
+                f"{figure}.turns": fmean(turns), f"{figure}.text": fmean(text), f"{figure}.mean_tokens": fmean(tokens),
+                f"{figure}.ms": median(milliseconds),
+                f"{figure}.to_default": median(
+                    mine / theirs[3] for mine, theirs in zip(milliseconds, found["default"], strict=True)
+                ),
+            }  # fmt: skip

@@ -11,12 +11,13 @@ from bench.asking import Asked
 from bench.datasets import DataSet, Question, Ranking
 from bench.harness import Outcome, table
 from bench.metrics import METRICS, Score, auroc, auroc_interval, means, paired_bootstrap, score
-from bench.variants import PLAIN, PUBLISHED
+from bench.variants import DIVERSE, PLAIN, PUBLISHED
 
 COMPARED = ("recall@10", "ndcg@10")
 DIFFERENCES = (
     ("bm25_simple", "bm25_english"), ("bm25_english", "fused"), ("vector", "fused"), ("fused", "default"),
-    *((name, "default") for name in PUBLISHED),
+    *((name, "default") for name in PUBLISHED), ("eager", "default"), ("default", "deliberate"),
+    *(("default", name) for name in DIVERSE),
 )  # fmt: skip
 Scores = Mapping[str, Score]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,14 +19,14 @@ import msgspec
 
 from bench import latency, peers
 from bench.asking import DEPTH, EMBEDDING_MS, Asked, Remembering, World, ask, latencies, write
-from bench.contexts import default_contexts, equal_recall
+from bench.contexts import default_contexts, equal_recall, mode_contexts
 from bench.datasets import FORMS, DataSet, Ranking, load
 from bench.harness import Bench, Outcome, database, figures_table, report, run, table
 from bench.judging import Scores, ablate, by_group, compare_with_reference, judge, scores_of, separate
 from bench.metrics import RESAMPLES
 from bench.observations import observations, write_observations
 from bench.readers import FORMATS, read
-from bench.variants import VARIANTS, ablations, untried
+from bench.variants import ALL, MODES, NAMES, VARIANTS, Variant, ablations, untried
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import Residents
 from memsvc.recall.options import DEFAULT
@@ -41,10 +41,21 @@ class Plan:
     """What is to be measured beside the variants."""
 
     latency: bool
-    ablation: bool
+    ablation: tuple[str, ...]
+    """These weights."""
     one_user: bool
     peers: bool
     facts: bool
+    variants: tuple[str, ...] = ()
+    """These alone, and nothing that needs others; none: all that ``VARIANTS`` has."""
+
+    def asked(self) -> Mapping[str, Variant]:
+        """Ways to ask, by name."""
+        return {name: ALL[name] for name in self.variants} or VARIANTS
+
+    def set_name(self, data: DataSet) -> str:
+        """What the result is of: a run of some variants is no whole one, and leaves its figures alone."""
+        return "-".join([data.name, *(["facts"] if self.facts else []), *(["variants"] if self.variants else [])])
 
 
 def sizes(bench: Bench, outcome: Outcome) -> None:
@@ -84,27 +95,29 @@ async def world_of(
     return World(data, bench, db, owners, resident, data.moments())
 
 
-async def ask_variants(world: World, outcome: Outcome) -> dict[str, Asked]:
+async def ask_variants(world: World, plan: Plan, outcome: Outcome) -> dict[str, Asked]:
     """Every question in every variant; by the defaults also those that have no answer."""
     found: dict[str, Asked] = {}
-    for name, variant in VARIANTS.items():
+    for name, variant in plan.asked().items():
         more = world.data.unanswerable if name == "default" else ()
         found[name] = await ask(world, name, variant, [*world.data.questions, *more])
-        latencies(outcome, f"{world.data.name}.{name}", found[name])
+        if not plan.variants:  # else vectors are remembered, and only the first one waits for them
+            latencies(outcome, f"{world.data.name}.{name}", found[name])
     return found
 
 
-async def take_apart(world: World, default: Scores, outcome: Outcome, *, graph: bool) -> None:
-    """What each weight gives."""
+async def take_apart(world: World, default: Scores, outcome: Outcome, *, weights: Collection[str], graph: bool) -> None:
+    """What each of some weights gives."""
     found: dict[str, Scores] = {}
     remembering = replace(world, embedder=Remembering(world.embedder))
-    for name, variant in ablations(graph=graph).items():
+    tried = {name: variant for name, variant in ablations(graph=graph).items() if name in weights}
+    for name, variant in tried.items():
         asked = await ask(remembering, f"ablation of {name}", variant, world.data.questions)
         found[name] = scores_of(world.data.questions, asked.rankings)
     ablate(world.data, default, found, msgspec.structs.asdict(DEFAULT), outcome)
-    outcome.configuration["ablations"] = {
-        name: getattr(variant.weights, name) for name, variant in ablations(graph=graph).items()
-    } | {"not tried": untried(graph=graph)}
+    outcome.configuration["ablations"] = {name: getattr(variant.weights, name) for name, variant in tried.items()} | {
+        "not tried": untried(graph=graph)
+    }
 
 
 async def under_one_user(world: World, outcome: Outcome) -> None:
@@ -116,6 +129,15 @@ async def under_one_user(world: World, outcome: Outcome) -> None:
         by_group(data, f"one_user.{name}", scored, dict.fromkeys([data.form.main, "all"]), outcome)
 
 
+async def by_the_defaults(world: World, asked: Mapping[str, Asked], outcome: Outcome) -> None:
+    """What is measured of the defaults beside rankings, and of the plainest variant."""
+    separate(world.data, asked["default"], outcome)
+    if world.data.reference:
+        compare_with_reference(world.data, asked["bm25_simple"].rankings, outcome)
+    await default_contexts(world, outcome)
+    await equal_recall(world, VARIANTS["fused"], VARIANTS["default"], outcome)
+
+
 async def measure(bench: Bench, data: DataSet, outcome: Outcome, plan: Plan) -> None:
     """The whole bench."""
     db = bench.connect()
@@ -123,20 +145,21 @@ async def measure(bench: Bench, data: DataSet, outcome: Outcome, plan: Plan) -> 
     try:
         world = await world_of(db, data, bench, resident, facts=plan.facts)
         sizes(bench, outcome)
-        asked = await ask_variants(world, outcome)
+        remembering = replace(world, embedder=Remembering(world.embedder)) if plan.variants else world
+        asked = await ask_variants(remembering, plan, outcome)
         rankings: dict[str, Mapping[str, Ranking]] = {name: found.rankings for name, found in asked.items()}
         if plan.peers:
             rankings |= await peers.quality(world, outcome)
         scores = judge(data, rankings, outcome)
         if plan.peers:
             peers.compare(data, scores, outcome)
-        separate(data, asked["default"], outcome)
-        if data.reference:
-            compare_with_reference(data, asked["bm25_simple"].rankings, outcome)
-        await default_contexts(world, outcome)
-        await equal_recall(world, VARIANTS["fused"], VARIANTS["default"], outcome)
+        if MODES.keys() & set(plan.variants) > {"default"}:
+            modes = {name: variant for name, variant in MODES.items() if name in plan.variants}
+            await mode_contexts(remembering, modes, outcome)
+        if not plan.variants:
+            await by_the_defaults(world, asked, outcome)
         if plan.ablation:
-            await take_apart(world, scores["default"], outcome, graph=plan.facts)
+            await take_apart(remembering, scores["default"], outcome, weights=plan.ablation, graph=plan.facts)
         if plan.one_user:
             together = await world_of(db, data, bench, resident, one_user=True, facts=plan.facts)
             await under_one_user(together, outcome)
@@ -157,8 +180,13 @@ def describe(data: DataSet, outcome: Outcome, plan: Plan) -> None:
         "main_group": data.form.main,
         "text": "speaker: text + caption",
         "variants": {
-            name: {"form": one.form, "weights": {k: v for k, v in msgspec.structs.asdict(one.weights).items() if v}}
-            for name, one in VARIANTS.items()
+            name: {
+                "form": one.form,
+                "mode": one.mode,
+                "diversity": one.diversity,
+                "weights": {k: v for k, v in msgspec.structs.asdict(one.weights).items() if v},
+            }
+            for name, one in plan.asked().items()
         },
         "one_user": plan.one_user,
         "facts": "the set's observations, as bench.observations writes them" if plan.facts else "none",
@@ -172,7 +200,10 @@ def describe(data: DataSet, outcome: Outcome, plan: Plan) -> None:
 def show(outcome: Outcome) -> None:
     """Figures beside their bars."""
     figures_table("differences", outcome, ("bm25_simple.reference", "difference."))
-    prefixes = ("default.tokens", "tokens.", "default.auroc", "default.called", "default.worst", "bytes_per_passage.")
+    prefixes = (
+        "default.tokens", "tokens.", "context.", "default.auroc", "default.called", "default.worst",
+        "bytes_per_passage.",
+    )  # fmt: skip
     figures_table("contexts, confidence, bytes", outcome, prefixes)
     figures_table("latency, ms", outcome, ("latency.",))
     rows = [["bar", "measured", "wanted"]]
@@ -182,6 +213,18 @@ def show(outcome: Outcome) -> None:
     table("bars", rows)
 
 
+def named(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    """Reads names out of these, with commas between them."""
+
+    def names(written: str) -> tuple[str, ...]:
+        chosen = tuple(written.split(","))
+        if unknown := set(chosen) - set(known):
+            raise argparse.ArgumentTypeError(f"not known: {', '.join(sorted(unknown))}")
+        return chosen
+
+    return names
+
+
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.recall", description=(__doc__ or "").partition("\n")[0])
@@ -189,7 +232,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--file", type=Path, help="instead: a file of one's own, or a folder for perltqa")
     parser.add_argument("--format", choices=FORMATS, help="what --file is")
     parser.add_argument("--first", type=int, help="only so many conversations of --file")
-    parser.add_argument("--ablation", action="store_true", help="each weight taken out or put in; long")
+    parser.add_argument("--variants", type=named(ALL), default=(), help=f"only these, as a,b: {', '.join(ALL)}")
+    parser.add_argument(
+        "--ablation", type=named(NAMES), nargs="?", const=NAMES, default=(),
+        help="each weight, or each of a,b, taken out or put in; long",
+    )  # fmt: skip
     parser.add_argument(
         "--one-user", action=argparse.BooleanOptionalAction,
         help="also all conversations as one user's; without saying: for locomo",
@@ -202,6 +249,8 @@ def arguments() -> argparse.Namespace:
         parser.error("--file and --format belong together")
     if chosen.set is None and chosen.file is None:
         parser.error("one of --set and --file is needed")
+    if chosen.variants and "default" not in chosen.variants and chosen.ablation:
+        parser.error("--ablation compares with the variant default")
     return chosen
 
 
@@ -212,10 +261,9 @@ def main() -> None:
     def bench_recall() -> None:
         # A file counts where both are given, for 'make' always says --set.
         data = read(chosen.file, chosen.format, first=chosen.first) if chosen.file else load(chosen.set)
-        one_user = data.name == "locomo" if chosen.one_user is None else chosen.one_user
-        plan = Plan(not chosen.no_latency, chosen.ablation, one_user, chosen.peers, chosen.facts)
-        name = f"{data.name}-facts" if plan.facts else data.name
-        outcome = Outcome("recall", data_set=name, bars=dict(data.form.bars))
+        one_user = data.name == "locomo" and not chosen.variants if chosen.one_user is None else chosen.one_user
+        plan = Plan(not chosen.no_latency, chosen.ablation, one_user, chosen.peers, chosen.facts, chosen.variants)
+        outcome = Outcome("recall", data_set=plan.set_name(data), bars=dict(data.form.bars))
         describe(data, outcome, plan)
         with database() as bench:
             asyncio.run(measure(bench, data, outcome, plan))

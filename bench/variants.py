@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from memsvc.recall.options import DEFAULT, Form, Weights
+from memsvc.recall.options import DEFAULT, Form, Mode, Weights
 
 NAMES = tuple(one.name for one in msgspec.structs.fields(Weights))
 NONE = Weights(**dict.fromkeys(NAMES, 0.0))
@@ -47,6 +47,8 @@ class Variant:
     form: Form = "stemmed"
     facts: bool = True
     """Facts may be answers; single arms are asked for messages alone."""
+    mode: Mode = "balanced"
+    diversity: float = 0.0
 
     @property
     def embeds(self) -> bool:
@@ -88,6 +90,19 @@ VARIANTS: Mapping[str, Variant] = {
     "default": Variant(DEFAULT),
     **{name: Variant(published(*ratio)) for name, ratio in PUBLISHED.items()},
 }
+MODES: Mapping[str, Variant] = {
+    "eager": Variant(DEFAULT, mode="eager"),
+    "default": VARIANTS["default"],
+    "deliberate": Variant(DEFAULT, mode="deliberate"),
+}
+"""How hard recall looks; the default is balanced."""
+DIVERSE: Mapping[str, Variant] = {
+    "diversity_30": Variant(DEFAULT, diversity=0.3),
+    "diversity_50": Variant(DEFAULT, diversity=0.5),
+}
+"""Maximal marginal relevance."""
+ALL: Mapping[str, Variant] = {**VARIANTS, **MODES, **DIVERSE}
+"""What can be asked for by name; without saying, ``VARIANTS`` are asked."""
 PLAIN = ("bm25_simple", "bm25_english")
 
 

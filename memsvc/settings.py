@@ -171,6 +171,9 @@ class Settings(BaseSettings):
     chat_context_tokens: int = Field(
         default=1_500, ge=50, le=100_000, description="Longest context block that a chat gets."
     )
+    chat_mode: Literal["eager", "balanced", "deliberate"] = Field(
+        default="balanced", description="How hard a chat's recall looks, and how much of it the block shows."
+    )
     chat_turns: int = Field(
         default=12,
         ge=0,

@@ -83,7 +83,7 @@ async def enrich(
     recalled, code = await afterwards.within(settings.chat_memory_ms / 1000, reminded, abandon=True)
     note = None
     if recalled is not None and recalled.recall_id is not None and recalled.memories:
-        note = note_of(recalled, door="hook", mode="balanced")
+        note = note_of(recalled, door="hook", mode=options.mode)
     stored = None
     if store:
         with observe.INGEST_SECONDS.time():

@@ -136,6 +136,7 @@ class Remembering:
         last = self._last(trip)
         options = ContextOptions(
             budget_tokens=settings.chat_context_tokens,
+            mode=settings.chat_mode,
             recent_turns=settings.chat_turns,
             present=[turn.text for turn in self.request.turns],
             salient=0,
@@ -212,4 +213,5 @@ class Remembering:
         """Note what was recalled, once, behind the answer."""
         recalled, talk = self.context, self.talk
         if recalled is not None and recalled.recall_id is not None and recalled.memories:
-            talk.afterwards.start(record_recall(talk.db, talk.owner, recalled, door="chat", mode="balanced"))
+            mode = talk.settings.chat_mode
+            talk.afterwards.start(record_recall(talk.db, talk.owner, recalled, door="chat", mode=mode))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, embedders, note, print_json, with_database
+from memsvc.cli.memories import Mode
 
 if TYPE_CHECKING:
     from memsvc.db.engine import Database
@@ -22,6 +23,9 @@ def context(
     form: str = typer.Option("text", "--format", "-f", help="text, markdown, json, or messages for chat models."),
     tokenizer: str | None = typer.Option(None, "--tokenizer", help="Counts the tokens; MEMSVC_TOKENIZER by default."),
     limit: int = typer.Option(30, "--limit", "-k", min=1, max=1000, help="Most memories considered."),
+    mode: Mode = typer.Option(
+        "balanced", "--mode", metavar="MODE", help="How hard to look, how much to show: eager, balanced or deliberate."
+    ),
     conversation: str | None = typer.Option(None, "--conversation", help="The one that goes on; for --recent-turns."),
     recent_turns: int = typer.Option(0, "--recent-turns", help="So many of its last turns, to the letter."),
     only: list[str] = typer.Option([], "--only", help="Memories of this conversation alone; may be repeated."),
@@ -45,6 +49,7 @@ def context(
         "format": form,
         "tokenizer": tokenizer,
         "limit": limit,
+        "mode": mode,
         "conversation": conversation,
         "recent_turns": recent_turns,
         "group_by": group_by,
@@ -83,7 +88,7 @@ def context(
                 db, owner, question, settings, embedder=models, options=options, salient=salience
             )
         if built.recall_id is not None and built.memories:
-            await record_recall(db, owner, built, door="cli-context", mode="balanced")
+            await record_recall(db, owner, built, door="cli-context", mode=mode)
         return built
 
     built = with_database(work)

@@ -79,6 +79,7 @@ class ContextOptions(Filters, total=False):
     tokenizer: str
     memories: bool
     limit: int
+    mode: Mode
     group_by: GroupBy
     neighbours: bool
     conversation: str
@@ -116,6 +117,7 @@ class EnrichOptions(SaidOptions, total=False):
 
     store: bool
     budget_tokens: int
+    mode: Mode
     format: Format
     recent_turns: int
 

@@ -23,7 +23,8 @@ SENTENCE_END = re.compile(
 PIECE = re.compile(r"\s*\S+\s*|\s+")
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
+    """A text's sentences and lines, each with the white space behind it; joined they are the text."""
     begin = 0
     for found in SENTENCE_END.finditer(text):
         yield text[begin : found.end()]
@@ -34,7 +35,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _pieces(text: str, window: int) -> Iterator[str]:
     """Sentences; a sentence beyond the window falls into words, a word beyond it into equal stretches."""
-    for sentence in _sentences(text):
+    for sentence in sentences(text):
         if estimate_tokens(sentence) <= window:
             yield sentence
             continue

@@ -26,7 +26,7 @@ from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.llm.tokens import Estimate, tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
-from memsvc.recall.options import DEFAULT, MAX_LIMIT, Filters, Form, Weights
+from memsvc.recall.options import DEFAULT, EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
 from memsvc.recall.phrases import age, day, last_before, on_clock_of
 from memsvc.recall.render_text import flat
@@ -61,13 +61,15 @@ class ContextOptions:
     """Recall memories for the query."""
     limit: int = 30
     """Most memories considered, 1 to 1,000."""
+    mode: Mode = "balanced"
+    """How hard to look, and how much of what is found is shown."""
     form: Form = "stemmed"
     weights: Weights = DEFAULT
     filters: Filters = EVERYTHING
     group_by: GroupBy = "conversation"
     """conversation: messages under the session and day in which they were said; none: best first."""
     neighbours: bool = True
-    """The turns before and after a message, where the budget allows."""
+    """The turns before and after a message, where the budget allows; none in the mode eager."""
     conversation: str | None = None
     """The one that goes on, by id or identifier: its last turns can be given, and its working memory is."""
     begins: bool = False
@@ -122,7 +124,7 @@ def check_options(options: ContextOptions) -> None:
         value = getattr(options, field)
         if value is not None and not least <= value <= most:
             raise InvalidRequestError(f"{field} must lie between {least:,} and {most:,}.", field=field)
-    for field, known in (("format", get_args(Format)), ("group_by", get_args(GroupBy))):
+    for field, known in (("format", get_args(Format)), ("group_by", get_args(GroupBy)), ("mode", tuple(EFFORTS))):
         if getattr(options, field) not in known:
             raise InvalidRequestError(f"{field} is one of: {', '.join(known)}.", field=field)
     if options.recent_turns and options.conversation is None:
@@ -173,6 +175,8 @@ async def build_context(
         zone=zone,
         format=chosen.format,
         group_by=chosen.group_by,
+        chars=EFFORTS[chosen.mode].chars,
+        best=EFFORTS[chosen.mode].best,
     )
     asked = _Asked(db, owner, query, chosen, packer)
     trip = trip or Together(db, owner.user_id, keep_plans=True)
@@ -187,6 +191,7 @@ async def build_context(
             embedder=embedder,
             limit=chosen.limit,
             form=chosen.form,
+            mode=chosen.mode,
             weights=chosen.weights,
             filters=chosen.filters,
             trip=trip,
@@ -196,7 +201,9 @@ async def build_context(
     stands = standing()
     found = _without_present(found, chosen.present, stands.source_id)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
-    minded = await asked.unasked(salient, seed) if salient is not None else []
+    # Who comes unasked need not speak of a place.
+    unasked = salient if chosen.filters.near is None else None
+    minded = await asked.unasked(unasked, seed) if unasked is not None else []
     material = await asked.material(found, minded, stands)
     packed = await _packed(packer, material)
     return Context(
@@ -211,7 +218,7 @@ async def build_context(
         left_out=len(found.memories) - len(packed.memories) - packed.repeated,
         relevant=found.relevant,
         ambiguous=found.ambiguous,
-        seed=seed if chosen.chance and salient is not None else None,
+        seed=seed if chosen.chance and unasked is not None else None,
         degraded=found.degraded,
         recall_id=found.recall_id,
         confidence=found.confidence,
@@ -296,8 +303,8 @@ class _Asked:
         near: Callable[[], dict[UUID, list[Item]]] = dict
         recent: Callable[[], list[Item]] = list
         blocks: Callable[[], list[Item]] = list
-        if options.neighbours:
-            near = neighbours(trip, owner, found.memories, options.filters, times)
+        if options.neighbours and (reach := EFFORTS[options.mode].neighbours):
+            near = neighbours(trip, owner, found.memories, options.filters, times, reach=reach)
         if options.recent_turns and stands.source_id is not None:
             recent = last_turns(trip, owner, stands.source_id, options.recent_turns, times)
         if options.profile:

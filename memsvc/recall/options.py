@@ -11,7 +11,7 @@ import msgspec
 
 Form = Literal["stemmed", "simple"]
 Mode = Literal["eager", "balanced", "deliberate"]
-"""eager: few candidates and no walk, for every turn; balanced: the default; deliberate: more of all, in pages."""
+"""eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""
 MAX_LIMIT = 1_000
 CANDIDATES = 64
 """Of each arm; more did not find more (docs/recall.md)."""
@@ -84,7 +84,7 @@ NEAREST_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard a mode looks."""
+    """How hard a mode looks, and how much of what it finds a context shows."""
 
     candidates: int
     """Of each arm."""
@@ -92,12 +92,18 @@ class Effort:
     """Best candidates that are compared by their tokens."""
     hops: int
     """Steps from what the query names."""
+    chars: int | None
+    """Characters of a message that a context shows, of the sentences that say the query's words; None: the passage."""
+    neighbours: int
+    """Turns, or other parts of a long message, that a context may show on each side of a message."""
+    best: int
+    """Memories that get their neighbours before others get any room; the rest gets what is left."""
 
 
 EFFORTS: dict[Mode, Effort] = {
-    "eager": Effort(candidates=32, late=0, hops=0),
-    "balanced": Effort(candidates=CANDIDATES, late=30, hops=1),
-    "deliberate": Effort(candidates=200, late=100, hops=2),
+    "eager": Effort(candidates=32, late=0, hops=0, chars=200, neighbours=0, best=0),
+    "balanced": Effort(candidates=CANDIDATES, late=30, hops=1, chars=None, neighbours=1, best=0),
+    "deliberate": Effort(candidates=200, late=100, hops=2, chars=None, neighbours=2, best=3),
 }
 
 

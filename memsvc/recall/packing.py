@@ -2,9 +2,9 @@
 
 The budget is spent in this order: the last turns (newest first, up to half of it), the profile, core items and
 instructions (up to a quarter), what is salient (up to 15 %), then all that is left for recalled memories, best first,
-and last for their neighbours. What does not fit is left out, and a shorter one behind it may still fit. In the end the
-whole block is counted, for a tokenizer may count the whole otherwise than its pieces; while that is too much, what came
-last goes.
+and last for their neighbours; the best memories may get theirs at once. What does not fit is left out, and a shorter
+one behind it may still fit. In the end the whole block is counted, for a tokenizer may count the whole otherwise than
+its pieces; while that is too much, what came last goes.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ from memsvc.recall.render_json import JsonRenderer
 from memsvc.recall.render_markdown import MarkdownRenderer
 from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.results import Memory
+from memsvc.recall.shortening import shortened
 
 NOTHING = "No memory matches."
 SALIENT, CHANCE = "salient", "a chance find"
-RECENT_SHARE, CORE_SHARE, SALIENT_SHARE = 0.5, 0.25, 0.15
+RECENT_SHARE, CORE_SHARE, SALIENT_SHARE, BEST_SHARE = 0.5, 0.25, 0.15, 0.5
 MOST_MISSED = 50
 """So many memories in turn may find no room before no further one is tried."""
 GroupBy = Literal["conversation", "none"]
@@ -120,6 +121,10 @@ class Packer:
     zone: ZoneInfo
     format: Format = "text"
     group_by: GroupBy = "conversation"
+    chars: int | None = None
+    """Longest text of a recalled or salient message; None: any."""
+    best: int = 0
+    """Memories that get their neighbours before others get room, up to half of the budget."""
 
     def pack(self, material: Material) -> Packed:
         """Fill the budget.
@@ -189,15 +194,22 @@ class Packer:
             chance = item.why == CHANCE
             if item.memory_id in taken or (item.kind != "fact" and _turn(item) in turns):
                 continue
-            if (chance or minded < material.most_salient) and block.add("salient", item, most, order=(len(taken), 0)):
+            wanted = chance or minded < material.most_salient
+            if wanted and block.add("salient", self._brief(item, ()), most, order=(len(taken), 0)):
                 minded += not chance
                 taken.add(item.memory_id)
 
     def _recalled(self, block: _Block, material: Material, turns: set[Turn]) -> int:
         chosen: list[tuple[int, Item]] = []
+        recalled = {memory.memory_id for memory in material.memories}
+        most = block.used + BEST_SHARE * (self.budget_tokens - block.used)
         new = missed = 0
+
+        def around(item: Item) -> list[Item]:
+            return [one for one in material.neighbours.get(item.memory_id, ()) if _turn(one) not in turns]
+
         for rank, memory in enumerate(material.memories):
-            item = memory_item(memory, self.now, self.zone)
+            item = self._brief(memory_item(memory, self.now, self.zone), memory.matched)
             if item.kind != "fact" and _turn(item) in turns:
                 continue
             new += 1
@@ -207,18 +219,30 @@ class Packer:
             if block.add(section, item, self.budget_tokens, recalled=True, order=(rank, 0)):
                 chosen.append((rank, item))
                 missed = 0
+                if len(chosen) <= self.best:
+                    block.surround(rank, item, [one for one in around(item) if one.memory_id not in recalled], most)
             else:
                 missed += 1
         if chosen or (material.asked and material.memories and not new):
             block.fallback = []
-        shown = {entry.item.memory_id for entry in block.entries}
         for rank, item in chosen:
-            for near in material.neighbours.get(item.memory_id, ()):
-                side = 1 if near.ordinal > item.ordinal else -1
-                fresh = near.memory_id not in shown and _turn(near) not in turns
-                if fresh and block.add("memories", near, self.budget_tokens, order=(rank, side)):
-                    shown.add(near.memory_id)
+            block.surround(rank, item, around(item), self.budget_tokens)
         return len(material.memories) - new
+
+    def _brief(self, item: Item, words: Sequence[str]) -> Item:
+        """A message, or a block of the archive, as short as is wanted; facts are short as they are."""
+        if self.chars is None or item.kind == "fact":
+            return item
+        caption = None if item.caption is None else shortened(item.caption, words, self.chars)
+        return msgspec.structs.replace(item, text=shortened(item.text, words, self.chars), caption=caption)
+
+
+def _nearest(item: Item, neighbours: Sequence[Item]) -> list[tuple[int, Item]]:
+    """What stands around an item, the nearest first: with how many steps behind it (below 0: before it)."""
+    before = [near for near in neighbours if _order_of(near) < _order_of(item)]
+    after = [near for near in neighbours if _order_of(near) > _order_of(item)]
+    steps = [*((-step, near) for step, near in enumerate(reversed(before), 1)), *enumerate(after, 1)]
+    return sorted(steps, key=lambda one: abs(one[0]))
 
 
 def _begin_of(item: Item, lines: Sequence[str], number: int) -> Item:
@@ -261,6 +285,8 @@ class _Block:
             case _:
                 self.renderer = TextRenderer(packer.now)
         self.entries: list[_Entry] = []
+        self.shown: set[UUID] = set()
+        """Ids of what is in it."""
         self.begun: set[tuple[SectionName, Group | None]] = set()
         self.notes: list[str] = []
         self.fallback: list[str] = []
@@ -276,8 +302,15 @@ class _Block:
             return False
         self.begun |= headings
         self.entries.append(entry)
+        self.shown.add(item.memory_id)
         self.used += cost
         return True
+
+    def surround(self, rank: int, item: Item, neighbours: Sequence[Item], most: float) -> None:
+        """Add what stands around a memory and is not there yet, the nearest first, as far as there is room."""
+        for step, near in _nearest(item, neighbours):
+            if near.memory_id not in self.shown:
+                self.add("memories", near, most, order=(rank, step))
 
     def fits(self, section: SectionName, item: Item, most: float) -> bool:
         """Whether ``add`` would add it."""
@@ -387,7 +420,12 @@ class _Block:
 
 
 def _order(entry: _Entry) -> tuple[int, int]:
-    return (entry.item.ordinal, entry.item.part) if entry.group is not None else entry.order
+    return _order_of(entry.item) if entry.group is not None else entry.order
+
+
+def _order_of(item: Item) -> tuple[int, int]:
+    """Its place in the session."""
+    return (item.ordinal, item.part)
 
 
 def _turn(item: Item) -> Turn:

@@ -29,6 +29,8 @@ from memsvc.recall.results import Memory
 
 MOST_INSTRUCTIONS = 100
 MOST_SOURCES = 5
+LAST_PART = 32_767
+"""No part of a message has a higher number."""
 
 
 def moments(now: datetime, known_at: datetime | None) -> dict[str, Any]:
@@ -58,9 +60,13 @@ def last_turns(
 
 
 def neighbours(
-    trip: Together, owner: Owner, memories: Sequence[Memory], filters: Filters, times: dict[str, Any]
+    trip: Together, owner: Owner, memories: Sequence[Memory], filters: Filters, times: dict[str, Any], *, reach: int = 1
 ) -> Callable[[], dict[UUID, list[Item]]]:
-    """The turn before and the turn after each message among the memories that may be recalled, by the memory's id."""
+    """What stands around each message among the memories and may be recalled, by the memory's id.
+
+    The turn before and the turn after it. With a reach of 2 and more: so many passages on each side, other parts of the
+    same message among them.
+    """
     messages = [memory for memory in memories if memory.kind != "fact" and memory.conversation_id is not None]
     if not messages:
         return dict
@@ -69,6 +75,9 @@ def neighbours(
         "sources": [memory.conversation_id for memory in messages],
         "sessions": [memory.session for memory in messages],
         "ordinals": [memory.ordinal for memory in messages],
+        "first_parts": [memory.part if reach > 1 else 0 for memory in messages],
+        "last_parts": [memory.part if reach > 1 else LAST_PART for memory in messages],
+        "reach": reach,
         "kinds": filters.kinds,
         **times,
     }
@@ -86,7 +95,7 @@ def neighbours(
 
 
 def _neighbour(row: Row[Any], memory: Memory) -> Item:
-    where = "before" if row.ordinal < memory.ordinal else "after"
+    where = "before" if (row.ordinal, row.part) < (memory.ordinal, memory.part) else "after"
     return Item(
         id=f"m:{short_id(row.passage_id)}",
         kind="neighbour",

@@ -1,15 +1,11 @@
-"""What a text asks for beside a date: the first or the last of something, or what was before or after something."""
+"""What a text asks for beside a date: the first or the last of something."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-from memsvc.times.words import AFTER, BEFORE
-
 Order = Literal["first", "last"]
-Side = Literal["before", "after"]
-MAX_ANCHOR = 80
 
 STRONG: dict[str, Order] = {
     **dict.fromkeys(("first", "earliest", "originally", "initially", "zuerst", "erstmals", "anfangs"), "first"),
@@ -36,10 +32,7 @@ WEAK: dict[str, Order] = dict.fromkeys(
     "last",
 )
 """They ask for what holds today; a strong one weighs more."""
-ANCHORS: dict[str, Side] = {
-    **dict.fromkeys((*BEFORE, "prior", "bevor"), "before"), **dict.fromkeys((*AFTER, "nachdem"), "after"),
-}  # fmt: skip
-HINTS = STRONG.keys() | WEAK.keys() | ANCHORS.keys()
+HINTS = STRONG.keys() | WEAK.keys()
 
 _NAMELY = (
     "name|names|aid|of all|class|place|floor|grade|prize|person|lady|language|sight|hand|degree|rate|come|drafts?|"
@@ -66,30 +59,6 @@ NOT_BEHIND = {
     "most": {"at"},
 }
 """What stands in front of them then; "": nothing."""
-NO_ANCHOR = re.compile(
-    r"(?:[0-9]|(?:all|that|this|these|those|it|then|them|and|or|long|me|you|him|us|before|after|noon|midnight|"
-    r"one another|last(?! \w)|was|were|is|are|did|does|do|have|has|had)\b)"
-)
-NOT_AFTER = {
-    "look",
-    "looks",
-    "looked",
-    "looking",
-    "named",
-    "take",
-    "takes",
-    "took",
-    "ask",
-    "asks",
-    "asked",
-    "asking",
-    "day",
-}
-"""Verbs of which "after" is a part."""
-GERMAN = re.compile(r"(?:de[mnr]|die|das|(?:mein|unser|sein|ihr)\w{0,2}|eine[mnr])\b")
-"""What must follow "vor" and "nach", which otherwise say where."""
-NAMED = re.compile(rf"[^.,;:!?()\"“”„«»\[\]{{}}<>]{{1,{MAX_ANCHOR}}}")
-CLAUSE = re.compile(r" (?:what|who|whom|how|where|which|why|did|does|do you|was there|und was|was hat)\b.{0,80}")
 
 FIRST_SIGNS = re.compile(r"第一次|最初|首次|初めて|はじめて")
 LAST_SIGNS = re.compile(r"最后一次|最後一次|最近一次|最新|目前|现在|現在|最後に|最後の")
@@ -106,25 +75,6 @@ def order_at(low: str, word: str, stop: int, front: str) -> tuple[Order, bool] |
     if word == "noch" and front != "immer":
         return None
     return order, word in STRONG
-
-
-def anchor_at(text: str, low: str, word: str, stop: int, front: str) -> tuple[Side, str] | None:
-    """Before or after what; nothing where it is a pronoun, a number or the end."""
-    start = stop + 1
-    if word == "prior":
-        if not low.startswith(" to ", stop):
-            return None
-        start = stop + len(" to ")
-    if word in {"vor", "nach"} and not GERMAN.match(low, start):
-        return None
-    if (word == "after" and front in NOT_AFTER) or text[stop : stop + 1] != " " or NO_ANCHOR.match(low, start):
-        return None
-    match = NAMED.match(text, start)
-    if match is None:
-        return None
-    cut = len(match[0]) == MAX_ANCHOR  # perhaps within a word
-    name = CLAUSE.sub("", match[0].rpartition(" ")[0] if cut else match[0]).strip()
-    return (ANCHORS[word], name) if name else None
 
 
 def order_of_signs(text: str) -> Order | None:

@@ -1,4 +1,4 @@
-"""Which times a query names: windows of time, whether it asks for the first or the last, before or after what.
+"""Which times a query names: windows of time, and whether it asks for the first or the last.
 
 The windows go to ``memsvc.match_times`` and ``memsvc.time_fit``. Rules, no model: English in full, the most frequent
 forms of German, Chinese and Japanese. Better nothing than something invented: a month's name needs a year, a day or a
@@ -21,7 +21,7 @@ from memsvc.times import hints, words
 from memsvc.times import phrases_cjk as cjk
 from memsvc.times.calendar import Calendar
 from memsvc.times.dates import Found
-from memsvc.times.hints import Order, Side
+from memsvc.times.hints import Order
 from memsvc.times.phrases import RULES, WORD, Reader
 
 MAX_WINDOWS, MAX_SIGNS, MAX_WORDS, MAX_TRIED, MAX_QUESTION = 16, 8_000, 2_000, 300, 400
@@ -46,8 +46,6 @@ class QueryTimes(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of the query, 16 at most, none twice."""
     order: Order | None = None
     """It asks for the first, or for the last or what holds now; None for texts of more than 400 signs."""
-    anchor: tuple[Side, str] | None = None
-    """Before or after what, where that is no date: ("before", "the wedding"); None for texts of more than 400 signs."""
 
 
 def read_times(query: str, now: datetime, zone: ZoneInfo) -> QueryTimes:
@@ -64,7 +62,7 @@ def read_times(query: str, now: datetime, zone: ZoneInfo) -> QueryTimes:
     calendar = Calendar(now, zone)
     reader = Reader(text, calendar)
     asks = len(text) <= MAX_QUESTION
-    places, order, anchor = read_words(reader, asks)
+    places, order = read_words(reader, asks)
     if cjk.SIGNS.search(text):
         places += islice(cjk.read_all(reader.low, calendar), MAX_WINDOWS)
         places.sort(key=lambda place: place[0])
@@ -76,15 +74,14 @@ def read_times(query: str, now: datetime, zone: ZoneInfo) -> QueryTimes:
         for span in found.spans:
             window = TimeWindow(begin=span.begin, end=span.end, phrase=text[at : found.stop], kind=found.kind)
             windows.setdefault((span.begin, span.end), window)
-    return QueryTimes(windows=tuple(windows.values())[:MAX_WINDOWS], order=order, anchor=anchor)
+    return QueryTimes(windows=tuple(windows.values())[:MAX_WINDOWS], order=order)
 
 
-def read_words(reader: Reader, asks: bool) -> tuple[list[tuple[int, Found]], Order | None, tuple[Side, str] | None]:
-    """Go through the words of a text: phrases with their places, an order and an anchor."""
+def read_words(reader: Reader, asks: bool) -> tuple[list[tuple[int, Found]], Order | None]:
+    """Go through the words of a text: phrases with their places, and an order."""
     low = reader.low
     places: list[tuple[int, Found]] = []
     orders: list[tuple[Order, bool]] = []
-    anchors: list[tuple[Side, str]] = []
     front, before, opener, end, stop = "", "", 0, 0, 0
     tries = MAX_TRIED
     for match in islice(WORD.finditer(low), MAX_WORDS):
@@ -98,16 +95,10 @@ def read_words(reader: Reader, asks: bool) -> tuple[list[tuple[int, Found]], Ord
             if found:
                 places.append((opener if before in words.OPENING else at, found))
                 stop = found.stop
-                if before in words.OPENING and anchors:
-                    anchors.pop()  # "before 7 May" is a window
-            elif not asks:
-                pass
-            elif word in hints.ANCHORS:
-                anchors += filter(None, [hints.anchor_at(reader.text, low, word, end, front)])
-            elif word in hints.HINTS:
+            elif asks and word in hints.HINTS:
                 orders += filter(None, [hints.order_at(low, word, end, front)])
         front = word
         if word not in words.ARTICLES:
             before, opener = word, at
     orders.sort(key=lambda order: not order[1])
-    return places, orders[0][0] if orders else None, anchors[0] if anchors else None
+    return places, orders[0][0] if orders else None

@@ -67,35 +67,40 @@ INNER JOIN memsvc.sources AS s ON s.user_id = :user_id AND s.source_id = :source
 ORDER BY t.said_at DESC, t.session DESC, t.ordinal DESC;
 
 -- name: context_neighbours
--- The turn before and the turn after each of some messages: of the one its last part, of the other its first.
+-- What stands around each of some messages: the nearest passages before their first part and after their last one, by
+-- what counts as theirs.
 SELECT
   w.place, n.passage_id, n.source_id, n.session, n.ordinal, n.part, n.kind, n.speaker, n.role, n.text, n.caption,
   n.said_at, n.said_offset
 FROM
-  unnest(CAST(:sources AS uuid []), CAST(:sessions AS text []), CAST(:ordinals AS integer [])) WITH ORDINALITY
-  AS w (source_id, session, ordinal, place)
+  unnest(
+    CAST(:sources AS uuid []), CAST(:sessions AS text []), CAST(:ordinals AS integer []),
+    CAST(:first_parts AS smallint []), CAST(:last_parts AS smallint [])
+  ) WITH ORDINALITY AS w (source_id, session, ordinal, first_part, last_part, place)
 CROSS JOIN LATERAL (
   (
     SELECT p.*
     FROM memsvc.passages AS p
-    WHERE p.user_id = :user_id AND p.source_id = w.source_id AND p.session = w.session AND p.ordinal < w.ordinal
+    WHERE p.user_id = :user_id AND p.source_id = w.source_id AND p.session = w.session
+      AND (p.ordinal, p.part) < (w.ordinal, w.first_part)
       AND p.kind = any(CAST(:kinds AS text [])) AND p.said_at <= CAST(:now AS timestamptz)
       AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
     ORDER BY p.source_id DESC, p.session DESC, p.ordinal DESC, p.part DESC
-    LIMIT 1
+    LIMIT :reach
   )
   UNION ALL
   (
     SELECT p.*
     FROM memsvc.passages AS p
-    WHERE p.user_id = :user_id AND p.source_id = w.source_id AND p.session = w.session AND p.ordinal > w.ordinal
+    WHERE p.user_id = :user_id AND p.source_id = w.source_id AND p.session = w.session
+      AND (p.ordinal, p.part) > (w.ordinal, w.last_part)
       AND p.kind = any(CAST(:kinds AS text [])) AND p.said_at <= CAST(:now AS timestamptz)
       AND (CAST(:known_at AS timestamptz) IS NULL OR p.recorded_at <= CAST(:known_at AS timestamptz))
     ORDER BY p.source_id, p.session, p.ordinal, p.part
-    LIMIT 1
+    LIMIT :reach
   )
 ) AS n
-ORDER BY w.place, n.ordinal;
+ORDER BY w.place, n.ordinal, n.part;
 
 -- name: context_instructions
 SELECT i.node_id, i.label, i.description, i.category, i.conditions, i.core

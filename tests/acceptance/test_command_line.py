@@ -89,6 +89,14 @@ def test_the_demo_shows_facts_and_three_answers_and_changes_nothing_the_second_t
     assert answers(second) == answers(first)
 
 
+def _modes_and_answers(rig: Rig) -> None:
+    for mode, around in (("eager", False), ("deliberate", True)):
+        packed = json.loads(rig.ok("context", "--app", "sample", "--json", QUESTION, "--mode", mode))
+        kinds = {item["kind"] for section in packed["sections"] for item in section["items"]}
+        assert ("neighbour" in kinds) is around
+    _answers_are_quoted(rig)
+
+
 def _answers_are_quoted(rig: Rig) -> None:
     told = json.loads(rig.ok("ask", "--app", "sample", QUESTION, "--json"))
     assert (told["found"], told["by"]) == (True, "quotes")
@@ -138,7 +146,7 @@ def test_the_sample_files_go_in_and_come_out(rig: Rig, tmp_path: Path) -> None:
     assert "Altona station" in context["text"]
     best = next(item for item in context["sections"][0]["items"] if "Altona station" in item["text"])
     assert re.search(r"> 2025-11-01 16:20 .*\n .*Altona station", rig.ok("show", "--app", "sample", best["id"]))
-    _answers_are_quoted(rig)
+    _modes_and_answers(rig)
     last = ("--conversation", "Bike tour Porto to Santiago", "--recent-turns", "2", "--format", "messages")
     assert json.loads(rig.ok(*packing, "Rui", *last, **words))[0]["role"] == "system"
     refused(rig, 3, "no conversation 'nowhere'", *recall, "Rui", "--conversation", "nowhere", **words)

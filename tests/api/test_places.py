@@ -145,9 +145,11 @@ async def test_recall_and_contexts_keep_to_a_place(ada: httpx.AsyncClient) -> No
     assert [memory["text"] for memory in found["memories"]] == ["The mill grinds rye."]
     context = {"query": "rye", "near": near_it, "recent_turns": 0, "neighbours": False}
     block = good(await ada.post("/v1/context", json=context))
-    recalled = block["text"].split("# Also on the mind")[0]  # what is on the mind goes by no query, and by no place
-    assert "The mill grinds rye." in recalled
-    assert "kiln" not in recalled
+    assert "The mill grinds rye." in block["text"]
+    assert "kiln" not in block["text"], "what is on the mind, or drawn, need not speak of the place"
+    assert (block["seed"], [section["name"] for section in block["sections"]]) == (None, ["memories"])
+    everywhere = good(await ada.post("/v1/context", json={**context, "near": None, "query": "sheep"}))
+    assert "kiln" in everywhere["text"]
     nowhere = {**near_it, "lat": 95}
     refused(await ada.post("/v1/recall", json={"query": "rye", "near": nowhere}), 400, "invalid_place")
     refused(await ada.post("/v1/recall", json={"query": "rye", "near": {"lat": 1, "lon": 1}}), 400, "invalid_request")

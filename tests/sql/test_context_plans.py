@@ -99,7 +99,14 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
     places = {"sources": [source] * 30, "sessions": [f"S{n % 15}" for n in range(30)], "ordinals": ordinals}
     for name, values in (
         ("context_turns", {"source_id": source, "limit": 6}),
-        ("context_neighbours", {**places, "kinds": ["message"]}),
+        (
+            "context_neighbours",
+            {**places, "first_parts": [0] * 30, "last_parts": [32_767] * 30, "reach": 1, "kinds": ["message"]},
+        ),
+        (
+            "context_neighbours",
+            {**places, "first_parts": [0] * 30, "last_parts": [0] * 30, "reach": 2, "kinds": ["message"]},
+        ),
         ("profile_blocks", {"kinds": ["core", "working"], "sections": [], "source_id": source, "node_id": None}),
         ("profile_called", {"name": "preferences", "source_id": None, "node_id": None}),
         ("memories_called", {"first": span[0], "last": span[1], "kind": None}),

@@ -314,7 +314,8 @@ def test_a_kept_plan_of_what_stands_around_memories_goes_by_the_users_indexes(pl
     user = plans.users[0]
     values = {
         "user_id": user, "now": datetime.now(UTC), "known_at": None, "sitting": timedelta(hours=1), "limit": 5,
-        "sessions": [""] * 3, "ordinals": [5, 6, 7], "kinds": ["message"],
+        "sessions": [""] * 3, "ordinals": [5, 6, 7], "first_parts": [0] * 3, "last_parts": [0] * 3, "reach": 2,
+        "kinds": ["message"],
     }  # fmt: skip
     with plans.connection.transaction():
         plans.connection.execute("SELECT memsvc.act_for(%s, %s, true, false)", [user, plans.signer.token(user)])

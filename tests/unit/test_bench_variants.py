@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from dataclasses import replace
+from uuid import UUID
 
 import msgspec
 import pytest
 
-from bench.contexts import share_of_evidence, smallest_budget
+from bench.contexts import share_of_evidence, share_of_text, smallest_budget
 from bench.corpus_graph import dressed, labels, said_at
 from bench.corpus_vectors import question_tokens
 from bench.datasets import DataSet, Form, Question, Ranking, Turn, made
@@ -15,8 +18,23 @@ from bench.harness import Outcome
 from bench.judging import ablate, judge, scores_of
 from bench.metrics import auroc, auroc_interval
 from bench.observations import about
-from bench.variants import LACKING, NAMES, NONE, RELEVANCE, TRIAL, ablations, changed, published, untried
-from memsvc.recall.options import Weights
+from bench.recall import Plan, named
+from bench.variants import (
+    ALL,
+    LACKING,
+    MODES,
+    NAMES,
+    NONE,
+    RELEVANCE,
+    TRIAL,
+    VARIANTS,
+    ablations,
+    changed,
+    published,
+    untried,
+)
+from memsvc.recall.items import Item
+from memsvc.recall.options import EFFORTS, Weights
 
 
 def test_every_weight_has_a_trial_value_or_a_reason_to_have_none() -> None:
@@ -135,6 +153,30 @@ def test_the_smallest_budget_that_recalls_enough() -> None:
     assert smallest_budget(0.5, lambda budget: recall[budget], list(recall)) == 200
     assert smallest_budget(0.8, lambda budget: recall[budget], list(recall)) is None
     assert share_of_evidence([("a", "1"), ("b", "1")], [("a", "1"), ("a", "2")]) == 0.5
+
+
+def test_of_a_shortened_turn_counts_what_is_left_of_it() -> None:
+    def item(number: int, text: str) -> Item:
+        return Item(id="m:1", kind="message", memory_id=UUID(int=number), text=text, why="x")
+
+    passages = {UUID(int=1): (("a", "1"), 10), UUID(int=2): (("a", "1"), 10), UUID(int=3): (("a", "2"), 5)}
+    lengths = {("a", "1"): 20, ("a", "2"): 5}
+    evidence = [("a", "1"), ("a", "2")]
+    assert share_of_text([item(1, "x" * 10)], evidence, passages, lengths) == 0.25
+    assert share_of_text([item(1, "x" * 10), item(2, "x" * 4), item(3, "x" * 5)], evidence, passages, lengths) == 0.85
+    assert share_of_text([item(9, "x" * 10)], evidence, passages, lengths) == 0.0
+
+
+def test_a_run_of_some_variants_leaves_the_figures_of_whole_runs_alone() -> None:
+    data = a_set()
+    whole = Plan(latency=False, ablation=(), one_user=False, peers=False, facts=True)
+    part = replace(whole, variants=named(ALL)("eager,default"))
+    assert (whole.set_name(data), part.set_name(data)) == ("small-facts", "small-facts-variants")
+    assert (whole.asked(), list(part.asked())) == (VARIANTS, ["eager", "default"])
+    assert [one.mode for one in part.asked().values()] == ["eager", "balanced"]
+    assert {one.mode for one in MODES.values()} == set(EFFORTS)
+    with pytest.raises(argparse.ArgumentTypeError, match="not known: fast"):
+        named(ALL)("eager,fast")
 
 
 def test_a_question_has_token_vectors_of_its_own() -> None:

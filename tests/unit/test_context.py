@@ -283,6 +283,40 @@ def test_a_shorter_memory_may_take_the_room_that_a_longer_one_left() -> None:
     assert [kept.text for kept in packed(Material(memories=found), 220).memories] == ["short", "brief"]
 
 
+def test_the_best_get_their_neighbours_before_others_get_room() -> None:
+    found = [memory(f"{number} {'long ' * 60}", 10 * number) for number in range(1, 9)]
+    sides = (-2, -1, 1, 2)
+    around = {one.memory_id: [neighbour(one, side, f"{one.ordinal + side}") for side in sides] for one in found}
+    last = packed(Material(memories=found, neighbours=around), 900)
+    first = packed(Material(memories=found, neighbours=around), 900, best=2)
+    [texts] = [[item.text.split()[0] for item in section.items] for section in first.sections]
+    assert texts[:10] == ["8", "9", "1", "11", "12", "18", "19", "2", "21", "22"], "in their order"
+    assert first.memories == found[: len(first.memories)]
+    assert len(last.memories) > len(first.memories) > 2
+
+    wide = {found[0].memory_id: [neighbour(found[0], side, "word " * 300) for side in (-1, 1)]}
+    half = packed(Material(memories=found, neighbours=wide), 900, best=2)
+    assert half.memories == last.memories, "a neighbour beyond half of the budget keeps nobody out"
+    twice = {found[0].memory_id: [neighbour(found[0], 1, "near"), memory_item(found[1], NOW, BERLIN)]}
+    ids = [item.memory_id for item in packed(Material(memories=found, neighbours=twice), 900, best=1).sections[0].items]
+    assert len(ids) == len(set(ids))
+    assert found[1].memory_id in ids, "in its own right"
+
+
+def test_messages_are_as_short_as_is_wanted_and_facts_are_whole() -> None:
+    text = f"{'It rained all day. ' * 20}I like oak. {'We stayed at home. ' * 20}"
+    learnt = memory(text, 20, kind="fact", fact=fact())
+    unasked = memory_item(memory(text, 30), NOW, BERLIN, why=SALIENT)
+    said = memory(text, 10, caption=text)
+    made = packed(Material(memories=[said, learnt], salient=[unasked]), chars=60)
+    shown = {section.name: section.items[0].text for section in made.sections}
+    assert shown["memories"] == "… I like oak. We stayed at home. We stayed at home. …"
+    assert shown["salient"] == "It rained all day. It rained all day. It rained all day. …"
+    assert shown["facts"] == text
+    assert made.memories[0] == said, "the answer has all of it"
+    assert made.text.count("oak") == 2 + 1 + 2, "in both messages' words and the picture, in the fact, in both reasons"
+
+
 def test_an_empty_block_says_why() -> None:
     assert f"* {NOTHING}\n" in packed(Material(), MIN_BUDGET).text
     assert "No memory was asked for." in packed(Material(asked=False)).text

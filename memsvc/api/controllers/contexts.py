@@ -19,6 +19,7 @@ from memsvc.api.problems import documented
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context, Format
+from memsvc.recall.options import Mode
 from memsvc.recall.packing import GroupBy
 from memsvc.sources.opening import OpenedMemory, open_memory
 
@@ -49,10 +50,12 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     """Recall memories for the query."""
     limit: Limit = 30
     """Most memories considered."""
+    mode: Mode = "balanced"
+    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around the best."""
     group_by: GroupBy = "conversation"
     """conversation: messages under the session and day in which they were said; none: best first."""
     neighbours: bool = True
-    """The turns before and after a message, where there is room."""
+    """The turns before and after a message, where there is room; none in the mode eager."""
     conversation: str | None = None
     """The one that goes on, by id or identifier; for its last turns and its working memory."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
@@ -125,7 +128,7 @@ class ContextController(Controller):
                 options=options,
                 salient=salience,
             )
-        return noted(reader, built, door="context", mode="balanced")
+        return noted(reader, built, door="context", mode=data.mode)
 
 
 Neighbours = Annotated[int, QueryParameter(ge=0, le=100, description="How many messages on that side of a message.")]

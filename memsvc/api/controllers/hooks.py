@@ -19,6 +19,7 @@ from memsvc.chat.forgetting import Forget, end_session, forget_later, keep
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Format
+from memsvc.recall.options import Mode
 from memsvc.sources.messages import MessageIn, Role, StoredMessage, append
 
 BY = "hook"
@@ -72,6 +73,8 @@ class HookMessageIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
     """false: recall for it, and write nothing; goes with no forget."""
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
     """Longest block."""
+    mode: Mode = "balanced"
+    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around the best."""
     format: Format = "text"
     """text, markdown, json, or messages for chat models."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
@@ -147,6 +150,7 @@ class HooksController(Controller):
             await talker.spend_messages(1)
         options = ContextOptions(
             budget_tokens=data.budget_tokens,
+            mode=data.mode,
             format=data.format,
             recent_turns=data.recent_turns,
             salient=0,

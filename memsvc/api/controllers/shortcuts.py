@@ -19,6 +19,7 @@ from memsvc.graph.overview import GraphPage, page
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context
+from memsvc.recall.options import Mode
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.sources.messages import MessageIn
@@ -107,7 +108,7 @@ class ShortcutsController(Controller):
         "/context",
         operation_id="readContext",
         summary="Read a context block",
-        description="POST /v1/context with a query and a budget.",
+        description="POST /v1/context with a query, a budget and a mode.",
         response_description="The block and what it was made of.",
         responses=documented(400, 401, 403, 404, 413, 503),
         dependencies=READER,
@@ -119,6 +120,7 @@ class ShortcutsController(Controller):
         budget_tokens: Annotated[
             int, QueryParameter(ge=50, le=100_000, description="Longest block, in tokens as the tokenizer counts.")
         ] = 1_500,
+        mode: Annotated[Mode, QueryParameter(description="How hard to look, and how much of it to show.")] = "balanced",
     ) -> Response[Context]:
         """Recall and pack."""
         with observe.RECALL_SECONDS.labels(door="context").time():
@@ -128,7 +130,7 @@ class ShortcutsController(Controller):
                 question,
                 reader.settings,
                 embedder=reader.embedder,
-                options=ContextOptions(budget_tokens=budget_tokens),
+                options=ContextOptions(budget_tokens=budget_tokens, mode=mode),
                 salient=salience,
             )
-        return noted(reader, built, door="context", mode="balanced")
+        return noted(reader, built, door="context", mode=mode)

@@ -18,7 +18,7 @@ from memsvc.llm.fence import fenced
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context, Item
-from memsvc.recall.options import Filters
+from memsvc.recall.options import Filters, Mode
 from memsvc.recall.signals import record_recall
 from memsvc.sources.moments import read_moment
 from memsvc.sources.opening import open_memory
@@ -28,6 +28,7 @@ RECALL_TOKENS = 4_000
 Query = Annotated[str, Meta(min_length=1, max_length=8_000, description="A question or words, in any language.")]
 Conversation = Annotated[str, Meta(max_length=500)]
 Moment = Annotated[str, Meta(max_length=60)]
+HowHard = Annotated[Mode, Meta(description="eager: fast, in short lines; deliberate: looks harder and shows more.")]
 
 
 class RecallArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -38,6 +39,7 @@ class RecallArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     conversation: Annotated[Conversation, Meta(description="Only from this conversation.")] | None = None
     said_from: Annotated[Moment, Meta(description="Only what was said then or later (ISO 8601).")] | None = None
     said_to: Annotated[Moment, Meta(description="Only what was said before (ISO 8601).")] | None = None
+    mode: HowHard = "balanced"
 
 
 class RecallMemoryArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -61,6 +63,7 @@ class ContextArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True)
         | None
     ) = None
     recent_turns: Annotated[int, Meta(ge=0, le=50, description="So many of its last turns, word for word.")] = 0
+    mode: HowHard = "balanced"
 
 
 class OpenArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -142,7 +145,7 @@ async def _packed(asker: Asker, owner: Owner, query: str, options: ContextOption
             asker.db, owner, query, asker.settings, embedder=asker.embedder, options=options, salient=salience
         )
     if built.recall_id is not None and built.memories:
-        await record_recall(asker.db, owner, built, door=DOOR, mode="balanced")
+        await record_recall(asker.db, owner, built, door=DOOR, mode=options.mode)
     content = Recollection(
         memories=[_remembered(item) for section in built.sections for item in section.items],
         relevant=built.relevant,
@@ -164,6 +167,7 @@ async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
     bare = ContextOptions(
         budget_tokens=RECALL_TOKENS,
         limit=given.limit,
+        mode=given.mode,
         filters=filters,
         group_by="none",
         neighbours=False,
@@ -186,7 +190,10 @@ async def recall_memory(asker: Asker, owner: Owner, given: RecallMemoryArguments
 async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> Answer:
     """Memories with all that belongs into a prompt."""
     options = ContextOptions(
-        budget_tokens=given.budget_tokens, conversation=given.conversation, recent_turns=given.recent_turns
+        budget_tokens=given.budget_tokens,
+        mode=given.mode,
+        conversation=given.conversation,
+        recent_turns=given.recent_turns,
     )
     try:
         return await _packed(asker, owner, given.query, options)
