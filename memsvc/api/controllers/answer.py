@@ -40,8 +40,8 @@ class AnswerController(Controller):
         status_code=200,
         operation_id="answerQuestion",
         summary="Answer a question from memory",
-        description="Answers from packed memories, also from core blocks of the profile where no conversations, times or "
-        "place are chosen, and from nothing else: claims, each with the ids of the memories that say it, which "
+        description="Answers from packed memories, also from core blocks of the profile where no conversations, times "
+        "or place are chosen, and from nothing else: claims, each with the ids of the memories that say it, which "
         "GET /v1/memories/{id} opens. Where nothing in memory supports an answer, `found` is false. The claims are the "
         "configured language model's, as far as they name memories that it was given; without one, or where it fails "
         "(`degraded` has llm), they are the memories' own words.",
