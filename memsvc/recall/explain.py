@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memsvc.graph.draw import one_line
+from memsvc.recall.reasons import AT_THE_TIME
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Memory, Recalled, RecalledFact
 
 TEXT_CHARS, CUT_CHARS, NAME_CHARS = 240, 80, 60
@@ -159,7 +160,8 @@ def found_by(arms: Mapping[str, Any]) -> list[str]:
     """How a memory was found: "by words #1 (7.20)", "by meaning #3 (0.61)"; names and times have no places."""
     told = []
     for way in WAYS:
-        if not isinstance(arm := arms.get(way), Mapping):
+        arm = arms.get(way)
+        if not isinstance(arm, Mapping) or (way == "time" and arm.get("score", 1) < AT_THE_TIME):
             continue
         place = f" #{arm['rank']}" if "rank" in arm else ""
         if way == "vector" and not place:

@@ -219,6 +219,7 @@ def test_facts_say_since_when(begin: datetime | None, end: datetime | None, says
             },
             ["by words #1 (7.20)", "by meaning #3 (0.61)", "word by word #2 (0.53)"],
         ),
+        ({"time": {"name": "May", "score": 0.2}}, []),
         ({"vector": {"score": 0.2}}, ["by meaning, not among the best (0.20)"]),
         (
             {
