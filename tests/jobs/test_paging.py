@@ -45,9 +45,10 @@ class Pond:
         return await recall(self.db, self.owner, query, self.settings, **asked)
 
     async def pages(self, query: str = QUERY, **more: Any) -> list[Recalled]:
-        """All of them."""
+        """All of them; each is noted, as doors do."""
         found = [await self.page(query, **more)]
         while (cursor := found[-1].next_cursor) is not None:
+            await record_recall(self.db, self.owner, found[-1], door="tests", mode="deliberate")
             found.append(await self.page(query, cursor=cursor, **more))
         return found
 
@@ -75,14 +76,13 @@ def texts(*pages: Recalled) -> list[str]:
 
 
 async def test_pages_are_one_list_with_one_judgement_and_end_after_a_thousand(pond: Pond) -> None:
-    judged = await pond.page(limit=20)
+    judged = await pond.page(limit=150)
     assert judged.recall_id is not None
     await record_recall(pond.db, pond.owner, judged, door="tests", mode="deliberate")
-    best, second, *_ = ids(judged)
-    await feedback(pond.db, pond.owner, judged.recall_id, used=[second], irrelevant=[best])
+    await feedback(pond.db, pond.owner, judged.recall_id, used=[ids(judged)[120]], irrelevant=[ids(judged)[70]])
 
     whole = await pond.page(limit=LISTED - 1)
-    assert {memory.factors["usefulness"] for memory in whole.memories} > {0.0}, "feedback counts"
+    assert len({memory.factors["usefulness"] for memory in whole.memories[30:]}) == 3, "feedback counts"
     pages = await pond.pages(limit=30)
     given = ids(*pages)
     cut = (LISTED - 30) // 30 * 30
