@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from memsvc.access.erase import erase
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import Residents
@@ -116,3 +117,14 @@ async def test_what_nothing_answers_is_not_answered_on_later_pages(pond: Pond) -
     assert (first.relevant, len(first.memories)) == (False, 3)
     rest = await pond.page(UNKNOWN, limit=9, cursor=first.next_cursor)
     assert (rest.relevant, rest.confidence, len(rest.memories)) == (False, first.confidence, 9)
+
+
+async def test_a_later_page_is_judged_as_the_first_was_also_where_its_rest_would_not_be(pond: Pond) -> None:
+    await say(pond.db, pond.owner, pond.settings, UNKNOWN, conversation="later")
+    await work(pond.db, pond.models)
+    first = await pond.page(UNKNOWN, limit=1)
+    assert (first.relevant, texts(first)) == (True, [UNKNOWN])
+    await erase(pond.db, pond.owner, "message", first.memories[0].memory_id, requested_by="tests")
+    assert not (await pond.page(UNKNOWN, limit=1)).relevant
+    rest = await pond.page(UNKNOWN, limit=9, cursor=first.next_cursor)
+    assert (rest.relevant, rest.confidence, len(rest.memories)) == (True, first.confidence, 9)
