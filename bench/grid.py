@@ -1,7 +1,7 @@
 """``python -m bench.grid --sets locomo,madial,beam-100k``: one recipe of weights for all sets, by search on dev parts.
 
 Recall is asked once for each question, for 200 candidates, with every weight on that a set of messages can act upon;
-all else happens in memory (``bench.rerank``). The seed is fixed. How much of the gain is mere fitting is shown by
+all else happens in memory (``bench.reweigh``). The seed is fixed. How much of the gain is mere fitting is shown by
 leaving out each conversation in turn: ``cross_validated`` is the score of questions by weights that were found without
 their conversation. The recipe is printed as it is to stand in ``memsvc/recall/options.py``; nothing is changed.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from bench.asking import EMBEDDING_MS, World, answer, key, write
 from bench.datasets import FORMS, Key, load
 from bench.harness import Bench, Outcome, database, progress, report, run, table
-from bench.rerank import Candidates, Floats, Search, gather, order
+from bench.reweigh import Candidates, Floats, Search, gather, order
 from bench.variants import LACKING, NAMES, TRIAL, Variant, changed
 from memsvc.llm.embedders.residents import Residents
 from memsvc.recall.options import DEFAULT, Weights

@@ -171,6 +171,7 @@ def recall(
     user: str | None = UserRef,
     limit: int = typer.Option(5, "--limit", "-k", min=1, max=1000, help="At most so many memories."),
     conversation: list[str] = typer.Option([], help="Only this conversation; may be given several times."),
+    not_conversation: list[str] = typer.Option([], help="Not this conversation; may be given several times."),
     said_from: str | None = typer.Option(None, "--from", help="Said then or later (ISO 8601)."),
     said_to: str | None = typer.Option(None, "--to", help="Said before (ISO 8601)."),
     as_of: str | None = typer.Option(None, "--as-of", help="What was true then (ISO 8601, on the user's clock)."),
@@ -201,6 +202,7 @@ def recall(
         owner = (await chosen_user(db, await find_app(db, app), user)).owner
         filters = Filters(
             conversations=conversation,
+            not_conversations=not_conversation,
             said_from=read_moment(said_from, owner, "--from"),
             said_to=read_moment(said_to, owner, "--to"),
             traces=traces,

@@ -150,7 +150,7 @@ class AsyncMemory:
         return await self.send(calls.recall(query, options))
 
     async def recall_all(self, query: str, **options: Unpack[o.RecallOptions]) -> AsyncIterator[results.Memory]:
-        """Memories page by page, best first, as long as there are any (mode deliberate)."""
+        """Memories page by page, best first, 1,000 at most (mode deliberate)."""
         call = calls.recall(query, {"mode": "deliberate", **options})
         following: Call[Recalled] | None = call
         while following is not None:

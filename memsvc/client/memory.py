@@ -149,7 +149,7 @@ class Memory:
         return self.send(calls.recall(query, options))
 
     def recall_all(self, query: str, **options: Unpack[o.RecallOptions]) -> Iterator[results.Memory]:
-        """Memories page by page, best first, as long as there are any (mode deliberate)."""
+        """Memories page by page, best first, 1,000 at most (mode deliberate)."""
         call = calls.recall(query, {"mode": "deliberate", **options})
         following: Call[Recalled] | None = call
         while following is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
 from memsvc.recall.rows import memory_of
-from memsvc.times.reading import QueryTimes
+from memsvc.times.reading import QueryTimes, TimeWindow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +34,12 @@ class Asked:
     """Its digest, for cursors; empty in modes that have no pages."""
     place: cursors.Place | None
     known_at: datetime | None
+    """Then memory is looked at; a later page looks at it when the first did."""
     as_of: datetime | None
     degraded: list[Degraded]
     explain: bool
+    words: Sequence[str]
+    """Words of the query that the user's passages hold; only where it is to be explained."""
     diversity: float
 
 
@@ -48,11 +51,12 @@ def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: dateti
         called = {str(name.node_id): name.name for name in names}
         name = called.get(by["node_id"]) or next((one.name for one in names if one.label == start), None)
         arms["names"] = by | ({"name": name} if name else {})
-    if row.factors["time"] > 0 and times.windows:
-        arms["time"] = {"name": times.windows[0].phrase, "score": round(row.factors["time"] / weights.time, 4)}
-    if row.factors["speaker"] > 0 and row.speaker and row.speaker != row.role:
-        arms["speaker"] = {"name": row.speaker}
     memory = memory_of(row, score=row.score, why="", factors=row.factors, now=now)
+    if row.factors["time"] > 0 and (window := _window(memory, times.windows)):
+        arms["time"] = {"name": window.phrase, "score": round(row.factors["time"] / weights.time, 4)}
+    if row.factors["speaker"] > 0:
+        own = row.says_i and row.role == "user"
+        arms["speaker"] = {"asker": True} if own else {"name": row.speaker}
     return msgspec.structs.replace(
         memory,
         arms=arms,
@@ -60,6 +64,18 @@ def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: dateti
         path=row.path,
         why=_whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind),
     )
+
+
+def _window(memory: Memory, windows: Sequence[TimeWindow]) -> TimeWindow | None:
+    """The time of the query that fits a memory best: it was said, or the fact began or ended, in it or next to it."""
+    fact = memory.fact
+    moments = [memory.said_at] if fact is None else [end for end in (fact.valid_from, fact.valid_to) if end]
+
+    def distance(window: TimeWindow) -> tuple[timedelta, timedelta]:
+        away = min(max(window.begin - moment, moment - window.end, timedelta()) for moment in moments)
+        return away, window.end - window.begin  # of two that hold it, the narrower one
+
+    return min(windows, key=distance) if windows and moments else None
 
 
 def _whence(memory: Memory) -> str:
@@ -96,7 +112,7 @@ def _explanation(
     told = {memory.memory_id for memory in (*kept, *alike)}
     behind = [memory for memory in memories if memory.memory_id not in told][:CUT_SHOWN]
     return Explanation(
-        words=list(dict.fromkeys(word for memory in memories for word in memory.matched)),
+        words=list(dict.fromkeys([*(word for memory in memories for word in memory.matched), *asked.words])),
         names=_names(first.names),
         times=[{"phrase": window.phrase, "from": window.begin, "to": window.end} for window in asked.times.windows],
         weights=msgspec.to_builtins(asked.weights),
@@ -132,17 +148,17 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
     confidence = first.answers if memories else None
     doubtful = confidence is not None and confidence < LEAST_CONFIDENCE and len(asked.query) <= QUESTION_CHARS
     relevant = bool(memories) and not doubtful
-    limit = asked.limit if relevant or asked.place is not None else min(asked.limit, NEAREST_SHOWN)
+    begun = asked.place or cursors.Place(known_at=moment, given=(), confidence=confidence, relevant=relevant)
+    limit = asked.limit if begun.relevant or begun.given else min(asked.limit, NEAREST_SHOWN)
     kept, alike = diversify(memories, limit, asked.diversity)
     return Recalled(
         memories=kept,
         degraded=degraded,
-        confidence=confidence,
-        relevant=relevant,
+        confidence=begun.confidence,
+        relevant=begun.relevant,
         ambiguous=_ambiguous(first.names, first.evidence or {}),
         next_cursor=cursors.next_cursor(
-            moment,
-            asked.place,
+            begun,
             [memory.memory_id for memory in kept],
             asked.question,
             more=asked.mode == "deliberate" and len(memories) > len(kept),

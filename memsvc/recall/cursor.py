@@ -2,9 +2,11 @@
 
 Scores are no place to go on from: a message that is stored or erased between two pages changes document frequencies and
 the spread of all scores, so what stood behind a score may stand before it a moment later. A cursor therefore carries
-what was given: the next page is the best of the rest, as it was known when the first page was asked for. So nothing
-comes twice and nothing is passed over, whatever is added, merged, archived or erased meanwhile; what was erased is
-simply not there. The price is 16 bytes for each memory given, and an end after 1,000 of them.
+what was given: the next page is the same list without it, and the best of what is left. It also carries what was
+thought of the list as a whole, for the rest alone cannot tell. Where nothing has changed, the list is looked up as the
+first page's was; else as it was known then. So nothing comes twice and nothing in the list is passed over, whatever is
+added, merged, archived or erased meanwhile; what was erased is simply not there. The price is 16 bytes for each memory
+given, and an end after 1,000 of them.
 
 A cursor belongs to one question of one user. It is not secret and grants nothing: it can only leave out memories, and
 what it leads to is read under the caller's own row security.
@@ -25,7 +27,7 @@ from memsvc.db.paging import read_cursor, write_cursor
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.options import MAX_LIMIT, Mode
 
-FORM = 1
+FORM = 2
 DIGEST_BYTES, UUID_BYTES = 12, 16
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -42,6 +44,10 @@ class _Written(NamedTuple):
     """The question's digest."""
     given: bytes
     """Ids of what was given, one behind the other."""
+    confidence: float | None
+    """Of the first page."""
+    relevant: bool
+    """Of the first page."""
     check: bytes
     """A digest of all of that."""
 
@@ -51,9 +57,13 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     known_at: datetime
     """When the first page was asked for, in UTC: the moment at which every page is answered, for what was known, for
-    the age of memories and, where no ``as_of`` is given, for what is true."""
+    what "yesterday" means and, where no ``as_of`` is given, for what is true."""
     given: tuple[UUID, ...]
-    """The memories of the pages before, best first, each once; 1 to 1,000."""
+    """The memories of the pages before, best first, each once; fewer than 1,000, and none before the first page."""
+    confidence: float | None = None
+    """Of the first page, 0 to 1: every page has it."""
+    relevant: bool = True
+    """Of the first page, likewise."""
 
 
 def question(user_id: UUID, **asked: Any) -> bytes:
@@ -74,7 +84,8 @@ def _check_digest(parts: Iterable[object]) -> bytes:
 def encode(place: Place, asked: bytes) -> str:
     """The cursor that leads to a place, for the question with this digest."""
     moment = (place.known_at - EPOCH) // MICROSECOND
-    parts = (FORM, moment, asked, b"".join(memory_id.bytes for memory_id in place.given))
+    given = b"".join(memory_id.bytes for memory_id in place.given)
+    parts = (FORM, moment, asked, given, place.confidence, place.relevant)
     return write_cursor((*parts, _check_digest(parts)))
 
 
@@ -86,7 +97,12 @@ def decode(cursor: str, asked: bytes) -> Place:
     """
     told = read_cursor(cursor, _Written)
     whole = hmac.compare_digest(_check_digest(told[:-1]), told.check)
-    fits = told.form == FORM and 0 <= told.moment <= LAST_MOMENT and told.given and not len(told.given) % UUID_BYTES
+    memories, rest = divmod(len(told.given), UUID_BYTES)
+    fits = (
+        (told.form == FORM and 0 <= told.moment <= LAST_MOMENT)
+        and (0 < memories < MAX_LIMIT and not rest)
+        and (told.confidence is None or 0 <= told.confidence <= 1)
+    )
     if not whole or not fits:
         raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
     if not hmac.compare_digest(told.question, asked):
@@ -99,17 +115,16 @@ def decode(cursor: str, asked: bytes) -> Place:
     return Place(
         known_at=EPOCH + told.moment * MICROSECOND,
         given=tuple(UUID(bytes=told.given[start : start + UUID_BYTES]) for start in starts),
+        confidence=told.confidence,
+        relevant=told.relevant,
     )
 
 
-def next_cursor(
-    known_at: datetime, before: Place | None, page: Sequence[UUID], asked: bytes, *, more: bool
-) -> str | None:
+def next_cursor(begun: Place, page: Sequence[UUID], asked: bytes, *, more: bool) -> str | None:
     """The cursor to send along with a page.
 
     Args:
-        known_at: when the first page was asked for.
-        before: where this page began; None: it is the first.
+        begun: where this page began.
         page: the memories of this page.
         asked: the question's digest.
         more: whether anything is left behind this page.
@@ -117,10 +132,10 @@ def next_cursor(
     Returns:
         None where nothing is left, or 1,000 memories have been given.
     """
-    given = (*(before.given if before else ()), *page)
+    given = (*begun.given, *page)
     if not more or not page or len(given) >= MAX_LIMIT:
         return None
-    return encode(Place(known_at=known_at, given=given), asked)
+    return encode(msgspec.structs.replace(begun, given=given), asked)
 
 
 def check_mode(cursor: str | None, mode: Mode) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate
 
 from memsvc.recall.results import Memory
 
@@ -67,14 +67,14 @@ def mmr(scores: Sequence[float], similarity: Callable[[int, int], float], limit:
 
 
 def _relevance(memories: Sequence[Memory]) -> list[float]:
-    """Falling along the order that the memories have: by their scores, or a reranker's, where those agree with it."""
-    for scores in (
-        [memory.score for memory in memories],
-        [memory.arms.get("reranker", {}).get("score") for memory in memories],
-    ):
-        if None not in scores and all(one >= next_one for one, next_one in pairwise(scores)):
-            return scores
-    return [float(-place) for place in range(len(memories))]
+    """Scores that fall along the order of the memories: a reranker's where one gave it, else their own.
+
+    A score that is higher than one before it counts as much as that: what late interaction has not compared stands
+    behind what it has, whatever its points. What a reranker has not read counts as the last that it has.
+    """
+    reranked: list[float] = [memory.arms["reranker"]["score"] for memory in memories if "reranker" in memory.arms]
+    scores = [*reranked, *reranked[-1:] * (len(memories) - len(reranked))] or [memory.score for memory in memories]
+    return list(accumulate(scores, min))
 
 
 def diversify(memories: Sequence[Memory], limit: int, diversity: float) -> tuple[list[Memory], list[Memory]]:

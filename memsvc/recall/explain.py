@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memsvc.graph.draw import one_line
+from memsvc.recall.reasons import AT_THE_TIME
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Memory, Recalled, RecalledFact
 
 TEXT_CHARS, CUT_CHARS, NAME_CHARS = 240, 80, 60
@@ -26,8 +27,10 @@ LEAST_POINTS = 0.005
 SURE = 0.9995
 DOT, ARROW = " · ", " → "
 HOW_TO_READ = (
-    "A memory's points are the sum of what they are made of; a part below 0 is below the average of the candidates."
+    "A memory's points are the sum of what they are made of; a part below 0 is below the average of the candidates. "
+    "“found” has the place in each way of looking and, in brackets, the score there: scores of two ways do not compare."
 )
+THE_REST = "What was compared word by word stands before what was not, whatever the points."
 PLAIN_NAMES: Mapping[str, str] = {
     "words": "own words",
     "nearby": "words nearby",
@@ -37,7 +40,7 @@ PLAIN_NAMES: Mapping[str, str] = {
     "session_vector": "meaning of the conversation",
     "late": "meaning word by word",
     "names": "about a name you gave",
-    "speaker": "named speaker",
+    "speaker": "who speaks",
     "time": "time you gave",
     "order": "first or last",
     "recency": "recent",
@@ -113,7 +116,7 @@ def _understood(found: Explanation, zone: tzinfo) -> Iterator[tuple[str, str]]:
         shown = DOT.join(_line(word, NAME_CHARS) for word in found.words[:WORDS_SHOWN])
         yield "words it knows", shown + (" …" if len(found.words) > WORDS_SHOWN else "")
     else:
-        yield "words", "none that the memory knows"
+        yield "words", "none that a message holds"
     for name in found.names:
         nearly = "" if name.similarity >= SURE else f" (nearly: {name.similarity:.0%} alike)"
         yield "a name", f"“{_line(name.name, NAME_CHARS)}” is {_line(name.label, NAME_CHARS)}{nearly}"
@@ -153,6 +156,21 @@ def source(memory: Memory) -> str:
     return f"{_line(memory.conversation, NAME_CHARS)}{session}, message {message}"
 
 
+def found_by(arms: Mapping[str, Any]) -> list[str]:
+    """How a memory was found: "by words #1 (7.20)", "by meaning #3 (0.61)"; names and times have no places."""
+    told = []
+    for way in WAYS:
+        arm = arms.get(way)
+        if not isinstance(arm, Mapping) or (way == "time" and arm.get("score", 1) < AT_THE_TIME):
+            continue
+        place = f" #{arm['rank']}" if "rank" in arm else ""
+        if way == "vector" and not place:
+            place = ", not among the best"
+        score = f" ({arm['metres']:,} m)" if "metres" in arm else f" ({arm['score']:.2f})" if "score" in arm else ""
+        told.append(f"{WAYS[way]}{place}{score}")
+    return told
+
+
 def _told(memory: Memory, zone: tzinfo) -> Text:
     """The middle column: who and when, what, why, and from where."""
     told = Text(who_and_when(memory, zone), style="bold")
@@ -162,6 +180,8 @@ def _told(memory: Memory, zone: tzinfo) -> Text:
     told.append(f"\nwhy: {_line(memory.why)}", style="not bold italic")
     if len(memory.path) > 1:
         told.append(f"\npath: {ARROW.join(_line(step, NAME_CHARS) for step in memory.path)}", style="not bold")
+    if found := found_by(memory.arms):
+        told.append(f"\nfound: {DOT.join(found)}", style="not bold")
     told.append(f"\nfrom: {source(memory)}", style="not bold dim")
     return told
 
@@ -187,7 +207,7 @@ def _answer(memories: Sequence[Memory], zone: tzinfo) -> Table:
 
 
 def _left_out(cut: Sequence[Cut], zone: tzinfo) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Left out, best first", title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Left out, in their order", title_justify="left")
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("memory", overflow="fold")
     table.add_column("why not", overflow="fold")
@@ -243,5 +263,6 @@ def table(recalled: Recalled, query: str, zone: tzinfo) -> RenderableType:
     counting = {name: weight for name, weight in found.weights.items() if weight}
     if counting:
         weights = DOT.join(f"{PLAIN_NAMES.get(name, name)} {weight:g}" for name, weight in counting.items())
-        parts.append(Text(f"{HOW_TO_READ}\nWeights: {weights}; everything else is off.", style="dim"))
+        read = f"{HOW_TO_READ} {THE_REST}" if found.found.get("late") else HOW_TO_READ
+        parts.append(Text(f"{read}\nWeights: {weights}; everything else is off.", style="dim"))
     return Group(*parts)

@@ -14,7 +14,7 @@ Mode = Literal["eager", "balanced", "deliberate"]
 """eager: few candidates, no walk, short lines, for every turn; balanced: the default; deliberate: more of all."""
 MAX_LIMIT = 1_000
 CANDIDATES = 64
-"""Of each arm; more did not find more (docs/recall.md)."""
+"""Of each arm; more did not find more (docs/adr/0018)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
 
     Relevance (``words`` to ``late``) is a sum of scores standardised over the candidates (z-scores), so a weight is
     points for each standard deviation. The other factors lie between 0 and 1, so a weight is the most that they add.
-    docs/recall.md has what each of them gained or lost.
+    docs/recall-parts.md has what each of them gained or lost.
     """
 
     words: float = 0.5

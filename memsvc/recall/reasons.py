@@ -66,6 +66,13 @@ def _about(arms: Mapping[str, Any], path: Sequence[str], kind: Kind) -> str:
     return f"tells of {name}" if name else "tells of what you named"
 
 
+def _who(arms: Mapping[str, Any]) -> str:
+    if (arms.get("speaker") or {}).get("asker"):
+        return "you speak of yourself, and said this"
+    name = _named(arms, "speaker")
+    return f"you named {name}, who speaks" if name else "you named who speaks"
+
+
 def _when(arms: Mapping[str, Any], kind: Kind) -> str:
     told = _named(arms, "time")
     exactly = (arms.get("time") or {}).get("score", 1) >= AT_THE_TIME
@@ -100,8 +107,7 @@ def _phrases(
     if points("names") >= LEAST_POINTS or (not factors and "names" in arms):
         found["names"] = points("names"), _about(arms, path, kind)
     if points("speaker") >= LEAST_POINTS:
-        name = _named(arms, "speaker")
-        found["speaker"] = points("speaker"), f"you named {name}, who speaks" if name else "you named who speaks"
+        found["speaker"] = points("speaker"), _who(arms)
     if points("time") >= LEAST_POINTS:
         found["time"] = points("time"), _when(arms, kind)
     if "place" in arms and path:
@@ -119,7 +125,8 @@ def reason(
     Args:
         matched: words of the query that it holds, rarest first.
         arms: what each arm found; the arms ``names``, ``speaker`` and ``time`` may say by which ``name`` they went, the
-            arm ``place`` says how many ``metres`` lie between the ends of the path.
+            arm ``speaker`` that it is the ``asker``, the arm ``place`` how many ``metres`` lie between the ends of the
+            path.
         factors: points by the name of the weight; may be empty.
         path: from what the query names to the memory: labels and edge types in turn; may be empty.
         kind: what it is.

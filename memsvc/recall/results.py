@@ -57,10 +57,12 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     """On the speaker's clock; of a fact without a message, when it was recorded."""
     recorded_at: datetime
     score: float
-    """Comparable within one answer; higher is better. The sum of ``factors``."""
+    """The sum of ``factors``. The order counts, not the score: what is among the best 30 (deliberate: 100) before late
+    interaction stands before the rest, whatever its score, and a reranker or diversity changes the order alone."""
     arms: dict[str, Any]
-    """What each arm found: its score and rank, the form of words that it compared, the model where it is not the active
-    one; and the reranker's score, its rank, and what the rank was before."""
+    """What each arm found: its score and, of words, vector and late, its rank (names, place and time have none; a
+    vector behind the best has none), the form of words that it compared, the model where it is not the active one; and
+    the reranker's score, its rank, and what the rank was before."""
     factors: dict[str, float] = {}
     """Points that each factor gave, by the name of its weight."""
     path: list[str] = []
@@ -96,7 +98,7 @@ class Cut(msgspec.Struct, kw_only=True, frozen=True):
     """A candidate that is not in the answer."""
 
     memory: Memory
-    reason: Literal["behind the limit", "below the threshold", "another part of the same message", "too like another"]
+    reason: Literal["behind the limit", "below the threshold", "too like another"]
 
 
 class NamedNode(msgspec.Struct, kw_only=True, frozen=True):
@@ -114,7 +116,7 @@ class Explanation(msgspec.Struct, kw_only=True, frozen=True):
     """How an answer came about."""
 
     words: list[str]
-    """Words of the query that the memories hold, those of the best first."""
+    """Words of the query that a message of the user holds, or a fact that was found; those of the best first."""
     names: list[NamedNode]
     times: list[dict[str, Any]]
     """Times that the query names."""
@@ -125,7 +127,7 @@ class Explanation(msgspec.Struct, kw_only=True, frozen=True):
     threshold: float | None
     """Confidence below which an answer counts as nothing relevant."""
     cut: list[Cut]
-    """The best candidates that were left out, best first."""
+    """The best candidates that were left out, in their order."""
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,12 +139,12 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     degraded: list[Degraded]
     """Arms and models that should have been asked and could not be; what the others found is there."""
     confidence: float | None = None
-    """0 to 1: how likely it is that the memories answer the query; None without a vector."""
+    """0 to 1: how likely it is that the memories answer the query; None without a vector. Pages have the first's."""
     relevant: bool = True
     """False: the confidence lies below the threshold, so only the best few are given."""
     ambiguous: list[AmbiguousName] = []
     """Names in the query that fit several nodes: ask which is meant."""
     next_cursor: str | None = None
-    """For the next page, in the mode ``deliberate``."""
+    """For the next page, in the mode ``deliberate``; None where the list has ended."""
     explanation: Explanation | None = None
     """Where it was asked for."""

@@ -37,7 +37,7 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
 
     Args:
         row: with the columns of ``memsvc.memories_shown``.
-        score: comparable within one answer.
+        score: the sum of the factors.
         why: the reason in one line.
         factors: points that each factor gave; their sum is the score.
         now: the moment that is asked about; a fact that has ended by then is stale.

@@ -38,6 +38,9 @@ from memsvc.recall.signals import new_recall_id
 from memsvc.settings import Settings
 from memsvc.times.reading import QueryTimes, read_times
 
+WORDS_ASKED = ("user_id", "query", "form", "language", "kinds")
+"""What of the parameters says which words are known."""
+
 
 class QueryEmbedder(Protocol):
     """What recall needs of embedding models."""
@@ -56,6 +59,15 @@ async def _stage(name: str) -> AsyncIterator[None]:
     """Time a stage of recall."""
     with observe.RECALL_STAGE_SECONDS.labels(name).time(), traces.span(f"recall {name}"):
         yield
+
+
+async def _known_at(db: Database, owner: Owner, filters: Filters, place: cursors.Place | None) -> datetime | None:
+    """What was known when is asked about: by a later page only where something has changed since the first."""
+    if place is None or filters.known_at is not None:
+        return filters.known_at
+    async with db.transaction(owner.user_id, keep_plans=True) as connection:
+        changed = await connection.scalar(named("changed_since"), {"user_id": owner.user_id, "since": place.known_at})
+    return place.known_at if changed else None
 
 
 async def _source_ids(connection: AsyncConnection, owner: Owner, wanted: Sequence[str]) -> list[UUID] | None:
@@ -137,10 +149,14 @@ def parameters(
     """
     chosen, effort, told = filters or Filters(), EFFORTS[mode], times or QueryTimes()
     active, leaving = vectors
+    depth = limit + len(given)
+    if mode == "deliberate":  # whatever the page, its list is the same, and then the same again
+        depth = -(-depth // effort.candidates) * effort.candidates
     return {
         "user_id": owner.user_id,
         "query": query,
         "limit": limit,
+        "depth": depth,
         "form": form,
         "language": owner.language,
         "kinds": replace(chosen, known_at=known_at or chosen.known_at).kinds,
@@ -157,7 +173,7 @@ def parameters(
         "other_model": leaving.model if leaving else None,
         "other_vector": leaving.vector if leaving else None,
         "weights": msgspec.json.encode(weights).decode(),
-        "candidates": max(effort.candidates, limit),
+        "candidates": max(effort.candidates, depth),
         "late": effort.late,
         "hops": effort.hops,
         "begins": [window.begin for window in told.windows],
@@ -230,7 +246,10 @@ async def recall(
             reranked=reranker is not None,
         )
     place = cursors.decode(cursor, question) if cursor is not None else None
-    known_at = place.known_at if place is not None else chosen.known_at
+    if place is not None:
+        limit = min(limit, MAX_LIMIT - len(place.given))
+    began_at = place.known_at if place is not None else chosen.known_at
+    known_at = await _known_at(db, owner, chosen, place)
     # Before the transaction: no connection is held while a model works.
     vectors: tuple[QueryVector | None, QueryVector | None] = (None, None)
     if not weights.by_meaning:
@@ -244,7 +263,7 @@ async def recall(
     if vectors[0] is not None and not legible(vectors[0].model, query):
         vectors = (None, None)
     wanted = max(limit, RERANKED) if reranker is not None or diversity else limit
-    times = read_times(query, chosen.as_of or known_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
+    times = read_times(query, chosen.as_of or began_at or datetime.now(UTC), ZoneInfo(owner.time_zone))
     values = parameters(
         owner,
         query,
@@ -262,6 +281,7 @@ async def recall(
     async with _stage("database"):
         trip = trip or Together(db, owner.user_id, keep_plans=True)
         rows = trip.ask(named("recall"), values)
+        words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
         await trip.send()
     asked = Asked(
         query=query,
@@ -271,7 +291,8 @@ async def recall(
         times=times,
         question=question,
         place=place,
-        known_at=known_at,
+        known_at=began_at,
+        words=words[0].words if words else (),
         as_of=chosen.as_of,
         degraded=degraded,
         explain=explain,

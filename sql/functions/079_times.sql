@@ -1,5 +1,5 @@
 -- Recall by time: how well a moment fits the times that a query names, and what was said, began or ended in them. The
--- windows are two arrays of one length, from begins up to ends, as memsvc/recall/times.py reads them; null or an empty
+-- windows are two arrays of one length, from begins up to ends, as memsvc/times/reading.py reads them; null or an empty
 -- array names no time.
 
 -- More than four windows: time_fit below. PL/pgSQL, because an SQL function with a subquery is not inlined and takes

@@ -3,7 +3,8 @@
 -- name: recall
 -- By the vectors of the active model and, while it takes over, of the one that is leaving; which of the given ones are
 -- that, the database says at this moment. By words alone without a vector. One row at least, for the names that the
--- query holds; what several nodes are called comes with evidence, by which a person can tell them apart.
+-- query holds; what several nodes are called comes with evidence, by which a person can tell them apart. A page is a
+-- part of one list: all of it is ranked (:depth), what was given before is left out of that.
 WITH model AS MATERIALIZED (
   SELECT
     max(m.model_id) FILTER (WHERE m.state = 'active') AS active_id,
@@ -35,24 +36,28 @@ meant AS MATERIALIZED (
 ),
 
 found AS MATERIALIZED (
-  SELECT r.*
+  SELECT r.*, row_number() OVER (ORDER BY r.rank) AS nth
   FROM model
   CROSS JOIN meant
   CROSS JOIN LATERAL memsvc.recall(
-    :user_id, :query, :limit, CAST(:weights AS jsonb), :form, :language, CAST(:kinds AS text []),
+    :user_id, :query, :depth, CAST(:weights AS jsonb), :form, :language, CAST(:kinds AS text []),
     CAST(:sources AS uuid []), CAST(:not_sources AS uuid []), CAST(:said_from AS timestamptz),
     CAST(:said_to AS timestamptz), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz), model.active_id,
     CAST(model.active_vector AS public.halfvec), CAST(model.tokens AS bit(128) []), model.other_id,
     CAST(model.other_vector AS public.halfvec), meant.nodes, :hops, CAST(:begins AS timestamptz []),
-    CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late, CAST(:given AS uuid []),
-    CAST(:near AS uuid [])
+    CAST(:ends AS timestamptz []), CAST(:sequence AS text), :facts, :candidates, :late,
+    p_near => CAST(:near AS uuid [])
   ) AS r
+  WHERE r.memory_id <> all(CAST(:given AS uuid []))
+  ORDER BY r.rank
+  LIMIT :limit
 )
 
 -- What belongs to the answer as a whole stands in its first row alone.
 SELECT
-  now() AS asked_at, CASE WHEN f.rank > 1 THEN NULL ELSE meant.names END AS names,
-  CASE WHEN f.rank > 1 THEN NULL ELSE (
+  now() AS asked_at, (SELECT memsvc.says_i(:query)) AS says_i,
+  CASE WHEN f.nth > 1 THEN NULL ELSE meant.names END AS names,
+  CASE WHEN f.nth > 1 THEN NULL ELSE (
     SELECT jsonb_object_agg(e.node_id, e.evidence)
     FROM memsvc.name_evidence(
       :user_id, (SELECT m.ambiguous FROM meant AS m), CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
@@ -60,7 +65,7 @@ SELECT
     WHERE (SELECT m.ambiguous IS NOT NULL FROM meant AS m)
   ) END AS evidence,
   f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.confidence AS answers,
-  CASE WHEN f.rank > 1 THEN NULL ELSE f.met END AS met, s.*
+  CASE WHEN f.nth > 1 THEN NULL ELSE f.met END AS met, s.*
 FROM meant
 LEFT JOIN found AS f ON TRUE
 LEFT JOIN memsvc.memories_shown(
@@ -68,6 +73,55 @@ LEFT JOIN memsvc.memories_shown(
   CAST(:known_at AS timestamptz)
 ) AS s ON f.memory_id = s.memory_id
 ORDER BY f.rank;
+
+-- name: known_words
+-- The words of a query that a user's passages of these kinds hold, the rarest first; as match_words compares them.
+WITH wanted AS (
+  SELECT
+    form, tsvector_to_array(memsvc.to_words(form, :language, :query)) AS terms
+  FROM (
+    SELECT CASE
+      WHEN memsvc.to_words(:form, :language, :query) = '' THEN 'simple' ELSE CAST(:form AS text)
+    END AS form
+  ) AS f
+),
+
+counted AS (
+  SELECT t.term, t.passages
+  FROM wanted AS w
+  INNER JOIN memsvc.terms AS t ON t.form = w.form AND t.term = any(w.terms)
+  WHERE t.user_id = :user_id AND t.kind = any(CAST(:kinds AS text []))
+  UNION ALL
+  SELECT u.term, u.change
+  FROM wanted AS w
+  INNER JOIN memsvc.term_deltas AS d ON d.form = w.form AND d.terms && w.terms
+  CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+  WHERE d.user_id = :user_id AND d.kind = any(CAST(:kinds AS text [])) AND u.term = any(w.terms)
+),
+
+known AS (
+  SELECT array_agg(k.term ORDER BY k.passages ASC, k.term ASC) AS terms
+  FROM (
+    SELECT c.term, sum(c.passages) AS passages
+    FROM counted AS c
+    GROUP BY c.term
+    HAVING sum(c.passages) > 0
+  ) AS k
+)
+
+SELECT memsvc.whole_words(memsvc.words_behind(:query, w.form, :language, k.terms)) AS words
+FROM wanted AS w CROSS JOIN known AS k
+WHERE k.terms IS NOT NULL;
+
+-- name: changed_since
+-- Whether anything of a user was stored, changed or erased after a moment. Events are kept for days; of a moment that
+-- lies more than an hour back it is not looked up, but taken to be so.
+SELECT CAST(:since AS timestamptz) < now() - interval '1 hour' OR EXISTS (
+  SELECT FROM memsvc.outbox AS e
+  WHERE
+    e.user_id = :user_id AND e.kind <> 'memory.recalled' AND e.recorded_at > CAST(:since AS timestamptz)
+    AND e.event_id > (SELECT uuidv7(CAST(:since AS timestamptz) - clock_timestamp() - interval '1 second'))
+) AS changed;
 
 -- name: append_recall
 SELECT memsvc.append_recall(:user_id, :recall_id, :door, :mode, CAST(:memories AS uuid []));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 import psycopg
@@ -411,3 +412,43 @@ def test_long_runs_of_signs_and_names_cost_little_and_break_nothing(
         admin_of_module.execute("SET LOCAL statement_timeout = '2s'")
         assert value(admin_of_module, words, [(run * 16_000)[:16_000]]) >= 0
         assert value(admin_of_module, words, ["a_" * 1_200 + "b"]) == 1  # longer than a lexeme may be
+
+
+async def test_why_says_who_was_meant_and_which_time(db: Database, owner: Owner, settings: Settings) -> None:
+    moments = {"in May": "2023-05-09T09:00Z", "in July": "2024-07-03T09:00Z"}
+    await append(
+        db,
+        owner,
+        [said(f"The oak fell {name}.", speaker="Marcel", said_at=at) for name, at in moments.items()],
+        settings,
+    )
+    for query, told in (
+        ("What did I say of the oak?", "you speak of yourself, and said this"),
+        ("What did Marcel say of the oak?", "you named Marcel, who speaks"),
+    ):
+        found = await recall(db, owner, query, settings)
+        assert {told in memory.why for memory in found} == {True}
+        assert {"named Marcel" in memory.why for memory in found} == {"I" not in query.split()}
+    when = {
+        memory.text: memory.arms["time"]["name"]
+        for memory in await recall(db, owner, "The oak in May 2023, on 9 May 2023 and in July 2024?", settings)
+    }
+    assert when == {"The oak fell in May.": "9 May 2023", "The oak fell in July.": "July 2024"}
+
+
+async def test_the_words_that_the_memory_knows_are_not_only_those_of_the_answer(
+    db: Database, owner: Owner, other: Owner, settings: Settings
+) -> None:
+    await remember(db, owner, settings, *["The oak is old."] * 40, "A heron stood there.", "In 北京.")
+    await remember(db, other, settings, "A violin.")
+
+    async def words(query: str, **more: Any) -> list[str]:
+        found = (await search.recall(db, owner, query, settings, explain=True, **more)).explanation
+        assert found is not None
+        return found.words
+
+    near = Weights(words=0, nearby=0, session=0, recency=1)
+    assert set(await words("oak, herons, a violin, 北京?", limit=1)) == {"oak", "herons", "北京"}
+    assert await words("herons in July 2020", weights=near, limit=1) == ["herons"], "no memory is found by words"
+    assert await words("the violin") == []
+    assert await words("is the", form="stemmed") == ["is", "the"], "stop words alone count as they stand"

@@ -83,4 +83,16 @@ def test_a_rerankers_order_counts_where_the_scores_say_otherwise() -> None:
         for number, score in ((5, 0.9), (1, 0.8), (9, 0.1))
     ]
     assert diversify(found, 3, 0.5)[0] == found
-    assert diversify([*found, memory(2, "new")], 3, 0.5)[0] == found, "without a reranker's score, by rank"
+    unread = [memory(2, "new"), memory(3, "newer")]
+    assert diversify([*found, *unread], 9, 0.5)[0] == [*found, *unread], "what it has not read stands behind"
+
+
+def test_scores_count_by_how_much_they_differ_where_they_do_not_fall() -> None:
+    """Behind what late interaction compared, scores begin anew; by rank alone the third would come second."""
+    twice = "We moved the dinner with Ines to Friday"
+    found = [
+        memory(1, twice, score=9.0), memory(2, f"{twice} evening", score=8.8), memory(3, "Beppo drums", score=1.0),
+        memory(4, "Marcel brings bread", score=2.0),
+    ]  # fmt: skip
+    assert [one.memory_id.int for one in diversify(found, 4, 0.5)[0]] == [1, 2, 3, 4]
+    assert [one.memory_id.int for one in diversify(found, 4, 0.8)[0]] == [1, 3, 4, 2]

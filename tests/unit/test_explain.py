@@ -16,7 +16,7 @@ from rich.console import Console
 
 from memsvc.access.users import Owner
 from memsvc.cli.answers import show
-from memsvc.recall.explain import PLAIN_NAMES, ambiguous_lines, span, table, verdict
+from memsvc.recall.explain import PLAIN_NAMES, ambiguous_lines, found_by, span, table, verdict
 from memsvc.recall.options import Weights
 from memsvc.recall.reasons import NO_REASON, reason
 from memsvc.recall.results import AmbiguousName, Cut, Explanation, Kind, Meaning, NamedNode, Recalled
@@ -62,6 +62,10 @@ def test_every_weight_has_a_name_for_people() -> None:
         ((["oak"], {"vector": {"score": 0.1}}, {}, [], "message"), "says “oak”"),
         ((["oak"], {}, {"words": 0.2, "vector": 0.9}, [], "message"), "near in meaning; says “oak”"),
         (([], {"speaker": {"name": "Ines"}}, {"speaker": 0.3}, [], "message"), "you named Ines, who speaks"),
+        (
+            ([], {"speaker": {"asker": True}}, {"speaker": 0.3}, [], "message"),
+            "you speak of yourself, and said this",
+        ),
         (([], {}, {"time": 0.3}, [], "fact"), "a fact; true at the time you asked about"),
         (([], {"time": {"name": "last week"}}, {"time": 0.3}, [], "message"), "said at the time (last week)"),
         (
@@ -202,6 +206,47 @@ def test_facts_say_since_when(begin: datetime | None, end: datetime | None, says
     told = fact(1, valid_from=begin, valid_to=end).fact
     assert told is not None
     assert span(told, BERLIN) == says
+
+
+@pytest.mark.parametrize(
+    ("arms", "told"),
+    [
+        ({}, []),
+        (
+            {
+                "late": {"score": 0.534, "rank": 2}, "words": {"score": 7.2, "rank": 1, "form": "stemmed"},
+                "vector": {"score": 0.61, "rank": 3},
+            },
+            ["by words #1 (7.20)", "by meaning #3 (0.61)", "word by word #2 (0.53)"],
+        ),
+        ({"time": {"name": "May", "score": 0.2}}, []),
+        ({"vector": {"score": 0.2}}, ["by meaning, not among the best (0.20)"]),
+        (
+            {
+                "names": {"score": 0.5, "name": "Ines"}, "place": {"metres": 1350},
+                "time": {"name": "May", "score": 1.0}, "speaker": {"name": "Ines"}, "reranker": {"rank": 1, "was": 2},
+            },
+            ["by name (0.50)", "by place (1,350 m)", "by time (1.00)"],
+        ),
+    ],
+)  # fmt: skip
+def test_each_way_by_which_a_memory_was_found_has_its_place_and_score(arms: dict[str, Any], told: list[str]) -> None:
+    assert found_by(arms) == told
+    found = memory(1, arms=arms)
+    said = " ".join(shown(Recalled(memories=[found], degraded=[], explanation=explained()), 300).split())
+    assert (f"found: {' · '.join(told)}" in said) is bool(told)
+
+
+def test_a_table_says_how_to_read_it() -> None:
+    compared, plain = (
+        " ".join(shown(Recalled(memories=[memory(1)], degraded=[], explanation=explained(found=found))).split())
+        for found in ({"late": 3}, {"words": 3})
+    )
+    for said in (compared, plain):
+        assert "A memory's points are the sum of what they are made of" in said
+        assert "scores of two ways do not compare" in said
+    assert "compared word by word stands before" in compared
+    assert "compared word by word" not in plain
 
 
 # On the command line -------------------------------------------------------------------------------------------------

@@ -23,9 +23,11 @@ ASKED = question(ADA, query="oak", filters=Filters(), weights=DEFAULT)
 moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis
 
 
-@given(moments, st.lists(st.uuids(), min_size=1, max_size=40).map(tuple))
-def test_a_cursor_leads_back_to_its_place(known_at: datetime, given_before: tuple[UUID, ...]) -> None:
-    place = Place(known_at=known_at, given=given_before)
+@given(moments, st.lists(st.uuids(), min_size=1, max_size=40).map(tuple), st.none() | st.floats(0, 1), st.booleans())
+def test_a_cursor_leads_back_to_its_place(
+    known_at: datetime, given_before: tuple[UUID, ...], confidence: float | None, relevant: bool
+) -> None:
+    place = Place(known_at=known_at, given=given_before, confidence=confidence, relevant=relevant)
     assert decode(encode(place, ASKED), ASKED) == place
 
 
@@ -75,7 +77,7 @@ def test_a_cursor_that_leads_elsewhere_is_refused() -> None:
     [
         "", "x", "ö", "====", "null", "\0", "A" * 40_000, base64.urlsafe_b64encode(b"[]").decode(),
         write_cursor((1, 2)), write_cursor(("2026-03-14T00:00:00Z", ADA)), write_cursor((1, 0, b"", b"", b"")),
-        write_cursor((1, 10**30, ASKED, ADA.bytes, b"x" * 12)),
+        write_cursor((2, 10**30, ASKED, ADA.bytes, None, True, b"x" * 12)),
     ],
 )  # fmt: skip
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
@@ -83,27 +85,36 @@ def test_what_is_no_cursor_is_refused(cursor: str) -> None:
         decode(cursor, ASKED)
 
 
-@pytest.mark.parametrize(("moment", "ids"), [(-1, ADA.bytes), (10**18, ADA.bytes), (0, b""), (0, ADA.bytes[1:])])
-def test_a_cursor_that_was_made_up_with_care_is_refused_too(moment: int, ids: bytes) -> None:
+@pytest.mark.parametrize(
+    ("moment", "ids", "confidence"),
+    [
+        (-1, ADA.bytes, None), (10**18, ADA.bytes, None), (0, b"", None), (0, ADA.bytes[1:], None),
+        (0, ADA.bytes * 1_000, None), (0, ADA.bytes, 1.5), (0, ADA.bytes, -1),
+    ],
+)  # fmt: skip
+def test_a_cursor_that_was_made_up_with_care_is_refused_too(moment: int, ids: bytes, confidence: float | None) -> None:
     from memsvc.recall.cursor import _check_digest  # noqa: PLC0415
 
-    parts = (1, moment, ASKED, ids)
+    good, parts = (2, 0, ASKED, ADA.bytes, 0.5, True), (2, moment, ASKED, ids, confidence, True)
+    assert decode(write_cursor((*good, _check_digest(good))), ASKED).given == (ADA,)
     with pytest.raises(InvalidRequestError, match="not one of ours"):
         decode(write_cursor((*parts, _check_digest(parts))), ASKED)
 
 
 def test_pages_go_on_until_nothing_is_left_or_a_thousand_were_given() -> None:
     page = [uuid4() for _ in range(400)]
-    assert next_cursor(NOW, None, page, ASKED, more=False) is None
-    assert next_cursor(NOW, None, [], ASKED, more=True) is None
-    first = next_cursor(NOW, None, page, ASKED, more=True)
+    begun = Place(known_at=NOW, given=(), confidence=0.25, relevant=False)
+    assert next_cursor(begun, page, ASKED, more=False) is None
+    assert next_cursor(begun, [], ASKED, more=True) is None
+    first = next_cursor(begun, page, ASKED, more=True)
     assert first is not None
     place = decode(first, ASKED)
-    second = next_cursor(NOW, place, [uuid4() for _ in page], ASKED, more=True)
+    assert (place.known_at, place.confidence, place.relevant) == (NOW, 0.25, False), "as the first page was judged"
+    second = next_cursor(place, [uuid4() for _ in page], ASKED, more=True)
     assert second is not None
     assert len(second) < 40_000, "longer than the API takes"
     assert decode(second, ASKED).given[:400] == tuple(page)
-    assert next_cursor(NOW, decode(second, ASKED), page, ASKED, more=True) is None
+    assert next_cursor(decode(second, ASKED), page, ASKED, more=True) is None
     assert len(decode(second, ASKED).given) + 400 > MAX_LIMIT
 
 

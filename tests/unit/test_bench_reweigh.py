@@ -13,7 +13,7 @@ import pytest
 from bench.datasets import Key
 from bench.grid import probe, standardised, values_of
 from bench.metrics import score
-from bench.rerank import Candidates, Search, gather, order, scores
+from bench.reweigh import Candidates, Search, gather, order, scores
 from bench.variants import LACKING, NAMES, NONE, changed
 from memsvc.recall.results import Memory
 
