@@ -285,9 +285,8 @@ def test_a_shorter_memory_may_take_the_room_that_a_longer_one_left() -> None:
 
 def test_neighbours_come_in_their_order_and_the_nearest_get_room_first() -> None:
     found = [memory("I like oak.", 10), memory("And elm.", 20)]
-    around = {
-        one.memory_id: [neighbour(one, side, f"{one.ordinal + side}") for side in (-2, -1, 1, 2)] for one in found
-    }
+    sides = (-2, -1, 1, 2)
+    around = {one.memory_id: [neighbour(one, side, f"{one.ordinal + side}") for side in sides] for one in found}
     for group_by in get_args(GroupBy):
         [section] = packed(Material(memories=found, neighbours=around), group_by=group_by).sections
         shown = [item.text.split()[0] for item in section.items]
