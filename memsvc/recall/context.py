@@ -176,7 +176,6 @@ async def build_context(
         format=chosen.format,
         group_by=chosen.group_by,
         chars=EFFORTS[chosen.mode].chars,
-        best=EFFORTS[chosen.mode].best,
     )
     asked = _Asked(db, owner, query, chosen, packer)
     trip = trip or Together(db, owner.user_id, keep_plans=True)

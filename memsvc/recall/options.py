@@ -96,14 +96,12 @@ class Effort:
     """Characters of a message that a context shows, of the sentences that say the query's words; None: the passage."""
     neighbours: int
     """Turns, or other parts of a long message, that a context may show on each side of a message."""
-    best: int
-    """Memories that get their neighbours before others get any room; the rest gets what is left."""
 
 
 EFFORTS: dict[Mode, Effort] = {
-    "eager": Effort(candidates=32, late=0, hops=0, chars=200, neighbours=0, best=0),
-    "balanced": Effort(candidates=CANDIDATES, late=30, hops=1, chars=None, neighbours=1, best=0),
-    "deliberate": Effort(candidates=200, late=100, hops=2, chars=None, neighbours=2, best=3),
+    "eager": Effort(candidates=32, late=0, hops=0, chars=200, neighbours=0),
+    "balanced": Effort(candidates=CANDIDATES, late=30, hops=1, chars=None, neighbours=1),
+    "deliberate": Effort(candidates=200, late=100, hops=2, chars=None, neighbours=2),
 }
 
 

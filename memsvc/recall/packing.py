@@ -2,9 +2,9 @@
 
 The budget is spent in this order: the last turns (newest first, up to half of it), the profile, core items and
 instructions (up to a quarter), what is salient (up to 15 %), then all that is left for recalled memories, best first,
-and last for their neighbours; the best memories may get theirs at once. What does not fit is left out, and a shorter
-one behind it may still fit. In the end the whole block is counted, for a tokenizer may count the whole otherwise than
-its pieces; while that is too much, what came last goes.
+and last for their neighbours. What does not fit is left out, and a shorter one behind it may still fit. In the end the
+whole block is counted, for a tokenizer may count the whole otherwise than its pieces; while that is too much, what came
+last goes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from memsvc.recall.shortening import shortened
 
 NOTHING = "No memory matches."
 SALIENT, CHANCE = "salient", "a chance find"
-RECENT_SHARE, CORE_SHARE, SALIENT_SHARE, BEST_SHARE = 0.5, 0.25, 0.15, 0.5
+RECENT_SHARE, CORE_SHARE, SALIENT_SHARE = 0.5, 0.25, 0.15
 MOST_MISSED = 50
 """So many memories in turn may find no room before no further one is tried."""
 GroupBy = Literal["conversation", "none"]
@@ -123,8 +123,6 @@ class Packer:
     group_by: GroupBy = "conversation"
     chars: int | None = None
     """Longest text of a recalled or salient message; None: any."""
-    best: int = 0
-    """Memories that get their neighbours before others get room, up to half of the budget."""
 
     def pack(self, material: Material) -> Packed:
         """Fill the budget.
@@ -201,13 +199,7 @@ class Packer:
 
     def _recalled(self, block: _Block, material: Material, turns: set[Turn]) -> int:
         chosen: list[tuple[int, Item]] = []
-        recalled = {memory.memory_id for memory in material.memories}
-        most = block.used + BEST_SHARE * (self.budget_tokens - block.used)
         new = missed = 0
-
-        def around(item: Item) -> list[Item]:
-            return [one for one in material.neighbours.get(item.memory_id, ()) if _turn(one) not in turns]
-
         for rank, memory in enumerate(material.memories):
             item = self._brief(memory_item(memory, self.now, self.zone), memory.matched)
             if item.kind != "fact" and _turn(item) in turns:
@@ -219,14 +211,14 @@ class Packer:
             if block.add(section, item, self.budget_tokens, recalled=True, order=(rank, 0)):
                 chosen.append((rank, item))
                 missed = 0
-                if len(chosen) <= self.best:
-                    block.surround(rank, item, [one for one in around(item) if one.memory_id not in recalled], most)
             else:
                 missed += 1
         if chosen or (material.asked and material.memories and not new):
             block.fallback = []
         for rank, item in chosen:
-            block.surround(rank, item, around(item), self.budget_tokens)
+            for step, near in _nearest(item, material.neighbours.get(item.memory_id, ())):
+                if near.memory_id not in block.shown and _turn(near) not in turns:
+                    block.add("memories", near, self.budget_tokens, order=(rank, step))
         return len(material.memories) - new
 
     def _brief(self, item: Item, words: Sequence[str]) -> Item:
@@ -305,12 +297,6 @@ class _Block:
         self.shown.add(item.memory_id)
         self.used += cost
         return True
-
-    def surround(self, rank: int, item: Item, neighbours: Sequence[Item], most: float) -> None:
-        """Add what stands around a memory and is not there yet, the nearest first, as far as there is room."""
-        for step, near in _nearest(item, neighbours):
-            if near.memory_id not in self.shown:
-                self.add("memories", near, most, order=(rank, step))
 
     def fits(self, section: SectionName, item: Item, most: float) -> bool:
         """Whether ``add`` would add it."""

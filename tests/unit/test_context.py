@@ -283,24 +283,17 @@ def test_a_shorter_memory_may_take_the_room_that_a_longer_one_left() -> None:
     assert [kept.text for kept in packed(Material(memories=found), 220).memories] == ["short", "brief"]
 
 
-def test_the_best_get_their_neighbours_before_others_get_room() -> None:
-    found = [memory(f"{number} {'long ' * 60}", 10 * number) for number in range(1, 9)]
+def test_neighbours_come_in_their_order_and_the_nearest_get_room_first() -> None:
+    found = [memory("I like oak.", 10), memory("And elm.", 20)]
     sides = (-2, -1, 1, 2)
     around = {one.memory_id: [neighbour(one, side, f"{one.ordinal + side}") for side in sides] for one in found}
-    last = packed(Material(memories=found, neighbours=around), 900)
-    first = packed(Material(memories=found, neighbours=around), 900, best=2)
-    [texts] = [[item.text.split()[0] for item in section.items] for section in first.sections]
-    assert texts[:10] == ["8", "9", "1", "11", "12", "18", "19", "2", "21", "22"], "in their order"
-    assert first.memories == found[: len(first.memories)]
-    assert len(last.memories) > len(first.memories) > 2
-
-    wide = {found[0].memory_id: [neighbour(found[0], side, "word " * 300) for side in (-1, 1)]}
-    half = packed(Material(memories=found, neighbours=wide), 900, best=2)
-    assert half.memories == last.memories, "a neighbour beyond half of the budget keeps nobody out"
-    twice = {found[0].memory_id: [neighbour(found[0], 1, "near"), memory_item(found[1], NOW, BERLIN)]}
-    ids = [item.memory_id for item in packed(Material(memories=found, neighbours=twice), 900, best=1).sections[0].items]
-    assert len(ids) == len(set(ids))
-    assert found[1].memory_id in ids, "in its own right"
+    for group_by in get_args(GroupBy):
+        [section] = packed(Material(memories=found, neighbours=around), group_by=group_by).sections
+        shown = [item.text.split()[0] for item in section.items]
+        assert shown == ["8", "9", "I", "11", "12", "18", "19", "And", "21", "22"]
+    long = {found[0].memory_id: [neighbour(found[0], side, f"{side} {'long ' * 60}") for side in sides]}
+    [section] = packed(Material(memories=found, neighbours=long), 400).sections
+    assert [item.text.split()[0] for item in section.items] == ["-1", "I", "1", "And"]
 
 
 def test_messages_are_as_short_as_is_wanted_and_facts_are_whole() -> None:

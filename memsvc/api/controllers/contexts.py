@@ -51,7 +51,7 @@ class ContextIn(FiltersIn, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 30
     """Most memories considered."""
     mode: Mode = "balanced"
-    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around the best."""
+    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around each memory."""
     group_by: GroupBy = "conversation"
     """conversation: messages under the session and day in which they were said; none: best first."""
     neighbours: bool = True

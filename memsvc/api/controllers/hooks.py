@@ -74,7 +74,7 @@ class HookMessageIn(SaidIn, kw_only=True, forbid_unknown_fields=True):
     budget_tokens: Annotated[int, msgspec.Meta(ge=50, le=100_000)] = 1_500
     """Longest block."""
     mode: Mode = "balanced"
-    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around the best."""
+    """eager: few candidates and short lines, for every turn; deliberate: more of all, and more around each memory."""
     format: Format = "text"
     """text, markdown, json, or messages for chat models."""
     recent_turns: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
