@@ -231,28 +231,14 @@ def _replaceable(target: Path) -> bool:
         return not any(target.iterdir())
 
 
-class ZipSink:
-    """An export as one zip file."""
+class OpenZipSink:
+    """An export as a zip file in a file that its caller opened for writing and reading, and closes."""
 
-    def __init__(self, target: Path, *, force: bool = False) -> None:
-        """Prepare it; nothing appears under ``target`` yet.
-
-        Raises:
-            AlreadyExistsError: something is there, and ``force`` is false or it is no zip file.
-        """
-        self.target = target
-        if os.path.lexists(target) and not (
-            force and target.is_file() and not target.is_symlink() and zipfile.is_zipfile(target)
-        ):
-            raise AlreadyExistsError(
-                f"{target} exists already.", hint="Choose another name; --force replaces a zip file, and nothing else."
-            )
-        self._partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    def __init__(self, file: IO[bytes]) -> None:
+        """Begin at the file's start; it is empty."""
+        self._file = file
         self._entry: IO[bytes] | None = None
-        with _plain_disk():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.fdopen(os.open(self._partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b")
-            self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED)
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
 
     def begin(self, path: str) -> None:
         """Begin a file. All have the same date, so that equal exports are equal bytes."""
@@ -275,20 +261,51 @@ class ZipSink:
             self._entry = None
 
     def commit(self) -> None:
-        """Let it appear under its name."""
+        """All of it is in the file."""
         with _plain_disk():
             self._end()
             self._zip.close()
             self._file.flush()
+
+    def abort(self) -> None:
+        """Write no more."""
+        with suppress(OSError, ValueError):
+            self._end()
+            self._zip.close()
+
+
+class ZipSink(OpenZipSink):
+    """An export as one zip file."""
+
+    def __init__(self, target: Path, *, force: bool = False) -> None:
+        """Prepare it; nothing appears under ``target`` yet.
+
+        Raises:
+            AlreadyExistsError: something is there, and ``force`` is false or it is no zip file.
+        """
+        self.target = target
+        if os.path.lexists(target) and not (
+            force and target.is_file() and not target.is_symlink() and zipfile.is_zipfile(target)
+        ):
+            raise AlreadyExistsError(
+                f"{target} exists already.", hint="Choose another name; --force replaces a zip file, and nothing else."
+            )
+        self._partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+        with _plain_disk():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            super().__init__(os.fdopen(os.open(self._partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b"))
+
+    def commit(self) -> None:
+        """Let it appear under its name."""
+        super().commit()
+        with _plain_disk():
             os.fsync(self._file.fileno())
             self._file.close()
             self._partial.replace(self.target)
 
     def abort(self) -> None:
         """Leave nothing behind."""
-        with suppress(OSError, ValueError):
-            self._end()
-            self._zip.close()
+        super().abort()
         with suppress(OSError):
             self._file.close()
         self._partial.unlink(missing_ok=True)

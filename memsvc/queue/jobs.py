@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import InvalidRequestError, JobStateError, NotFoundError
+from memsvc.errors import InvalidRequestError, JobStateError, NotFoundError, UserUnknownError
 
 State = Literal["pending", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = ("pending", "done", "failed", "cancelled")
@@ -140,7 +140,7 @@ async def retry_failed(db: Database, user_id: UUID) -> int:
 
 
 async def retry_failed_of_all(db: Database, progress: Callable[[int], None] = lambda _retried: None) -> int:
-    """The same for all users, one transaction each: for operators, after an outage.
+    """The same for all users but those that are being erased, one transaction each: for operators, after an outage.
 
     Args:
         db: the database.
@@ -150,7 +150,10 @@ async def retry_failed_of_all(db: Database, progress: Callable[[int], None] = la
         users = (await connection.execute(text("SELECT * FROM memsvc.users_with_failed_jobs()"))).scalars().all()
     total = 0
     for user_id in users:
-        retried = await retry_failed(db, user_id)
+        try:
+            retried = await retry_failed(db, user_id)
+        except UserUnknownError:  # is being erased, and the jobs with the user
+            continue
         total += retried
         progress(retried)
     return total

@@ -10,10 +10,17 @@ WHERE r.user_id = :user_id AND r.request_key = :request_key
   AND r.answered_at > clock_timestamp() - interval '24 hours';
 
 -- name: note_answer
--- Keeps the answer to a request for a day, and forgets older ones of this user.
+-- Keeps the answer to a request for a day, and forgets older ones of this user. They are counted, so that they are gone
+-- before the new one comes: it may have the key of one of them.
 WITH old AS (
   DELETE FROM memsvc.answered_requests AS r
   WHERE r.user_id = :user_id AND r.answered_at <= clock_timestamp() - interval '24 hours'
+  RETURNING 1
 )
 INSERT INTO memsvc.answered_requests (user_id, request_key, digest, answer)
-VALUES (:user_id, :request_key, :digest, CAST(:answer AS jsonb));
+SELECT
+  :user_id,
+  :request_key,
+  :digest,
+  CAST(:answer AS jsonb)
+FROM (SELECT count(*) FROM old) AS forgotten;

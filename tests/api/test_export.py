@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from litestar import Litestar
 
-from memsvc.access.archive import open_archive
+from memsvc.access.archive import Manifest, open_archive
+from memsvc.access.export import export
 from memsvc.access.users import Owner
 from memsvc.api.controllers import export as controller
 from tests.api.conftest import Connect
@@ -63,8 +67,60 @@ async def test_a_process_writes_so_many_at_a_time_and_leaves_nothing(
     ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    seen: list[list[str]] = []
+
+    async def looked_at(*args: Any, **named: Any) -> Manifest:
+        manifest = await export(*args, **named)
+        seen.append(await asyncio.to_thread(os.listdir, tmp_path))  # what would be left of it, were it killed now
+        return manifest
+
+    monkeypatch.setattr(controller, "export", looked_at)
     answers = await asyncio.gather(*(ada.get("/v1/export") for _ in range(controller.MOST_AT_ONCE + 2)))
     assert sorted(answer.status_code for answer in answers) == [200] * controller.MOST_AT_ONCE + [503] * 2
     assert {answer.json()["code"] for answer in answers if answer.status_code != 200} == {"overloaded"}
     assert (await ada.get("/v1/export")).status_code == 200
-    assert await asyncio.to_thread(lambda: list(tmp_path.iterdir())) == []
+    assert seen == [[]] * (controller.MOST_AT_ONCE + 1)
+    assert await asyncio.to_thread(os.listdir, tmp_path) == []
+
+
+@pytest.mark.parametrize("goes", [False, True])
+async def test_an_export_counts_until_it_was_sent_or_its_reader_is_gone(
+    api: Litestar, ada: httpx.AsyncClient, *, goes: bool
+) -> None:
+    reading: asyncio.Queue[None] = asyncio.Queue()
+    goes_on, is_gone = asyncio.Event(), asyncio.Event()
+
+    async def slowly(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            reading.put_nowait(None)
+            await goes_on.wait()
+
+    def client() -> Any:
+        asked = asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            if not asked.is_set():
+                asked.set()
+                return {"type": "http.request", "body": b"", "more_body": False}
+            await is_gone.wait()
+            return {"type": "http.disconnect"}
+
+        return receive
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
+        "path": "/v1/export", "raw_path": b"/v1/export", "root_path": "", "query_string": b"",
+        "headers": [(b"host", b"memsvc.test"), (b"authorization", ada.headers["Authorization"].encode())],
+        "server": ("memsvc.test", 80), "client": ("127.0.0.1", 1),
+    }  # fmt: skip
+    async with asyncio.timeout(20), asyncio.TaskGroup() as slow:
+        for _ in range(controller.MOST_AT_ONCE):
+            slow.create_task(api({**scope}, client(), slowly))  # type: ignore[arg-type]
+        for _ in range(controller.MOST_AT_ONCE):
+            await reading.get()
+        assert (await ada.get("/v1/export")).json()["code"] == "overloaded"
+        if not goes:
+            goes_on.set()
+            await asyncio.sleep(0.2)
+        is_gone.set()
+    assert (await ada.get("/v1/export")).status_code == 200

@@ -137,6 +137,22 @@ async def test_what_is_sent_again_with_its_key_is_done_once(
     assert (await ada.post(path, json=body, headers={"Idempotency-Key": "x" * 201})).status_code == 400
 
 
+async def test_a_key_can_be_used_for_something_new_after_a_day(
+    ada: httpx.AsyncClient, owner: Owner, admin: psycopg.Connection
+) -> None:
+    daily, other = {"Idempotency-Key": "daily"}, {"Idempotency-Key": "another"}
+    for headers in (daily, other):
+        assert (await ada.post("/v1/notes", json={"title": "Oak"}, headers=headers)).status_code == 201
+    age = "UPDATE memsvc.answered_requests SET answered_at = answered_at - interval '24 hours' WHERE user_id = %s"
+    assert admin.execute(age, [owner.user_id]).rowcount == 2
+    answers = [await ada.post("/v1/notes", json={"title": "Elm"}, headers=daily) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert answers[0].text == answers[1].text
+    kept = "SELECT count(*) FROM memsvc.answered_requests WHERE user_id = %s"
+    assert admin.execute(kept, [owner.user_id]).fetchone() == (1,)
+    assert len((await ada.get("/v1/changes")).json()["items"]) == 3
+
+
 async def test_a_user_is_made_once_for_its_key(chief: httpx.AsyncClient, connect: Connect) -> None:
     body = {"name": "Nora", "external_id": f"nora-{uuid4()}", "aliases": ["No"]}
     again = {"Idempotency-Key": "the-very-same"}

@@ -238,6 +238,27 @@ async def test_after_an_outage_everybodys_failed_jobs_are_tried_again(
     assert await retry_failed_of_all(db) == 0
 
 
+async def test_users_that_are_being_erased_are_passed_over(
+    db: Database, owner: Owner, other: Owner, admin: psycopg.Connection
+) -> None:
+    change(admin, [ask(admin, owner), ask(admin, other)], state="failed", finished_at=ago(hours=1))
+    mark = "UPDATE memsvc.users SET erasing_since = %s WHERE user_id = ANY (%s)"
+    both = [owner.user_id, other.user_id]
+
+    def mark_both(_retried: int) -> None:
+        admin.execute(mark, [ago(hours=0), both])
+
+    admin.execute(mark, [ago(hours=1), both[:1]])
+    try:
+        assert await retry_failed_of_all(db) == 1
+        assert set((await states(db, other)).values()) == {"pending"}
+        admin.execute(mark, [None, both])
+        change(admin, list(await states(db, other)), state="failed", finished_at=ago(hours=1))
+        assert await retry_failed_of_all(db, mark_both) == 1
+    finally:
+        admin.execute(mark, [None, both])
+
+
 # Dead letters -------------------------------------------------------------------------------------------------------
 
 

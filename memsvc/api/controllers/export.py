@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import IO, Annotated, ClassVar
 
 from litestar import Controller, get
+from litestar.background_tasks import BackgroundTask
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import QueryParameter
 from litestar.response import Stream
 
-from memsvc.access.archive import ZipSink
+from memsvc.access.archive import OpenZipSink
 from memsvc.access.export import export
 from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
@@ -25,7 +25,8 @@ from memsvc.errors import OverloadedError
 MEDIA_TYPE = "application/zip"
 CHUNK_BYTES = 1 << 18
 MOST_AT_ONCE = 2
-"""Exports that one process writes at a time: each holds a connection."""
+"""Exports that one process writes or sends at a time: each holds a connection while it is written, and disk until it
+is sent or its client is gone."""
 
 
 class ExportController(Controller):
@@ -55,36 +56,41 @@ class ExportController(Controller):
         reader: NamedDependency[Caller],
         markdown: Annotated[bool, QueryParameter(description="Also the pages for people.")] = True,
     ) -> Stream:
-        """Write it to a file without a name, and send that."""
-        with self._turn(), tempfile.TemporaryDirectory(prefix="memsvc-export-") as folder:
-            target = Path(folder) / "export.zip"
-            await export(reader.db, reader.owner.user_id, ZipSink(target), markdown=markdown)
-            written = await asyncio.to_thread(target.open, "rb")
-            size = target.stat().st_size
+        """Write it to a file without a name, which goes with its process, and send that."""
+        with _turn() as turn:
+            file = turn.enter_context(await asyncio.to_thread(tempfile.TemporaryFile))
+            await export(reader.db, reader.owner.user_id, OpenZipSink(file), markdown=markdown)
+            size = file.tell()
+            file.seek(0)
+            sending = turn.pop_all()
         return Stream(
-            _chunks(written),
+            _chunks(file, sending),
             media_type=MEDIA_TYPE,
             headers={
                 "Content-Disposition": f'attachment; filename="memsvc-{datetime.now(UTC):%Y-%m-%d}.zip"',
                 "Content-Length": str(size),
                 "Cache-Control": "no-store",
             },
+            background=BackgroundTask(sending.close),  # for a client that went in the middle
         )
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Let so many at a time write, and no more."""
-        if ExportController.running >= MOST_AT_ONCE:
-            raise OverloadedError("Others are being exported.")
-        ExportController.running += 1
-        try:
-            yield
-        finally:
-            ExportController.running -= 1
+
+def _turn() -> ExitStack:
+    """Let so many at a time write and be sent, and no more; until it is closed."""
+    if ExportController.running >= MOST_AT_ONCE:
+        raise OverloadedError("Others are being exported.")
+    ExportController.running += 1
+    turn = ExitStack()
+    turn.callback(_over)
+    return turn
 
 
-async def _chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
+def _over() -> None:
+    ExportController.running -= 1
+
+
+async def _chunks(file: IO[bytes], sending: ExitStack) -> AsyncIterator[bytes]:
     """The file's bytes; the file is gone with them."""
-    with file:
+    with sending:
         while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
             yield chunk
