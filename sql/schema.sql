@@ -10688,6 +10688,104 @@ ALTER FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time z
 
 COMMENT ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'How many names, merges and links of evidence there are.';
 
+CREATE FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(passage_id uuid, remark text, whole boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 5
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  most_links CONSTANT integer := 1000;
+  most_remarks CONSTANT integer := 3;
+  asker CONSTANT uuid := memsvc.require_identity(p_user_id);
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+  passages_of uuid[];
+  versions_of uuid[]; -- versions_of[i] rests on passages_of[i]
+BEGIN
+  -- By themselves: most messages rest under nothing that has ended, and to begin the last statement takes longer than
+  -- to see that.
+  SELECT array_agg(l.passage_id), array_agg(l.edge_version_id) INTO passages_of, versions_of
+  FROM (
+    SELECT s.passage_id, s.edge_version_id, s.stance, s.recorded_from, s.recorded_to FROM source_links AS s
+    WHERE s.user_id = asker AND s.passage_id = ANY (p_ids)
+    ORDER BY s.passage_id LIMIT most_links
+  ) AS l
+  WHERE l.edge_version_id IS NOT NULL AND l.stance = 'supports' AND l.recorded_from <= known
+    AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  IF passages_of IS NULL THEN
+    RETURN;
+  END IF;
+  PERFORM FROM (
+    SELECT r.valid_to, r.recorded_to FROM edge_versions AS r
+    WHERE r.user_id = asker AND r.version_id = ANY (versions_of) ORDER BY r.version_id OFFSET 0
+  ) AS v
+  WHERE v.valid_to <= moment OR v.recorded_to <= known AND v.recorded_to < 'infinity' LIMIT 1;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+  WITH version AS MATERIALIZED (
+    SELECT r.version_id, r.edge_id, r.from_node, r.type, r.functional, r.fact, r.valid_from, r.valid_to,
+      r.recorded_from, r.recorded_to
+    FROM edge_versions AS r WHERE r.user_id = asker AND r.version_id = ANY (versions_of)
+    ORDER BY r.version_id OFFSET 0
+  ),
+  told AS MATERIALIZED (
+    SELECT l.passage_id, v.edge_id, any_value(v.from_node) AS from_node, any_value(v.type) AS type,
+      bool_or(v.functional) AS functional, max(v.fact) AS fact, max(v.valid_to) AS valid_to,
+      bool_or(v.valid_to > moment AND (v.recorded_to = 'infinity' OR v.recorded_to > known)) AS holds
+    FROM unnest(passages_of, versions_of) AS l (passage_id, version_id)
+    INNER JOIN version AS v ON v.version_id = l.version_id
+    WHERE v.recorded_from <= known AND v.valid_from <= moment
+    GROUP BY l.passage_id, v.edge_id
+  ),
+  ended AS MATERIALIZED (
+    SELECT t.passage_id,
+      CASE WHEN n.fact IS NULL THEN 'no longer true: ' || t.fact ELSE 'since then: ' || n.fact END AS remark
+    FROM told AS t
+    CROSS JOIN LATERAL (
+      SELECT r.said_at FROM passages AS r WHERE r.user_id = asker AND r.passage_id = ANY (ARRAY[t.passage_id])
+      ORDER BY r.passage_id OFFSET 0
+    ) AS p
+    LEFT JOIN LATERAL (
+      SELECT r.fact, r.edge_id
+      FROM (
+        (SELECT e.* FROM edge_versions AS e WHERE e.user_id = asker AND e.edge_id = ANY (ARRAY[t.edge_id])
+        ORDER BY e.edge_id OFFSET 0)
+        UNION ALL
+        (SELECT e.* FROM edge_versions AS e
+        WHERE t.functional AND e.user_id = asker AND e.from_node = ANY (ARRAY[t.from_node]) AND e.type = t.type
+          AND e.recorded_to = 'infinity' AND e.valid_to > moment
+        ORDER BY e.from_node, e.type, e.valid_to OFFSET 0)
+        UNION ALL
+        (SELECT e.* FROM edge_versions AS e
+        WHERE t.functional AND p_known_at IS NOT NULL AND e.user_id = asker AND e.from_node = ANY (ARRAY[t.from_node])
+          AND e.type = t.type AND e.recorded_to < 'infinity'
+        ORDER BY e.from_node, e.type OFFSET 0)
+      ) AS r
+      WHERE r.valid_from <= moment AND r.valid_to > moment AND r.recorded_from <= known
+        AND (r.recorded_to = 'infinity' OR r.recorded_to > known)
+      ORDER BY r.edge_id = t.edge_id DESC, r.valid_from DESC LIMIT 1
+    ) AS n ON true
+    WHERE NOT t.holds AND t.valid_to > p.said_at AND n.edge_id IS DISTINCT FROM t.edge_id
+  )
+  SELECT e.passage_id, array_to_string((array_agg(DISTINCT rtrim(e.remark, '.')))[:most_remarks], '; '),
+    count(*) = (SELECT count(*) FROM told AS t WHERE t.passage_id = e.passage_id)
+  FROM ended AS e
+  GROUP BY e.passage_id;
+END
+$$;
+
+ALTER FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
+
+COMMENT ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Of some messages those under facts that ended since they were said, and what is true since then.';
+
 CREATE FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(versions uuid[], last_edge uuid, last_version uuid, ended boolean)
     LANGUAGE plpgsql STABLE ROWS 1
     SET search_path TO 'memsvc', 'pg_temp'
@@ -18057,6 +18155,10 @@ REVOKE ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp wit
 GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.other_counts(p_user_id uuid, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;

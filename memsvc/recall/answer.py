@@ -17,7 +17,7 @@ from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QU
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
 from memsvc.recall.results import AmbiguousName, Cut, Degraded, Explanation, Meaning, Memory, NamedNode, Recalled
-from memsvc.recall.rows import memory_of
+from memsvc.recall.rows import memory_of, since_then
 from memsvc.times.reading import QueryTimes, TimeWindow
 
 
@@ -62,7 +62,7 @@ def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: dateti
         arms=arms,
         matched=row.matched,
         path=row.path,
-        why=_whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind),
+        why=since_then(_whence(memory) + reason(row.matched, arms, row.factors, row.path, memory.kind), row),
     )
 
 

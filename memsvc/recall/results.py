@@ -72,7 +72,7 @@ class Memory(msgspec.Struct, kw_only=True, frozen=True):
     why: str
     """The reason in one line, for people and prompts."""
     stale: bool = False
-    """A fact that has ended."""
+    """A fact that has ended, or a message of which no fact holds any more; ``why`` has what is true since then."""
     fact: RecalledFact | None = None
 
 

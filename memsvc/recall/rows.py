@@ -36,11 +36,12 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
     """The memory of a row.
 
     Args:
-        row: with the columns of ``memsvc.memories_shown``.
+        row: with the columns of ``memsvc.memories_shown``, and ``remark`` and ``whole`` of ``memsvc.overtaken``.
         score: the sum of the factors.
-        why: the reason in one line.
+        why: the reason in one line; what became of what was said stands behind it.
         factors: points that each factor gave; their sum is the score.
-        now: the moment that is asked about; a fact that has ended by then is stale.
+        now: the moment that is asked about; a fact that has ended by then is stale, as is a message under such facts
+            alone.
     """
     fact = fact_of(row)
     filed = row.kind in FILED
@@ -65,10 +66,15 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
         arms={},
         factors=factors,
         matched=[],
-        why=why,
-        stale=fact is not None and fact.valid_to is not None and fact.valid_to <= now,
+        why=since_then(why, row),
+        stale=bool(row.whole) if fact is None else fact.valid_to is not None and fact.valid_to <= now,
         fact=fact,
     )
+
+
+def since_then(why: str, row: Row[Any]) -> str:
+    """A reason, and what became of what the message says."""
+    return f"{why}; {row.remark}" if row.remark else why
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:

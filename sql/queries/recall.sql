@@ -65,13 +65,17 @@ SELECT
     WHERE (SELECT m.ambiguous IS NOT NULL FROM meant AS m)
   ) END AS evidence,
   f.rank, f.score, f.arms, f.factors, f.path, f.matched, f.confidence AS answers,
-  CASE WHEN f.nth > 1 THEN NULL ELSE f.met END AS met, s.*
+  CASE WHEN f.nth > 1 THEN NULL ELSE f.met END AS met, s.*, t.remark, t.whole
 FROM meant
 LEFT JOIN found AS f ON TRUE
 LEFT JOIN memsvc.memories_shown(
   :user_id, (SELECT array_agg(o.memory_id ORDER BY o.rank ASC) FROM found AS o), CAST(:as_of AS timestamptz),
   CAST(:known_at AS timestamptz)
 ) AS s ON f.memory_id = s.memory_id
+LEFT JOIN memsvc.overtaken(
+  :user_id, (SELECT array_agg(p.memory_id) FILTER (WHERE p.kind = 'passage') FROM found AS p),
+  CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS t ON f.memory_id = t.passage_id
 ORDER BY f.rank;
 
 -- name: known_words
@@ -141,19 +145,25 @@ WITH best AS MATERIALIZED (
   ) AS t
 )
 SELECT
-  s.*, b.score, b.recency, b.importance, b.strength, b.usefulness, b.pinned, b.recalls, b.used, b.irrelevant, b.judged,
-  b.at
+  s.*, t.remark, t.whole, b.score, b.recency, b.importance, b.strength, b.usefulness, b.pinned, b.recalls, b.used,
+  b.irrelevant, b.judged, b.at
 FROM (SELECT array_agg(o.memory_id ORDER BY o.score DESC, o.at DESC, o.memory_id ASC) AS ids FROM best AS o) AS a
 CROSS JOIN LATERAL memsvc.memories_shown(
   :user_id, a.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
 ) AS s
 INNER JOIN best AS b ON s.memory_id = b.memory_id
+LEFT JOIN memsvc.overtaken(
+  :user_id, a.ids, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS t ON s.memory_id = t.passage_id
 ORDER BY s.place;
 
 -- name: random_memory
-SELECT s.*
+SELECT s.*, t.remark, t.whole
 FROM memsvc.memories_shown(
   :user_id, ARRAY[memsvc.random_memory(
     :user_id, :seed, CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
   )], CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
-) AS s;
+) AS s
+LEFT JOIN memsvc.overtaken(
+  :user_id, ARRAY[s.memory_id], CAST(:as_of AS timestamptz), CAST(:known_at AS timestamptz)
+) AS t ON s.memory_id = t.passage_id;

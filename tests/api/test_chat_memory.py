@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
@@ -21,14 +22,12 @@ from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, add_user
 from memsvc.api.app import create_app
 from memsvc.db.engine import Database
-from memsvc.extract import registry
 from memsvc.extract.run import Extractors
 from memsvc.llm.embedders.residents import Residents
 from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
 from tests.conftest import Cluster
-from tests.fakes.extractors import SayingExtractor
 from tests.fakes.upstream import FakeUpstream, says, serving
 
 LONGEST_S = 1.2
@@ -115,17 +114,14 @@ def no_other_model(cluster: Cluster, database_name: str, settings: Settings) -> 
 
 @pytest.fixture(scope="module")
 async def world(db: Database, settings: Settings, no_other_model: None) -> AsyncIterator[World]:
-    """The application with the real embedding model, before a chat server of ours."""
+    """The application with the real embedding model and the offline extractor, before a chat server of ours."""
     async with serving() as fake:
-        chosen = settings.model_copy(update={"chat_url": fake.url, "extractor": "saying", "chat_memory_ms": 5_000})
+        chosen = settings.model_copy(update={"chat_url": fake.url, "extractor": "offline", "chat_memory_ms": 5_000})
         models = Residents(chosen)
         assert await models.ready(db)
-        made, load = SayingExtractor(), registry.load
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(registry, "load", lambda name, given: made if name == "saying" else load(name, given))
-            extractors = Extractors(chosen)
-            async with running(create_app(chosen, db, models, extractors)) as app:
-                yield World(db, chosen, models, extractors, fake, app)
+        extractors = Extractors(chosen)
+        async with running(create_app(chosen, db, models, extractors)) as app:
+            yield World(db, chosen, models, extractors, fake, app)
         models.close()
 
 
@@ -167,18 +163,39 @@ async def test_a_week_of_facts_is_known_at_its_end(
     assert await chat.remembered(TOLD) >= 0.95
 
 
-async def test_the_newest_value_of_a_fact_counts(world: World, chat: Chat) -> None:
-    for place in ("Lyon", "Graz", "Porto"):
-        await chat.say(f"Kim LIVES_IN {place}.")
-        for text in SMALL_TALK[:3]:
-            await chat.say(text)
+CHANGED = [
+    ("My sister Kim lives in Lyon.", "Good news: Kim has moved to Graz.", "My sister Kim moved to Porto."),
+    ("I live in Tromsø.", "I moved to Leipzig.", "We moved to Faro last night."),
+]
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "places"),
+    [
+        (CHANGED[0], "In which city does Kim live?", ("Lyon", "Graz", "Porto")),
+        (CHANGED[1], "In which city do I live?", ("Tromsø", "Leipzig", "Faro")),
+    ],
+)
+async def test_the_newest_value_of_a_fact_counts(
+    world: World, chat: Chat, told: tuple[str, ...], question: str, places: tuple[str, ...]
+) -> None:
+    """Read by the offline extractor; an old value may be quoted, but it says that it is old."""
+    for text in told:
+        await chat.say(text)
+        for other in SMALL_TALK[:3]:
+            await chat.say(other)
         await world.work()
-    told = await chat.say("In which city does Kim live?")
-    lines = told.splitlines()
-    facts = lines[lines.index("# Facts") + 1 :]
-    current = [line for line in facts if line.startswith("[f:") and "no longer true" not in line]
-    assert any("Porto" in line for line in current), told
-    assert not any("Lyon" in line or "Graz" in line for line in current), told
+    context = await chat.say(question)
+    lines = context.splitlines()
+    newest = places[-1]
+    said = {line: behind for line, behind in pairwise([*lines, ""]) if line.startswith(("[f:", "[m:"))}
+    assert any(newest in line for line in said if "no longer true" not in line), context
+    old = {line: why for line, why in said.items() if any(place in line for place in places[:-1])}
+    for line, why in old.items():
+        assert "no longer true" in line or (line.startswith("[m:") and "; since then: " in why and newest in why), (
+            context
+        )
+    assert any(line.startswith("[m:") and places[0] in line for line in old), context
 
 
 async def test_what_another_user_told_is_nobody_elses(world: World, chat: Chat, app: UUID) -> None:

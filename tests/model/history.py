@@ -361,23 +361,6 @@ class History:
         names = {query.lower()[begin:end] for begin, end in longest}
         return {(name, node) for name in names for node in called[name]}
 
-    def mentions(self, node: Node, known: datetime) -> tuple[set[str], set[str]]:
-        """Passages that must, and passages that may be found for a node, whenever what they support holds."""
-        must: set[str] = set()
-        may: set[str] = set()
-        stands = self.resolve(node, known)
-        for thread in self.threads():
-            named = (thread[1], thread[3]) if thread[0] == "edge" else thread[1:2]
-            ends = [self.resolve(node, known) for node in named]
-            if stands not in ends or (len(ends) == 2 and ends[0] == ends[1]):
-                continue
-            for moment in self.moments:
-                if self.content(thread, moment, known) is not None:
-                    some, all_of_them = self.evidence(thread, moment, known)
-                    must |= some
-                    may |= all_of_them
-        return must, may
-
 
 def walked(links: Iterable[tuple[Node, Node]], side: str) -> set[tuple[Node, Node]]:
     """Steps that one may take: along the links, against them, or both."""

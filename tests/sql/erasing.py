@@ -21,7 +21,7 @@ import psycopg
 
 from memsvc.graph import operations as ops
 from tests.model import history as plain
-from tests.sql.histories import EDGE_TYPES, NODES, Player, Raw
+from tests.sql.histories import EDGE_TYPES, NODES, TICKS, Player, Raw, day
 from tests.sql.world import append_rows, message
 
 ERASED_WORDS: set[str] = set()
@@ -59,7 +59,8 @@ class Eraser(Player):
     def speak(self, name: str) -> None:
         """Give a name a new passage."""
         place = len(self.passages)
-        said = message(f"{name} says {self.word(place)}.", place, said_at="2026-03-01Z", speaker=self.word(place))
+        said_at = str(day(place % (TICKS + 1)))
+        said = message(f"{name} says {self.word(place)}.", place, said_at=said_at, speaker=self.word(place))
         rows = append_rows(self.connection, self.user_id, [said])
         self.passages.append(rows[0][3])
         self.present[name] = place

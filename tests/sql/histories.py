@@ -40,6 +40,8 @@ ENDPOINTS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 NAMES = ("Ann", "ann", "ANN B")
 PASSAGES = 3
+SAID_AT = (0, 3, 6)
+"""At which ticks the passages were said."""
 Raw = tuple[int, ...]
 MAKE_TYPE = (
     "INSERT INTO memsvc.edge_types (name, category, from_types, to_types, functional, description) "
@@ -95,7 +97,8 @@ class Player:
 
     def begin(self) -> None:
         """Make nodes and passages."""
-        rows = append_rows(self.connection, self.user_id, [message(f"Passage {n}.", n) for n in range(PASSAGES)])
+        said = [message(f"Passage {n}.", n, said_at=str(day(SAID_AT[n]))) for n in range(PASSAGES)]
+        rows = append_rows(self.connection, self.user_id, said)
         self.passages = [row[3] for row in rows]
         made = [ops.Node(type=kind, label=name) for name, kind in zip(NODES, NODE_TYPES, strict=True)]
         found = self.call(self.connection, made)

@@ -174,6 +174,7 @@ DEFINERS = {
     "facts_at": "memsvc_recall",
     "match_evidence": "memsvc_recall",
     "match_locations": "memsvc_recall",
+    "overtaken": "memsvc_recall",
     "user_is_here": "memsvc_owner",
     "begin_user_erasure": "memsvc_owner",
     "erase_user": "memsvc_owner",
@@ -361,7 +362,7 @@ EXECUTE = {
     READER: READING
     | {
         "has_projection", "match_words", "match_vectors", "similar_names", "names_with_words", "match_fact_words",
-        "match_locations", "facts_at", "match_evidence",
+        "match_locations", "facts_at", "match_evidence", "overtaken",
     },
     CYPHER: {"current_user_id", "has_projection", "user_is_here"},
     ANALYST: ANALYSTS | GROUPS,

@@ -1,0 +1,148 @@
+"""What became of what messages say: the remark behind a quote whose facts are no longer true."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.graph import operations as ops
+from memsvc.graph.history import write
+from memsvc.recall.options import Filters
+from memsvc.recall.results import Memory
+from memsvc.recall.salient import random_memory, top_of_mind
+from memsvc.recall.search import recall
+from memsvc.settings import Settings
+from memsvc.sources.messages import MessageIn, append
+from tests.sql.world import value
+
+SAID = datetime(2026, 3, 2, 12, tzinfo=UTC)
+MOVED, LATER = SAID + timedelta(days=30), SAID + timedelta(days=60)
+LYON, GRAZ, TEA = "Kim lives in Lyon.", "Kim lives in Graz.", "Kim likes tea."
+
+
+class Kim:
+    """What was said of Kim, in one message, and what was learnt of it."""
+
+    def __init__(self, db: Database, owner: Owner) -> None:
+        self.db, self.owner = db, owner
+        self.nodes: dict[str, UUID] = {}
+        self.passage: UUID | None = None
+        self.edges: dict[str, UUID] = {}
+
+    async def begin(self, settings: Settings, text: str) -> None:
+        """The message and the nodes."""
+        said = MessageIn(conversation="talk", text=text, said_at=SAID.isoformat())
+        [stored] = await append(self.db, self.owner, [said], settings)
+        self.passage = stored.passage_id
+        made = await self.write(
+            ops.Node(type="Person", label="Kim"),
+            *(ops.Node(type="Place", label=place) for place in ("Lyon", "Graz")),
+            ops.Node(type="Concept", label="tea"),
+        )
+        self.nodes = dict(zip(("Kim", "Lyon", "Graz", "tea"), [row.node_id for row in made.results], strict=True))
+
+    async def write(self, *operations: ops.Operation) -> Any:
+        """One change."""
+        return await write(self.db, self.owner, list(operations), asserted_by="tests")
+
+    async def learn(self, fact: str, *, said: bool = True, **times: Any) -> datetime:
+        """A fact, by the message or by somebody else; when it was recorded."""
+        verb, other = fact.rstrip(".").split()[1], fact.rstrip(".").split()[-1]
+        made = await self.write(
+            ops.Edge(
+                from_node=self.nodes["Kim"],
+                type="LIVES_IN" if verb == "lives" else "LIKES",
+                to_node=self.nodes[other],
+                fact=fact,
+                evidence=[ops.Evidence(passage_id=self.passage)] if said and self.passage else [],
+                **times,
+            )
+        )
+        self.edges[fact] = made.results[0].edge_id
+        recorded: datetime = made.recorded_at
+        return recorded
+
+
+@pytest.fixture
+async def kim(db: Database, owner: Owner, settings: Settings) -> Kim:
+    """Lives in Lyon and likes tea."""
+    told = Kim(db, owner)
+    await told.begin(settings, "Kim lives in Lyon and drinks tea.")
+    await told.learn(LYON, valid_from=SAID)
+    return told
+
+
+async def quote(kim: Kim, settings: Settings, **times: Any) -> Memory:
+    """The message as it is recalled."""
+    found = await recall(kim.db, kim.owner, "drinks tea", settings, filters=Filters(**times))
+    [memory] = [memory for memory in found.memories if memory.kind == "message"]
+    return memory
+
+
+async def test_a_quote_says_what_is_true_since_then(kim: Kim, settings: Settings) -> None:
+    before = await quote(kim, settings)
+    assert not before.stale
+    recorded = await kim.learn(GRAZ, said=False, valid_from=MOVED)
+    now = await quote(kim, settings)
+    assert (now.stale, now.why) == (True, f"{before.why}; since then: Kim lives in Graz")
+    assert (await quote(kim, settings, as_of=LATER)).why == now.why
+    for times in ({"as_of": MOVED - timedelta(days=1)}, {"known_at": recorded - timedelta(microseconds=1)}):
+        assert await quote(kim, settings, **times) == before, times
+    for found in (
+        [one for one in await top_of_mind(kim.db, kim.owner, limit=9) if one.kind == "message"],
+        [await random_memory(kim.db, kim.owner, seed=1)],
+    ):
+        [memory] = found
+        assert memory is not None
+        assert memory.stale
+        assert memory.why.endswith("; since then: Kim lives in Graz")
+
+
+async def test_what_is_left_of_a_message_keeps_it_current(kim: Kim, settings: Settings) -> None:
+    await kim.learn(TEA)
+    await kim.learn(GRAZ, said=False, valid_from=MOVED)
+    part = await quote(kim, settings)
+    assert (part.stale, part.why.split("; ")[-1]) == (False, "since then: Kim lives in Graz")
+    await kim.write(ops.Close(thread=ops.Thread(edge=kim.edges[TEA]), at=LATER))
+    whole = await quote(kim, settings)
+    assert (whole.stale, whole.why.split("; ")[-2:]) == (
+        True, ["no longer true: Kim likes tea", "since then: Kim lives in Graz"],
+    )  # fmt: skip
+
+
+async def test_what_never_was_so_is_no_longer_true_either(kim: Kim, settings: Settings) -> None:
+    """A value that replaces all of the old one's span, and one that is taken back."""
+    await kim.learn(GRAZ, said=False, valid_from=SAID - timedelta(days=9))
+    assert (await quote(kim, settings)).why.endswith("; since then: Kim lives in Graz")
+    await kim.write(ops.Retract(thread=ops.Thread(edge=kim.edges[GRAZ])))
+    assert (await quote(kim, settings)).why.endswith("; no longer true: Kim lives in Lyon")
+
+
+async def test_what_is_true_again_or_was_over_when_it_was_said_is_left_alone(kim: Kim, settings: Settings) -> None:
+    await kim.learn(GRAZ, said=False, valid_from=MOVED, valid_to=LATER)
+    await kim.learn(LYON, said=False, valid_from=LATER)
+    await kim.learn(TEA, valid_from=SAID - timedelta(days=900), valid_to=SAID - timedelta(days=90))
+    assert unmarked(await quote(kim, settings))
+    assert not unmarked(await quote(kim, settings, as_of=MOVED))
+
+
+async def test_what_is_still_to_come_has_not_ended(kim: Kim, settings: Settings) -> None:
+    await kim.learn(GRAZ, said=False, valid_from=datetime.now(UTC) + timedelta(days=9))
+    await kim.learn(TEA, valid_from=datetime.now(UTC) + timedelta(days=9))
+    assert unmarked(await quote(kim, settings))
+
+
+def unmarked(memory: Memory) -> bool:
+    """Nothing says that it is out of date."""
+    return not memory.stale and "since then" not in memory.why and "no longer" not in memory.why
+
+
+def test_nobody_elses_is_told(kim: Kim, other: Owner, admin: psycopg.Connection) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        value(admin, "SELECT count(*) FROM memsvc.overtaken(%s, ARRAY[%s])", [other.user_id, kim.passage])
