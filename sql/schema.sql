@@ -1207,14 +1207,14 @@ CREATE FUNCTION memsvc.work_now() RETURNS TABLE(queue text, kind text, waiting b
           SELECT memsvc.job_queue(j.kind) AS job_queue,
              j.kind,
                  CASE
-                     WHEN (j.attempts > 0) THEN 'retrying'::text
+                     WHEN ((j.attempts > 0) AND (j.error_code IS NOT NULL)) THEN 'retrying'::text
                      ELSE 'waiting'::text
                  END AS "case",
              count(*) AS count,
              min(j.created_at) AS min
             FROM memsvc.jobs j
            WHERE (j.state = 'pending'::text)
-           GROUP BY j.kind, (j.attempts > 0)
+           GROUP BY j.kind, ((j.attempts > 0) AND (j.error_code IS NOT NULL))
          UNION ALL
           SELECT memsvc.job_queue(j.kind) AS job_queue,
              j.kind,
@@ -1225,7 +1225,7 @@ CREATE FUNCTION memsvc.work_now() RETURNS TABLE(queue text, kind text, waiting b
               JOIN memsvc.jobs j ON (((j.user_id = q.user_id) AND (j.job_id = q.message_id))))
               CROSS JOIN LATERAL ( VALUES ('running'::text,1), (
                          CASE
-                             WHEN (j.attempts > 0) THEN 'retrying'::text
+                             WHEN ((j.attempts > 0) AND (j.error_code IS NOT NULL)) THEN 'retrying'::text
                              ELSE 'waiting'::text
                          END,'-1'::integer)) p(part, jobs))
            WHERE ((q.state = 'consumed'::text) AND (j.state = 'pending'::text))

@@ -20,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc import traces
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.errors import (
     ContendedError,
     DatabaseTooOldError,
@@ -38,6 +39,8 @@ STEP_LIMIT_S = 300.0
 """A step that takes longer hangs: it is broken off, and its job fails."""
 SLICE_S = 2.0
 """A step that has more to do than this gives way to others' jobs, and its job goes on behind them."""
+MOST_DEATHS = 5
+"""A relayed job that was begun so often without an end, or failed, is not begun again; the queue has the same limit."""
 OF_THE_DATABASE = (
     ContendedError,
     DatabaseUnavailableError,
@@ -64,7 +67,14 @@ gone: it was not pending; busy: somebody else is at it."""
 
 
 async def run_job(
-    db: Database, kind: str, user_id: UUID, job_id: UUID, steps: Sequence[Step] = (), *, traceparent: str | None = None
+    db: Database,
+    kind: str,
+    user_id: UUID,
+    job_id: UUID,
+    steps: Sequence[Step] = (),
+    *,
+    traceparent: str | None = None,
+    relayed: bool = False,
 ) -> Outcome:
     """Run one job and settle it.
 
@@ -75,33 +85,33 @@ async def run_job(
         job_id: which.
         steps: what is to be done.
         traceparent: of the trace in which it was asked for.
+        relayed: another broker brought it, so nobody but us counts how often it is begun.
 
     Raises:
         MemsvcError: it is the database that fails; the job stays pending.
     """
     began = asyncio.get_running_loop().time()
     with traces.span(f"job {kind}", "consumer", parent=traceparent, values={"memsvc.job.kind": kind}) as told:
-        outcome = await _run(db, user_id, job_id, steps)
+        outcome = await _run(db, user_id, job_id, steps, relayed=relayed)
         told.note("memsvc.job.outcome", outcome)
     JOB_SECONDS.labels(kind).observe(asyncio.get_running_loop().time() - began)
     JOBS_RUN.labels(kind, outcome).inc()
     return outcome
 
 
-async def _run(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]) -> Outcome:
+async def _run(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step], *, relayed: bool) -> Outcome:
     try:
         if not steps:
             return await _finish(db, user_id, job_id, None, more=False)
         async with db.holding(f"memsvc.work {job_id}") as mine:
-            return await _take(db, user_id, job_id, steps) if mine else "busy"
+            return await _take(db, user_id, job_id, steps, relayed=relayed) if mine else "busy"
     except UserUnknownError:  # the user is being erased, and the job with the user
         return "gone"
 
 
-async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]) -> Outcome:
+async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step], *, relayed: bool) -> Outcome:
     """Take the steps of a job that is ours alone, then settle it."""
-    async with db.transaction() as connection:
-        begun = (await connection.execute(BEGIN, {"user_id": user_id, "job_id": job_id})).one_or_none()
+    begun = await (_begin_relayed if relayed else _begin)(db, user_id, job_id)
     if begun is None:
         return "gone"
     more = False
@@ -119,11 +129,40 @@ async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]
     except Exception as error:
         log.exception("job failed", job_id=str(job_id))
         failure = JobFailedError(f"{type(error).__name__}: see the worker's log.")
+    finally:
+        if relayed:
+            await _end_relayed(db, user_id, job_id, begun.started_at)
     if failure is not None:
         log.warning("job failed", job_id=str(job_id), code=failure.code, error=failure.message)
         traces.note("error.type", failure.code)
         return await _fail(db, user_id, job_id, begun, failure)
     return await _finish(db, user_id, job_id, begun, more=more)
+
+
+async def _begin(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | None:
+    async with db.transaction() as connection:
+        return (await connection.execute(BEGIN, {"user_id": user_id, "job_id": job_id})).one_or_none()
+
+
+async def _begin_relayed(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | None:
+    """The same, counted; None, too, where it was begun too often and has failed now."""
+    values = {"user_id": user_id, "job_id": job_id}
+
+    async def begin(connection: AsyncConnection) -> Row[Any] | None:
+        await connection.execute(query("fail_deadly_job"), {**values, "most": MOST_DEATHS})
+        return (await connection.execute(query("begin_relayed_job"), values)).one_or_none()
+
+    return await db.attempt(user_id, begin)
+
+
+async def _end_relayed(db: Database, user_id: UUID, job_id: UUID, started_at: datetime) -> None:
+    """Take back what ``_begin_relayed`` counted: this worker lives. Without the database it stays counted."""
+    values = {"user_id": user_id, "job_id": job_id, "started_at": started_at}
+
+    async def end(connection: AsyncConnection) -> None:
+        await connection.execute(query("end_relayed_job"), values)
+
+    await db.attempt(user_id, end)
 
 
 async def _finish(db: Database, user_id: UUID, job_id: UUID, begun: Row[Any] | None, *, more: bool) -> Outcome:

@@ -35,6 +35,7 @@ class JobRunner:
         self._db = db
         self._steps = steps
         self._broker = broker
+        self._relayed = not isinstance(broker, QueueBroker)
         self._loop = asyncio.get_running_loop()
         self._running: set[Future[Outcome]] = set()
 
@@ -59,7 +60,9 @@ class JobRunner:
             raise LaterError(f"This worker has no steps for {kind!r}.")
         try:
             steps = self._steps[kind]
-            outcome = self._wait(run_job(self._db, kind, user_id, job_id, steps, traceparent=traceparent))
+            outcome = self._wait(
+                run_job(self._db, kind, user_id, job_id, steps, traceparent=traceparent, relayed=self._relayed)
+            )
         except MemsvcError as error:
             log.warning("jobs wait for the database", code=error.code)
             raise LaterError(error.code) from error

@@ -2,7 +2,8 @@
 
 -- What waits, runs, failed and was done, by queue and kind; kinds of which there is nothing to tell are left out. A job
 -- is running while its message is in a worker's hands. A job that failed before and is to be tried again is retrying,
--- and not waiting. dead: messages that no worker understood, under the kind of their job, or '?' where they have none.
+-- and not waiting; a relayed one that was begun has an attempt before it fails. dead: messages that no worker
+-- understood, under the kind of their job, or '?' where they have none.
 -- With a million jobs that are over it reads what is pending, what ended lately and what failed, by their indexes.
 CREATE OR REPLACE FUNCTION memsvc.work_now()
 RETURNS TABLE (
@@ -13,17 +14,20 @@ LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = memsvc, pg_temp
 BEGIN ATOMIC
   WITH found (queue, kind, part, jobs, oldest) AS (
-    SELECT memsvc.job_queue(j.kind), j.kind, CASE WHEN j.attempts > 0 THEN 'retrying' ELSE 'waiting' END, count(*),
+    SELECT memsvc.job_queue(j.kind), j.kind,
+      CASE WHEN j.attempts > 0 AND j.error_code IS NOT NULL THEN 'retrying' ELSE 'waiting' END, count(*),
       min(j.created_at)
     FROM memsvc.jobs AS j
     WHERE j.state = 'pending'
-    GROUP BY j.kind, j.attempts > 0
+    GROUP BY j.kind, j.attempts > 0 AND j.error_code IS NOT NULL
     UNION ALL
     SELECT memsvc.job_queue(j.kind), j.kind, p.part, sum(p.jobs), NULL
     FROM memsvc.dramatiq_queue AS q
     INNER JOIN memsvc.jobs AS j ON j.user_id = q.user_id AND j.job_id = q.message_id
     CROSS JOIN LATERAL (
-      VALUES ('running', 1), (CASE WHEN j.attempts > 0 THEN 'retrying' ELSE 'waiting' END, -1)
+      VALUES
+        ('running', 1),
+        (CASE WHEN j.attempts > 0 AND j.error_code IS NOT NULL THEN 'retrying' ELSE 'waiting' END, -1)
     ) AS p (part, jobs)
     WHERE q.state = 'consumed' AND j.state = 'pending'
     GROUP BY j.kind, p.part

@@ -30,6 +30,29 @@ SET state = 'cancelled', finished_at = clock_timestamp()
 WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
 RETURNING j.job_id;
 
+-- name: fail_deadly_job
+-- A relayed job fails before its next start where so many starts had no end, or failed.
+UPDATE memsvc.jobs AS j
+SET
+  state = 'failed', finished_at = clock_timestamp(), error_code = 'worker_died',
+  error = 'Its workers died or broke off, or it failed, ' || j.attempts - j.outages || ' times; see their logs.'
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.attempts - j.outages >= :most;
+
+-- name: begin_relayed_job
+-- What a pending job is about, as memsvc.begin_job. The queue counts deliveries, other brokers do not: a start is
+-- counted as a try, until end_relayed_job takes that back.
+UPDATE memsvc.jobs AS j
+SET attempts = least(j.attempts + 1, 32767), started_at = clock_timestamp()
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending'
+RETURNING j.subject_id, j.requests, j.started_at;
+
+-- name: end_relayed_job
+-- The worker lives: what came of the start is counted by finish_job and fail_job.
+UPDATE memsvc.jobs AS j
+SET attempts = j.attempts - 1
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.started_at = :started_at
+  AND j.attempts > 0;
+
 -- name: reject_message
 -- A message that the relay took and that nobody could read goes back as a dead letter.
 INSERT INTO memsvc.dramatiq_queue (message_id, user_id, queue_name, state, message)

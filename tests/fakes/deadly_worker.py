@@ -9,7 +9,7 @@ from uuid import UUID
 from jobs import worker
 from memsvc.db.engine import Database
 from memsvc.db.locate import app_url
-from memsvc.queue import broker
+from memsvc.queue import broker, targets
 from memsvc.settings import settings
 
 
@@ -26,6 +26,7 @@ async def main() -> None:
     assert chosen.database_url is not None
     setattr(worker, "all_steps", lambda _settings, _models: {"process": [step]})  # noqa: B010 - it is not exported
     broker.HEARTBEAT_S, broker.SILENCE_S, broker.UPKEEP_S, broker.POLL_S = 0.2, 1.0, 0.2, 0.1
+    targets.REDIS_SILENCE_MS = 2_000
     async with worker.working(chosen, app_url(chosen.database_url.get_secret_value(), chosen), None):
         await asyncio.Event().wait()
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import AsyncMock
 from uuid import UUID, uuid4
 
 import msgspec
@@ -17,7 +19,7 @@ from psycopg.types.json import Jsonb
 from memsvc.access.users import Owner
 from memsvc.cli.watch import age, lines, picture, summary
 from memsvc.db.engine import Database
-from memsvc.errors import NotFoundError
+from memsvc.errors import EmbedderAnswerError, NotFoundError, OverloadedError
 from memsvc.queue.broker import NotUnderstoodError, QueueConsumer, read_message
 from memsvc.queue.dead import drop_dead, list_dead, retry_dead
 from memsvc.queue.jobs import list_jobs, retry_failed, retry_failed_of_all
@@ -257,6 +259,56 @@ async def test_users_that_are_being_erased_are_passed_over(
         assert await retry_failed_of_all(db, mark_both) == 1
     finally:
         admin.execute(mark, [None, both])
+
+
+# Relayed jobs -------------------------------------------------------------------------------------------------------
+
+
+async def test_starts_of_a_relayed_job_that_had_no_end_are_counted(
+    db: Database, owner: Owner, admin: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that is told to stop, or whose job fails, says so; one that dies does not."""
+    job_id = ask(admin, owner)
+    ends: list[BaseException] = []
+
+    async def ending(*_: Any) -> bool:
+        raise ends.pop()
+
+    async def attempts(end: BaseException) -> int:
+        ends.append(end)
+        with suppress(asyncio.CancelledError, OverloadedError):
+            await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True)
+        assert not ends
+        return int(value(admin, "SELECT attempts FROM memsvc.jobs WHERE job_id = %s", [job_id]))
+
+    assert [await attempts(asyncio.CancelledError()) for _ in range(6)] == [0] * 6
+    assert [await attempts(EmbedderAnswerError()) for _ in range(2)] == [1, 2]
+    assert await attempts(OverloadedError()) == 2
+    seen = [kind.retrying for kind in (await work_now(db)).kinds]
+    assert seen == [1]
+    with monkeypatch.context() as dying:
+        dying.setattr("memsvc.queue.run._end_relayed", AsyncMock())
+        assert [await attempts(asyncio.CancelledError()) for _ in range(3)] == [3, 4, 5]
+    assert await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True) == "gone"
+    [job] = await list_jobs(db, owner.user_id)
+    assert (job.state, job.error_code, job.attempts) == ("failed", "worker_died", 5)
+
+
+async def test_a_relayed_job_that_is_being_done_is_not_one_that_failed(
+    db: Database, owner: Owner, admin: psycopg.Connection
+) -> None:
+    seen: list[list[KindNow]] = []
+
+    async def looking(*_: Any) -> bool:
+        seen.append((await work_now(db)).kinds)
+        return False
+
+    job_id = ask(admin, owner)
+    assert await run_job(db, "process", owner.user_id, job_id, [looking], relayed=True) == "done"
+    [[kind]] = seen
+    assert (kind.waiting, kind.retrying) == (1, 0)
+    [job] = await list_jobs(db, owner.user_id)
+    assert (job.state, job.attempts, job.error_code) == ("done", 1, None)
 
 
 # Dead letters -------------------------------------------------------------------------------------------------------

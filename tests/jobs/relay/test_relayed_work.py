@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import UUID
@@ -128,3 +129,26 @@ async def test_killed_workers_lose_no_job(
         assert states(watcher).get("pending")
         with process(worker, environment):
             await until(lambda: states(watcher) == {"done": 900}, seconds=30)
+
+
+async def test_a_job_that_kills_its_workers_ends_and_others_go_on(
+    database: Database,
+    watcher: psycopg.Connection,
+    server: Server,
+    reader: Target,
+    relay_environment: dict[str, str],
+) -> None:
+    [[deadly], [_]] = await ask(database, 1, 1)
+    [subject] = watcher.execute("SELECT subject_id FROM memsvc.jobs WHERE job_id = %s", [deadly]).fetchone() or ()
+    environment = {**relay_environment, "DEADLY": str(subject)}
+    deaths = 0
+    async with relaying(database, server):
+        while "pending" in states(watcher) and deaths <= 5:
+            with process([sys.executable, "-m", "tests.fakes.deadly_worker"], environment) as started:
+                await until(lambda it=started: it.poll() is not None or "pending" not in states(watcher))  # type: ignore[misc]
+                deaths += started.poll() == 9
+    assert states(watcher) == {"failed": 1, "done": 1}
+    job = watcher.execute("SELECT error_code, error FROM memsvc.jobs WHERE job_id = %s", [deadly]).fetchone()
+    assert job is not None
+    assert (job[0], deaths) == ("worker_died", 5)
+    assert "5 times" in job[1]
