@@ -16,12 +16,16 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN array_remove(regexp_split_to_array(lower(p_text), '[^[:alnum:]]+'), '');
 COMMENT ON FUNCTION memsvc.plain_words(text) IS 'A text''s words in small letters, without signs.';
 
--- Whether a query speaks of the one who asks; in a conversation with an assistant that is the user.
+-- Whether a query speaks of the one who asks; in a conversation with an assistant that is the user. Not by "US" or "EU"
+-- in capitals, nor by signs inside words that mean something else: 私 and 僕 are "I" in Japanese alone, which has kana
+-- (in Chinese 私 is "private"), and there not before another sign (私立) or behind 公; 自我 is the self, 我国 a country.
 CREATE OR REPLACE FUNCTION memsvc.says_i(p_query text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN p_query ~ '[我私僕俺]' OR memsvc.plain_words(p_query) && (memsvc.first_person_words() || ARRAY[
-  'we', 'us', 'our', 'ours', 'wir', 'uns', 'unser', 'unsere', 'mon', 'mes', 'nous', 'mis', 'nosotros'
-]);
+RETURN p_query ~ '俺|(?<!自)我(?![国國])'
+  OR p_query ~ '[ぁ-ヶ]' AND p_query ~ '(?<!公)[私僕](?![\u4E00-\u9FFF])|[私僕][達等]|私自身'
+  OR memsvc.plain_words(regexp_replace(p_query, '\m(US|EU)\M', '', 'g')) && (memsvc.first_person_words() || ARRAY[
+    'we', 'us', 'our', 'ours', 'wir', 'uns', 'unser', 'unsere', 'mon', 'mes', 'nous', 'mis', 'nosotros'
+  ]);
 COMMENT ON FUNCTION memsvc.says_i(text) IS 'Whether a query speaks of the one who asks.';
 
 -- The words of a query by which it can name who speaks: the first 64 that mean something ("will" is no Will).
