@@ -38,6 +38,8 @@ class Asked:
     degraded: list[Degraded]
     explain: bool
     diversity: float
+    fitted: bool
+    """Whether confidence means something by the model that gave the query's vector."""
 
 
 def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: datetime) -> Memory:
@@ -129,7 +131,7 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
         reranked = await rerank(memories, asked.query, reranker)
         degraded += ["reranker"] if reranked is None else []
         memories = memories if reranked is None else reranked
-    confidence = first.answers if memories else None
+    confidence = first.answers if memories and asked.fitted else None
     doubtful = confidence is not None and confidence < LEAST_CONFIDENCE and len(asked.query) <= QUESTION_CHARS
     relevant = bool(memories) and not doubtful
     limit = asked.limit if relevant or asked.place is not None else min(asked.limit, NEAREST_SHOWN)
