@@ -69,7 +69,7 @@ LOW, HIGH = 0.35, 0.45
 """Between these cosines saying "I" comes to count."""
 AIM = 0.03
 """Share of a set's answerable questions that may be called irrelevant."""
-AIM_IMPERSONAL = 0.05
+AIM_IMPERSONAL = 0.08
 """The same of those that were made impersonal."""
 THRESHOLDS = [round(0.02 * step, 2) for step in range(1, 21)]
 

@@ -50,8 +50,8 @@ CREATE OR REPLACE FUNCTION memsvc.confidence(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN p_late IS NOT NULL THEN greatest(CASE WHEN p_told THEN 0.2 END, 1 / (1 + exp(-(
   -4.08
-  + 1.5 * coalesce(p_cosine, 0)
-  + 3.6 * p_late
+  + 2.5 * coalesce(p_cosine, 0)
+  + 2.7 * p_late
   + CASE
     WHEN p_mine THEN 2 * greatest(0, least(1, (p_cosine - 0.35) / 0.1))
     WHEN p_named IS NOT NULL THEN -0.3 + 7 * greatest(-0.2, least(0.2, p_named - coalesce(p_others, 0.3)))
