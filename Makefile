@@ -94,6 +94,9 @@ bench-recall: $(BIN)/.installed ## Quality of recall on labelled data (SET=locom
 bench-grid: $(BIN)/.installed ## Weights by search on the sets together, cross-validated (SETS=locomo,madial,beam-100k)
 	@$(BIN)/python -m bench.grid --sets $(SETS) $(ARGS)
 
+bench-confidence: $(BIN)/.installed ## Fits how sure recall may be of an answer, and shows the thresholds (ARGS="--keep /tmp/asked.json")
+	@$(BIN)/python -m bench.confidence $(ARGS)
+
 bench-latency: $(BIN)/.installed ## Speed of recall for users of many sizes (SIZES=10k,100k,1m), beside two other programs
 	@$(BIN)/python -m bench.latency_fused --sizes $(SIZES) $(ARGS)
 

@@ -2791,6 +2791,14 @@ ALTER FUNCTION memsvc.compare_projection(p_user_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.compare_projection(p_user_id uuid) IS 'What is wrong with the projection of a user.';
 
+CREATE FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (p_late IS NOT NULL) THEN GREATEST((CASE WHEN p_told THEN 0.2 ELSE NULL::numeric END)::double precision, ((1)::double precision / ((1)::double precision + exp((- (((('-4.08'::numeric)::double precision + ((2.5)::double precision * COALESCE(p_cosine, (0)::double precision))) + ((2.7)::double precision * p_late)) + CASE WHEN p_mine THEN ((2)::double precision * GREATEST((0)::double precision, LEAST((1)::double precision, ((p_cosine - (0.35)::double precision) / (0.1)::double precision)))) WHEN (p_named IS NOT NULL) THEN (('-0.3'::numeric)::double precision + ((7)::double precision * GREATEST(('-0.2'::numeric)::double precision, LEAST((0.2)::double precision, (p_named - COALESCE(p_others, (0.3)::double precision)))))) ELSE (0)::double precision END)))))) ELSE NULL::double precision END;
+
+ALTER FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) IS 'How likely it is that the answer is among what was found, 0 to 1.';
+
 CREATE FUNCTION memsvc.content_of(p_version memsvc.aliases) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN jsonb_build_object('alias', (p_version).alias, 'confidence', (p_version).confidence);
@@ -9341,7 +9349,7 @@ BEGIN
     SELECT w.nth::integer AS nth, w.word, w.gap, f.form, split_part(w.part, chr(2), 2) AS form_gap,
       w.word ~ sign AS sign,
       coalesce('{}' IN (ts_lexize(own, f.form), ts_lexize('english_stem', f.form)), false) AS stops,
-      w.word <> lower(w.word) AS capital, f.form = ANY (memsvc.first_person_words()) AS self
+      w.word <> lower(w.word) AS capital, f.form = ANY (memsvc.first_person_words()) AND w.word <> 'EU' AS self
     FROM unnest(words, gaps, parts) WITH ORDINALITY AS w (word, gap, part, nth)
     CROSS JOIN LATERAL (SELECT split_part(w.part, chr(2), 1) AS form) AS f
   ),
@@ -12393,7 +12401,7 @@ COMMENT ON FUNCTION memsvc.recency(p_age interval, p_half_life interval) IS 'Exp
 
 CREATE FUNCTION memsvc.says_i(p_query text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ((p_query ~ '[我私僕俺]'::text) OR (memsvc.plain_words(p_query) && (memsvc.first_person_words() || ARRAY['we'::text, 'us'::text, 'our'::text, 'ours'::text, 'wir'::text, 'uns'::text, 'unser'::text, 'unsere'::text, 'mon'::text, 'mes'::text, 'nous'::text, 'mis'::text, 'nosotros'::text])));
+    RETURN ((p_query ~ '俺|(?<!自)我(?![国國])'::text) OR ((p_query ~ '[ぁ-ヶ]'::text) AND (p_query ~ '(?<!公)[私僕](?![\u4E00-\u9FFF])|[私僕][達等]|私自身'::text)) OR (memsvc.plain_words(regexp_replace(p_query, '\m(US|EU)\M'::text, ''::text, 'g'::text)) && (memsvc.first_person_words() || ARRAY['we'::text, 'us'::text, 'our'::text, 'ours'::text, 'wir'::text, 'uns'::text, 'unser'::text, 'unsere'::text, 'mon'::text, 'mes'::text, 'nous'::text, 'mis'::text, 'nosotros'::text])));
 
 ALTER FUNCTION memsvc.says_i(p_query text) OWNER TO memsvc_owner;
 
@@ -12886,12 +12894,17 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                     FROM ranked r
                    WHERE ((r.kind = 'passage'::text) AND (r.rank <= recall.p_late)))) l(passage_id, late))
            WHERE ((recall.p_tokens IS NOT NULL) AND (a.late > (0)::double precision))
+         ), telling AS NOT MATERIALIZED (
+          SELECT (((2 * max(t.words)) > t.asked) OR ((2 * max(t.words) FILTER (WHERE t.named)) >= t.asked)) AS told
+            FROM ( SELECT cardinality(f_1.matched_terms) AS words,
+                     (f_1.distance = 0) AS named,
+                     ( SELECT length(memsvc.to_words('stemmed'::text, recall.p_language, recall.p_query)) AS length) AS asked
+                    FROM fact f_1
+                   WHERE (f_1.words > (0)::double precision)) t
+           GROUP BY t.asked
          ), sure AS MATERIALIZED (
-          SELECT ((1)::double precision / ((1)::double precision + exp(((((5)::double precision - ((4.5)::double precision * max(r.similarity))) - ((2.3)::double precision * avg(l.late) FILTER (WHERE (l.rank <= 3)))) -
-                 CASE
-                     WHEN bool_or(r.speaks) THEN ((1.5)::double precision + ((5.2)::double precision * GREATEST(('-0.2'::numeric)::double precision, LEAST((0.2)::double precision, (max(l.late) FILTER (WHERE r.speaks) - COALESCE(max(l.late) FILTER (WHERE (NOT r.speaks)), (0.3)::double precision))))))
-                     ELSE (0)::double precision
-                 END)))) AS confidence
+          SELECT memsvc.confidence(max(r.similarity), avg(l.late) FILTER (WHERE (l.rank <= 3)), (bool_or(r.speaks) AND ( SELECT memsvc.says_i(recall.p_query) AS says_i)), max(l.late) FILTER (WHERE r.speaks), max(l.late) FILTER (WHERE (NOT r.speaks)), ( SELECT t.told
+                    FROM telling t)) AS confidence
             FROM (late l
               JOIN ranked r ON ((r.memory_id = l.passage_id)))
          ), found AS MATERIALIZED (
@@ -17348,6 +17361,11 @@ GRANT ALL ON FUNCTION memsvc.clock_reaches(p_zone text, p_local timestamp withou
 
 REVOKE ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.compare_projection(p_user_id uuid) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;

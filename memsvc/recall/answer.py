@@ -41,6 +41,8 @@ class Asked:
     words: Sequence[str]
     """Words of the query that the user's passages hold; only where it is to be explained."""
     diversity: float
+    fitted: bool
+    """Whether confidence means something by the model that gave the query's vector."""
 
 
 def _memory(row: Row[Any], names: Sequence[NamedNode], asked: Asked, now: datetime) -> Memory:
@@ -145,7 +147,7 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
         reranked = await rerank(memories, asked.query, reranker)
         degraded += ["reranker"] if reranked is None else []
         memories = memories if reranked is None else reranked
-    confidence = first.answers if memories else None
+    confidence = first.answers if memories and asked.fitted else None
     doubtful = confidence is not None and confidence < LEAST_CONFIDENCE and len(asked.query) <= QUESTION_CHARS
     relevant = bool(memories) and not doubtful
     begun = asked.place or cursors.Place(known_at=moment, given=(), confidence=confidence, relevant=relevant)

@@ -31,7 +31,18 @@ from memsvc.llm.embedders import legible
 from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import cursor as cursors
 from memsvc.recall.answer import Asked, answer
-from memsvc.recall.options import CUT_SHOWN, DEFAULT, EFFORTS, MAX_LIMIT, RERANKED, Filters, Form, Mode, Weights
+from memsvc.recall.options import (
+    CUT_SHOWN,
+    DEFAULT,
+    EFFORTS,
+    FITTED_MODELS,
+    MAX_LIMIT,
+    RERANKED,
+    Filters,
+    Form,
+    Mode,
+    Weights,
+)
 from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
@@ -297,6 +308,7 @@ async def recall(
         degraded=degraded,
         explain=explain,
         diversity=diversity,
+        fitted=vectors[0] is not None and vectors[0].model in FITTED_MODELS,
     )
     async with _stage("answer"):
         told = await answer(rows, asked, reranker)

@@ -7,8 +7,8 @@
 -- 4 letters or more: a whole run of up to three words with a capital (the first word of a query may have it for being
 -- the first: also what follows it), or a single word of 5 letters or more where no word behind the first has one. Stop
 -- words part runs. Left out: stop words alone (but for capitals in the middle: "Will") and single signs amid others.
--- Words by which people speak of themselves are left out, too, or stand there as the form "i" (p_first_person). Of a
--- query that is a whole document the first 64 words or signs are looked at.
+-- Words by which people speak of themselves ("eu", not "EU") are left out, too, or stand there as the form "i"
+-- (p_first_person). Of a query that is a whole document the first 64 words or signs are looked at.
 CREATE OR REPLACE FUNCTION memsvc.name_grams(
   p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[],
   OUT endings integer[], OUT loose boolean[]
@@ -51,7 +51,7 @@ BEGIN
     SELECT w.nth::integer AS nth, w.word, w.gap, f.form, split_part(w.part, chr(2), 2) AS form_gap,
       w.word ~ sign AS sign,
       coalesce('{}' IN (ts_lexize(own, f.form), ts_lexize('english_stem', f.form)), false) AS stops,
-      w.word <> lower(w.word) AS capital, f.form = ANY (memsvc.first_person_words()) AS self
+      w.word <> lower(w.word) AS capital, f.form = ANY (memsvc.first_person_words()) AND w.word <> 'EU' AS self
     FROM unnest(words, gaps, parts) WITH ORDINALITY AS w (word, gap, part, nth)
     CROSS JOIN LATERAL (SELECT split_part(w.part, chr(2), 1) AS form) AS f
   ),

@@ -16,12 +16,16 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN array_remove(regexp_split_to_array(lower(p_text), '[^[:alnum:]]+'), '');
 COMMENT ON FUNCTION memsvc.plain_words(text) IS 'A text''s words in small letters, without signs.';
 
--- Whether a query speaks of the one who asks; in a conversation with an assistant that is the user.
+-- Whether a query speaks of the one who asks; in a conversation with an assistant that is the user. Not by "US" or "EU"
+-- in capitals, nor by signs inside words that mean something else: 私 and 僕 are "I" in Japanese alone, which has kana
+-- (in Chinese 私 is "private"), and there not before another sign (私立) or behind 公; 自我 is the self, 我国 a country.
 CREATE OR REPLACE FUNCTION memsvc.says_i(p_query text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN p_query ~ '[我私僕俺]' OR memsvc.plain_words(p_query) && (memsvc.first_person_words() || ARRAY[
-  'we', 'us', 'our', 'ours', 'wir', 'uns', 'unser', 'unsere', 'mon', 'mes', 'nous', 'mis', 'nosotros'
-]);
+RETURN p_query ~ '俺|(?<!自)我(?![国國])'
+  OR p_query ~ '[ぁ-ヶ]' AND p_query ~ '(?<!公)[私僕](?![\u4E00-\u9FFF])|[私僕][達等]|私自身'
+  OR memsvc.plain_words(regexp_replace(p_query, '\m(US|EU)\M', '', 'g')) && (memsvc.first_person_words() || ARRAY[
+    'we', 'us', 'our', 'ours', 'wir', 'uns', 'unser', 'unsere', 'mon', 'mes', 'nous', 'mis', 'nosotros'
+  ]);
 COMMENT ON FUNCTION memsvc.says_i(text) IS 'Whether a query speaks of the one who asks.';
 
 -- The words of a query by which it can name who speaks: the first 64 that mean something ("will" is no Will).
@@ -32,6 +36,31 @@ RETURN ARRAY(
   WHERE memsvc.to_words('stemmed', p_language, w.word) <> ''
 );
 COMMENT ON FUNCTION memsvc.naming_words(text, text) IS 'The words of a query by which it can name who speaks.';
+
+-- How likely it is that the answer is among what was found, 0 to 1; null without token vectors. p_cosine: the best
+-- cosine; p_late: the mean of the best three MaxSims; p_mine: the query says "I", and the user speaks; else p_named and
+-- p_others: the best MaxSim of those whom the query names (null: it names nobody who speaks here) and of all others
+-- (null: there are none, which counts as 0.3); p_told: a fact holds the words of the query. A logistic function of what
+-- make bench-confidence fits, for the default embedding model (docs/adr/0036-confidence.md). Saying "I" counts only
+-- where something is near. A fact that tells it is above the threshold, whatever the messages are.
+CREATE OR REPLACE FUNCTION memsvc.confidence(
+  p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision,
+  p_others double precision, p_told boolean
+) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN p_late IS NOT NULL THEN greatest(CASE WHEN p_told THEN 0.2 END, 1 / (1 + exp(-(
+  -4.08
+  + 2.5 * coalesce(p_cosine, 0)
+  + 2.7 * p_late
+  + CASE
+    WHEN p_mine THEN 2 * greatest(0, least(1, (p_cosine - 0.35) / 0.1))
+    WHEN p_named IS NOT NULL THEN -0.3 + 7 * greatest(-0.2, least(0.2, p_named - coalesce(p_others, 0.3)))
+    ELSE 0
+  END
+)))) END;
+COMMENT ON FUNCTION memsvc.confidence(
+  double precision, double precision, boolean, double precision, double precision, boolean
+) IS 'How likely it is that the answer is among what was found, 0 to 1.';
 
 -- What each arm and factor counts, where nobody says otherwise. memsvc/recall/options.py has the same numbers, with what
 -- they mean; a test compares them.
@@ -54,10 +83,9 @@ COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of rec
 -- are candidates themselves: taking in all of them found no more.
 --
 -- Late interaction (MaxSim) comes last, for passages among the best p_late; what stands behind these stays behind. The
--- same scores tell how likely it is that the answer is here at all (confidence, 0 to 1, in every row; null where there
--- are no token vectors): the best cosine, the mean of the best three MaxSims, whether the query names somebody who
--- speaks in one of them, and how much nearer the best of theirs is than the best of others'. Logistic, fitted on
--- questions that have an answer, that lack one, and that belong to another conversation (docs/recall-parts.md).
+-- same scores tell how likely it is that the answer is here at all (memsvc.confidence, in every row; null where there are
+-- no token vectors). A fact tells it that holds more than half of the query's words, or half of them and is about what
+-- the query names.
 --
 -- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
 -- first or last, where the query asks for that. p_near: only what speaks of one of these nodes, as they are stored (null:
@@ -311,11 +339,21 @@ BEGIN ATOMIC
     ) AS l
     WHERE p_tokens IS NOT NULL AND a.late > 0
   ),
+  telling AS NOT MATERIALIZED ( -- whether a fact holds the words of the query
+    SELECT 2 * max(t.words) > t.asked OR 2 * max(t.words) FILTER (WHERE t.named) >= t.asked AS told
+    FROM (
+      SELECT cardinality(f.matched_terms) AS words, f.distance = 0 AS named,
+        (SELECT length(memsvc.to_words('stemmed', p_language, p_query))) AS asked
+      FROM fact AS f
+      WHERE f.words > 0
+    ) AS t
+    GROUP BY t.asked
+  ),
   sure AS MATERIALIZED (
-    SELECT 1 / (1 + exp(5 - 4.5 * max(r.similarity) - 2.3 * avg(l.late) FILTER (WHERE l.rank <= 3)
-      - CASE WHEN bool_or(r.speaks) THEN 1.5 + 5.2 * greatest(-0.2, least(0.2,
-        max(l.late) FILTER (WHERE r.speaks) - coalesce(max(l.late) FILTER (WHERE NOT r.speaks), 0.3)
-      )) ELSE 0 END)) AS confidence
+    SELECT memsvc.confidence(
+      max(r.similarity), avg(l.late) FILTER (WHERE l.rank <= 3), bool_or(r.speaks) AND (SELECT memsvc.says_i(p_query)),
+      max(l.late) FILTER (WHERE r.speaks), max(l.late) FILTER (WHERE NOT r.speaks), (SELECT t.told FROM telling AS t)
+    ) AS confidence
     FROM late AS l
     INNER JOIN ranked AS r ON r.memory_id = l.passage_id
   ),

@@ -198,6 +198,7 @@ memsvc.graph_diff(
 ),
 memsvc.version_shown(uuid, text, uuid),
 memsvc.z_score(double precision, double precision, double precision), memsvc.plain_words(text), memsvc.says_i(text),
+memsvc.confidence(double precision, double precision, boolean, double precision, double precision, boolean),
 memsvc.naming_words(text, text), memsvc.default_weights(), memsvc.says_near(text),
 memsvc.nodes_beside(uuid, uuid[], double precision, integer, timestamptz, timestamptz),
 memsvc.windows_fit(timestamptz, timestamptz[], timestamptz[], interval),

@@ -227,8 +227,8 @@ GROUPS = {"least_group", "day_before"}
 READING = {
     "current_user_id", "require_identity", "set_signs_apart", "to_words", "word_count", "searched_text", "as_tsquery",
     "signs", "has_signs", "has_exact_words", "pairs_of_signs", "stop_signs", "exact_words", "whole_words",
-    "normal_form", "words_behind", "z_score", "plain_words", "says_i", "naming_words", "default_weights", "recall",
-    "recall_candidates", "embedding_progress", "resolve_nodes", "same_nodes", "content_of",
+    "normal_form", "words_behind", "z_score", "plain_words", "says_i", "confidence", "naming_words", "default_weights",
+    "recall", "recall_candidates", "embedding_progress", "resolve_nodes", "same_nodes", "content_of",
     "links_of", "edges_known", "facts", "node_states", "node_names", "nodes_called", "history_of", "node_cards",
     "neighbourhood", "any_merges", "standing_for", "open_edges", "open_edges_typed", "past_edges", "hop", "stored_hop",
     "next_circle", "with_same",

@@ -52,6 +52,31 @@ async def test_a_natural_question_finds_the_sentence_that_answers_it(
     assert found[0].arms["words"]["form"] == "stemmed"
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What did I say of oak?", "my own bike", "Tell us more", "what is OURS", "Was habe ich gesagt?",
+        "O que eu disse?", "Eu disse isso?", "Où sont mes clés ?", "Do I live in the US?",
+        "我喜欢什么", "我们去了哪里", "昨日私が買った本は?", "私たちの家", "私達の家",
+        "僕はどこに住んでいる?", "私自身のこと", "俺の車",
+    ],
+)  # fmt: skip
+def test_a_query_speaks_of_the_one_who_asks(query: str, admin: psycopg.Connection) -> None:
+    assert value(admin, "SELECT memsvc.says_i(%s)", [query]) is True
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which US cities did Marcel see?", "US-based firms", "What does the EU want?", "the EU's rules", "Who came?",
+        "私人助理是谁?", "他的隐私呢", "私立の学校はどこ?", "公僕とは何か", "公私の区別は?",
+        "僕人是谁", "自我介绍", "我国人口", "",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_speaks_of_somebody_else(query: str, admin: psycopg.Connection) -> None:
+    assert value(admin, "SELECT memsvc.says_i(%s)", [query]) is False
+
+
 def test_what_is_all_alike_says_nothing_whatever_rounding_leaves(admin: psycopg.Connection) -> None:
     rounded, told = admin.execute(
         "SELECT count(*) FILTER (WHERE spread > 0), count(*) FILTER (WHERE memsvc.z_score(alike, mean, spread) <> 0) "

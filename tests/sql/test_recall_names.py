@@ -137,6 +137,9 @@ def test_who_speaks_is_named_by_first_person_words_only_where_asked(memory: Memo
     assert memory.named("What did I say of my band?") == []
     assert memory.named("What did I say of my band?", me=True) == [("I", "I")]
     assert memory.named("我喜欢什么", me=True) == [("我", "I")]
+    memory.add("EU", kind="Organization")
+    assert memory.named("Does the EU pay?") == memory.named("Does the EU pay?", me=True) == [("EU", "EU")]
+    assert memory.named("O que eu disse?", me=True) == [("eu", "I")]
 
 
 def test_an_ambiguous_name_gives_all_its_nodes_with_evidence(memory: Memory) -> None:

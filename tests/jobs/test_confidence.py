@@ -1,0 +1,151 @@
+"""How sure recall is that it found an answer: by what is near, by who speaks, and by facts; and what it says then."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from memsvc.access.users import Owner
+from memsvc.db.engine import Database
+from memsvc.graph import operations as ops
+from memsvc.graph.history import write
+from memsvc.llm.embedders.residents import Residents
+from memsvc.recall import search
+from memsvc.recall.options import FITTED_MODELS, LEAST_CONFIDENCE, NEAREST_SHOWN, Filters, Mode
+from memsvc.recall.results import Recalled
+from memsvc.recall.search import recall
+from memsvc.settings import Settings
+from tests.fakes.embedders import TokenWords
+from tests.jobs.changing import Shelf, process, work
+from tests.jobs.working import say
+from tests.sql.world import value
+
+FAR, NEAR = (0.2, 0.3), (0.7, 0.6)
+"""Best cosine, and mean of the best MaxSims."""
+
+
+@pytest.fixture
+async def models(
+    db: Database, owner: Owner, settings: Settings, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Residents]:
+    """Talk about herons, and two facts about Ines, whom nobody mentions; by a model that counts as fitted."""
+    monkeypatch.setattr(search, "FITTED_MODELS", {"small"})
+    shelf["small"] = TokenWords(dimensions=384)
+    found = process(settings)
+    await say(db, owner, settings, *(f"{number} herons stood among reeds at dawn" for number in range(8)))
+    await work(db, found)
+    made = await write(
+        db,
+        owner,
+        [ops.Node(type="Person", label="Ines"), ops.Node(type="Place", label="Porto")],
+        asserted_by="tests",
+    )
+    ines, porto = (row.node_id for row in made.results if row.node_id is not None)
+    facts = {"LIVES_IN": "Ines moved to Porto.", "OWNS": "Ines keeps a wooden boat called Petrel."}
+    await write(
+        db,
+        owner,
+        [ops.Edge(from_node=ines, type=kind, to_node=porto, fact=fact) for kind, fact in facts.items()],
+        asserted_by="tests",
+    )
+    yield found
+    found.close()
+
+
+def sure(
+    admin: psycopg.Connection, cosine: float, late: float | None, *, mine: bool | None = None,
+    named: float | None = None, others: float | None = None, told: bool | None = None,
+) -> float | None:  # fmt: skip
+    """What ``memsvc.confidence`` gives."""
+    given: list[object] = [cosine, late, mine, named, others, told]
+    found: float | None = value(admin, "SELECT memsvc.confidence(%s, %s, %s, %s, %s, %s)", given)
+    return found
+
+
+def test_it_grows_with_nearness_and_with_who_speaks(admin: psycopg.Connection) -> None:
+    assert sure(admin, 0.9, None) is None
+    lonely, near = sure(admin, *FAR), sure(admin, *NEAR)
+    assert lonely is not None
+    assert near is not None
+    assert 0 < lonely < LEAST_CONFIDENCE < near < 1
+    named = [sure(admin, *FAR, named=0.4, others=others) or 0 for others in (0.9, 0.5, 0.3, None, 0.1)]
+    assert named == sorted(named)
+    assert named[2] == named[3], "where nobody else speaks, as if the best of theirs were 0.3"
+    assert sure(admin, *NEAR, named=0.9, others=0.1) == sure(admin, *NEAR, named=0.9, others=0.7), "by 0.2 at most"
+    assert sure(admin, *NEAR, named=0.1, others=0.9) == sure(admin, *NEAR, named=0.7, others=0.9)
+
+
+def test_saying_i_counts_where_something_is_near_and_then_names_do_not(admin: psycopg.Connection) -> None:
+    near = sure(admin, *NEAR)
+    mine = sure(admin, *NEAR, mine=True)
+    assert mine is not None
+    assert near is not None
+    assert mine > near
+    assert mine == sure(admin, *NEAR, mine=True, named=0.1, others=0.9)
+    assert sure(admin, *FAR, mine=True) == sure(admin, *FAR)
+
+
+def test_a_fact_that_tells_it_is_above_the_threshold_and_takes_nothing_away(admin: psycopg.Connection) -> None:
+    told = sure(admin, *FAR, told=True)
+    assert told is not None
+    assert LEAST_CONFIDENCE <= told < 0.5
+    assert sure(admin, *NEAR, told=True) == sure(admin, *NEAR)
+    assert sure(admin, *FAR, told=False) == sure(admin, *FAR)
+
+
+async def asked(
+    db: Database, owner: Owner, settings: Settings, models: Residents, query: str, *, mode: Mode = "balanced",
+    facts: bool = True,
+) -> Recalled:  # fmt: skip
+    patient = settings.model_copy(update={"query_embedding_ms": 5_000})
+    return await recall(db, owner, query, patient, embedder=models, mode=mode, filters=Filters(facts=facts), limit=8)
+
+
+async def test_what_nothing_answers_gets_the_nearest_few(
+    db: Database, owner: Owner, settings: Settings, models: Residents
+) -> None:
+    found = await asked(db, owner, settings, models, "Which volcano erupted near Iceland?")
+    assert not found.relevant
+    assert found.confidence is not None
+    assert found.confidence < LEAST_CONFIDENCE
+    assert len(found.memories) == NEAREST_SHOWN
+    answered = await asked(db, owner, settings, models, "herons among reeds at dawn?")
+    assert answered.relevant
+    assert len(answered.memories) == 8
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("Who has a wooden boat?", True),  # 2 of 2 words
+        ("Is Petrel a wooden canoe?", True),  # 2 of 3
+        ("Where does Ines live?", True),  # 1 of 2, and it is about her
+        ("What is wooden, Helena?", False),  # 1 of 2, of nobody who is named
+        ("Which opera did Ines hear at Vienna?", False),  # 1 of 4, though it is about her
+    ],
+)
+async def test_a_fact_that_holds_the_words_of_a_question_answers_it(
+    db: Database, owner: Owner, settings: Settings, models: Residents, case: tuple[str, bool]
+) -> None:
+    query, answered = case
+    found = await asked(db, owner, settings, models, query)
+    assert found.relevant is answered
+    without = await asked(db, owner, settings, models, query, facts=False)
+    assert not without.relevant
+
+
+async def test_without_late_interaction_there_is_no_confidence(
+    db: Database, owner: Owner, settings: Settings, models: Residents
+) -> None:
+    found = await asked(db, owner, settings, models, "Which volcano erupted near Iceland?", mode="eager")
+    assert (found.confidence, found.relevant) == (None, True)
+
+
+async def test_by_a_model_that_it_was_not_fitted_for_there_is_no_confidence(
+    db: Database, owner: Owner, settings: Settings, models: Residents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "FITTED_MODELS", FITTED_MODELS)
+    found = await asked(db, owner, settings, models, "Which volcano erupted near Iceland?")
+    assert (found.confidence, found.relevant) == (None, True)
