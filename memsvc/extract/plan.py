@@ -17,7 +17,7 @@ from memsvc.extract.quotes import Span
 from memsvc.extract.timeline import Fate, KnownFact, NewFact, Timeline
 from memsvc.extract.validation import Checked, Left, Sound, fits, proposal_of
 from memsvc.extract.window import Turn, Window
-from memsvc.graph.operations import MAX_OPERATIONS, Alias, Evidence, Node, Operation, new_id
+from memsvc.graph.operations import MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id
 from memsvc.identity.candidates import Suspicion
 from memsvc.identity.mentions import Mention, Resolved
 
@@ -32,6 +32,8 @@ class KnownNode(msgspec.Struct, frozen=True, kw_only=True):
     """The one that stands for it."""
     stored_id: UUID
     """The one whose properties are shown."""
+    version_id: UUID
+    """The version that shows them."""
     type: str
     label: str
     description: str
@@ -271,7 +273,8 @@ class Planner:
         if proper is None or known.data.get("named") is not False:
             return [same]
         data = {name: value for name, value in known.data.items() if name != "named"}
-        return [msgspec.structs.replace(same, label=proper.name, data=data)]
+        named = {"label": proper.name, "data": data}
+        return [Correct(version=known.version_id, content=named, refines=True, evidence=evidence)]
 
     def _names(
         self, made: Made, keys: Sequence[int], entities: Sequence[Entity], evidence: Sequence[Evidence]

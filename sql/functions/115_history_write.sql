@@ -8,7 +8,7 @@
 --   place    node_id, latitude, longitude, radius_m
 --   retract  one of: edge_id; node_id and alias; node_id and place (true: where it is); node_id (its properties)
 --   close    the same, with valid_from as the moment at which it ended
---   correct  version_id, content (what is to be replaced)
+--   correct  version_id, content (what is to be replaced), refines (true: what the version stands on says this too)
 --   merge    node_id, canonical_id, reason, confidence
 --   unmerge  node_id
 
@@ -210,8 +210,12 @@ BEGIN
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
       'evidence', coalesce(o.evidence, '[]'),
-      -- A correction that brings no evidence of its own stands on what the corrected version stood on.
-      'derived_from', CASE WHEN o.op = 'correct' AND coalesce(o.evidence, '[]') = '[]' THEN o.version_id END
+      -- A correction that brings no evidence of its own, or keeps words, stands on what the corrected version stood on.
+      'derived_from', CASE
+        WHEN o.op = 'correct' AND (
+          o.refines OR coalesce(o.evidence, '[]') = '[]' OR memsvc.keeps_words(v.content, v.content || o.content)
+        ) THEN o.version_id
+      END
     )), '[]')
     FROM (
       SELECT p.*, CASE
@@ -222,7 +226,7 @@ BEGIN
         position integer, op text, node_id uuid, from_node uuid, to_node uuid, key text, edge_id uuid, version_id uuid,
         type text, label text, description text, data jsonb, importance real, fact text, weight real, confidence real,
         alias text, place boolean, latitude double precision, longitude double precision, radius_m double precision,
-        content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+        content jsonb, refines boolean, valid_from timestamptz, valid_to timestamptz, evidence jsonb
       )
       WHERE p.op NOT IN ('merge', 'unmerge')
     ) AS o

@@ -31,7 +31,7 @@ WHERE p.user_id = :user_id AND p.passage_id = any(CAST(:passages AS uuid []));
 -- How nodes are known now, each with its stored version that shows it, its names, and whether passages speak for it:
 -- what was entered by hand has none and must not get any, or it would go with them.
 SELECT DISTINCT ON (s.canonical_id)
-  s.canonical_id AS node_id, s.node_id AS stored_id, s.type, s.label, s.description, s.data, s.importance,
+  s.canonical_id AS node_id, s.node_id AS stored_id, s.version_id, s.type, s.label, s.description, s.data, s.importance,
   nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to,
   (
     SELECT coalesce(array_agg(n.alias), '{}')

@@ -121,6 +121,21 @@ async def test_what_was_entered_by_hand_does_not_go_with_a_message(desk: Desk) -
     assert desk.rows("SELECT count(*) FROM memsvc.extractions WHERE user_id = %s") == [(0,)]
 
 
+@pytest.mark.parametrize(("erased", "left"), [(0, "Ana KNOWS Rui as colleague."), (1, "Ana KNOWS Rui since 2020.")])
+async def test_who_says_more_of_a_fact_says_it_in_own_words(desk: Desk, erased: int, left: str) -> None:
+    """Each of the two can be erased without the other: nothing of the one is left, all of the other is."""
+    sources = [
+        await desk.say("Ana KNOWS Rui since 2020.", conversation="one"),
+        await desk.say("Ana KNOWS Rui as colleague.", conversation="two"),
+    ]
+    await desk.read()
+    assert desk.history() == [("Ana KNOWS Rui as colleague.", "2020", None)]
+    await erase(desk.db, desk.owner, "source", sources[erased], requested_by="user")
+    assert desk.history() == [(left, "2020", None)]
+    rows = desk.rows("SELECT DISTINCT data FROM memsvc.edge_versions WHERE user_id = %s AND recorded_to = 'infinity'")
+    assert rows == [({"relation": "colleague"} if erased == 0 else {},)]
+
+
 async def test_a_message_that_is_erased_leaves_no_gap_in_reading(desk: Desk) -> None:
     await desk.say("Ana KNOWS Rui.", "maybe Ana LIKES tea.")
     await desk.read()
