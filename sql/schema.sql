@@ -4454,22 +4454,49 @@ BEGIN
   IF NOT EXISTS (SELECT FROM tombstones AS t WHERE t.user_id = p_user_id) THEN
     RETURN '{}';
   END IF;
-  SELECT coalesce(array_agg(o.position), '{}'), coalesce(array_agg(o.node_id) FILTER (WHERE o.op = 'node'), '{}')
-  INTO erased, unmade
-  FROM jsonb_to_recordset(p_operations) AS o (
-    position integer, op text, node_id uuid, fresh boolean, from_node uuid, type text, to_node uuid, key text,
-    label text, alias text, evidence jsonb
+  WITH operation AS MATERIALIZED (
+    SELECT o.* FROM jsonb_to_recordset(p_operations) AS o (
+      position integer, op text, node_id uuid, fresh boolean, from_node uuid, type text, to_node uuid, key text,
+      label text, alias text, evidence jsonb
+    )
+    WHERE jsonb_array_length(coalesce(o.evidence, '[]')) > 0
+  ),
+  ends AS MATERIALIZED (
+    SELECT ARRAY(
+      SELECT o.from_node FROM operation AS o WHERE o.op = 'edge'
+      UNION
+      SELECT o.to_node FROM operation AS o WHERE o.op = 'edge'
+    ) AS nodes
+  ),
+  same AS MATERIALIZED (
+    SELECT r.node_id, s.node_id AS stored
+    FROM ends AS e
+    CROSS JOIN LATERAL memsvc.resolve_nodes(p_user_id, e.nodes) AS r
+    INNER JOIN LATERAL memsvc.same_nodes(p_user_id, e.nodes) AS s ON s.canonical_id = r.canonical_id
+  ),
+  subject AS (
+    SELECT o.position, jsonb_build_array('edge', f.stored, o.type, t.stored, coalesce(o.key, '')) AS said
+    FROM operation AS o
+    INNER JOIN same AS f ON f.node_id = o.from_node
+    INNER JOIN same AS t ON t.node_id = o.to_node
+    WHERE o.op = 'edge'
+    UNION ALL
+    SELECT o.position,
+      jsonb_build_array('name', memsvc.normal_form(CASE o.op WHEN 'node' THEN o.label ELSE o.alias END))
+    FROM operation AS o
+    WHERE o.op = 'alias' OR (o.op = 'node' AND o.fresh)
   )
+  SELECT coalesce(array_agg(DISTINCT o.position), '{}'),
+    coalesce(array_agg(DISTINCT o.node_id) FILTER (WHERE o.op = 'node'), '{}')
+  INTO erased, unmade
+  FROM subject AS s
+  INNER JOIN operation AS o ON o.position = s.position
   CROSS JOIN LATERAL (
     SELECT t.recorded_at FROM tombstones AS t
-    WHERE t.user_id = p_user_id AND t.digest = memsvc.tombstone_digest(CASE
-      WHEN o.op = 'edge' THEN jsonb_build_array('edge', o.from_node, o.type, o.to_node, coalesce(o.key, ''))
-      WHEN o.op = 'node' AND o.fresh THEN jsonb_build_array('name', memsvc.normal_form(o.label))
-      WHEN o.op = 'alias' THEN jsonb_build_array('name', memsvc.normal_form(o.alias))
-    END)
+    WHERE t.user_id = p_user_id AND t.digest = memsvc.tombstone_digest(s.said)
     OFFSET 0
   ) AS t
-  WHERE jsonb_array_length(coalesce(o.evidence, '[]')) > 0 AND NOT EXISTS (
+  WHERE NOT EXISTS (
     SELECT FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid)
     LEFT JOIN LATERAL (
       SELECT p.recorded_at FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = e.passage_id OFFSET 0
