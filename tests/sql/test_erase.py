@@ -251,7 +251,9 @@ async def test_an_erased_fact_is_the_same_between_nodes_that_are_merged(
             type="Person", label="another"),
     )  # fmt: skip
     canonical, merged, another = (result.node_id for result in change.results)
-    assert canonical and merged and another
+    assert canonical
+    assert merged
+    assert another
     fact = (await learn(db, owner, knows(ida, bea, "Ida knows Bea.", old))).results[0].edge_id
     assert fact
     if erased_first:
