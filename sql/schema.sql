@@ -2973,11 +2973,16 @@ DECLARE
     SELECT e.state FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id
   );
   receipt erasures;
+  built jsonb;
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || p_user_id, 0));
+  SELECT memsvc.versions_built(p_user_id, e.kind, e.subject_id, p_limit) INTO built
+  FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id AND e.state = 'pending';
   SELECT b.* INTO receipt FROM memsvc.erase_batch(p_user_id, p_erasure_id, p_limit) AS b;
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
+  PERFORM memsvc.restore_origins(p_user_id, receipt.requested_by, built);
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.subject_id = ANY (receipt.ids);
   PERFORM memsvc.file_later(p_user_id);
@@ -3594,6 +3599,36 @@ ALTER FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit in
 
 COMMENT ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) IS 'Deletes a user''s old events that are folded, so many at most; how many.';
 
+CREATE FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) RETURNS TABLE(kind text, version_id uuid, derived_from uuid, content jsonb, recorded_from timestamp with time zone, recorded_to timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+  RETURN QUERY
+  SELECT 'node', v.version_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.derived_from IS NOT NULL
+  UNION ALL
+  SELECT 'edge', v.version_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.derived_from IS NOT NULL
+  UNION ALL
+  SELECT 'alias', v.alias_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM aliases AS v
+  WHERE v.user_id = p_user_id AND v.alias_id = ANY (p_versions) AND v.derived_from IS NOT NULL
+  UNION ALL
+  SELECT 'place', v.location_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.location_id = ANY (p_versions) AND v.derived_from IS NOT NULL;
+END
+$$;
+
+ALTER FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) IS 'Of what each of these versions was made, where it was.';
+
 CREATE FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) RETURNS TABLE(version_id uuid, subject uuid, content jsonb, asserted_by text, valid_from timestamp with time zone, valid_to timestamp with time zone, recorded_from timestamp with time zone)
     LANGUAGE plpgsql STABLE ROWS 2
     SET search_path TO 'memsvc', 'pg_temp'
@@ -4186,11 +4221,15 @@ CREATE FUNCTION memsvc.erase(p_user_id uuid, p_kind text, p_subject_id uuid, p_r
     AS $$
 DECLARE
   receipt erasures;
+  built jsonb;
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || p_user_id, 0));
+  built := memsvc.versions_built(p_user_id, p_kind, p_subject_id, p_limit);
   SELECT b.* INTO receipt FROM memsvc.begin_erasure(p_user_id, p_kind, p_subject_id, p_requested_by, p_limit) AS b;
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
+  PERFORM memsvc.restore_origins(p_user_id, p_requested_by, built);
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
     AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id) OR j.subject_id = ANY (receipt.ids));
@@ -4426,22 +4465,49 @@ BEGIN
   IF NOT EXISTS (SELECT FROM tombstones AS t WHERE t.user_id = p_user_id) THEN
     RETURN '{}';
   END IF;
-  SELECT coalesce(array_agg(o.position), '{}'), coalesce(array_agg(o.node_id) FILTER (WHERE o.op = 'node'), '{}')
-  INTO erased, unmade
-  FROM jsonb_to_recordset(p_operations) AS o (
-    position integer, op text, node_id uuid, fresh boolean, from_node uuid, type text, to_node uuid, key text,
-    label text, alias text, evidence jsonb
+  WITH operation AS MATERIALIZED (
+    SELECT o.* FROM jsonb_to_recordset(p_operations) AS o (
+      position integer, op text, node_id uuid, fresh boolean, from_node uuid, type text, to_node uuid, key text,
+      label text, alias text, evidence jsonb
+    )
+    WHERE jsonb_array_length(coalesce(o.evidence, '[]')) > 0
+  ),
+  ends AS MATERIALIZED (
+    SELECT ARRAY(
+      SELECT o.from_node FROM operation AS o WHERE o.op = 'edge'
+      UNION
+      SELECT o.to_node FROM operation AS o WHERE o.op = 'edge'
+    ) AS nodes
+  ),
+  same AS MATERIALIZED (
+    SELECT r.node_id, s.node_id AS stored
+    FROM ends AS e
+    CROSS JOIN LATERAL memsvc.resolve_nodes(p_user_id, e.nodes) AS r
+    INNER JOIN LATERAL memsvc.same_nodes(p_user_id, e.nodes) AS s ON s.canonical_id = r.canonical_id
+  ),
+  subject AS (
+    SELECT o.position, jsonb_build_array('edge', f.stored, o.type, t.stored, coalesce(o.key, '')) AS said
+    FROM operation AS o
+    INNER JOIN same AS f ON f.node_id = o.from_node
+    INNER JOIN same AS t ON t.node_id = o.to_node
+    WHERE o.op = 'edge'
+    UNION ALL
+    SELECT o.position,
+      jsonb_build_array('name', memsvc.normal_form(CASE o.op WHEN 'node' THEN o.label ELSE o.alias END))
+    FROM operation AS o
+    WHERE o.op = 'alias' OR (o.op = 'node' AND o.fresh)
   )
+  SELECT coalesce(array_agg(DISTINCT o.position), '{}'),
+    coalesce(array_agg(DISTINCT o.node_id) FILTER (WHERE o.op = 'node'), '{}')
+  INTO erased, unmade
+  FROM subject AS s
+  INNER JOIN operation AS o ON o.position = s.position
   CROSS JOIN LATERAL (
     SELECT t.recorded_at FROM tombstones AS t
-    WHERE t.user_id = p_user_id AND t.digest = memsvc.tombstone_digest(CASE
-      WHEN o.op = 'edge' THEN jsonb_build_array('edge', o.from_node, o.type, o.to_node, coalesce(o.key, ''))
-      WHEN o.op = 'node' AND o.fresh THEN jsonb_build_array('name', memsvc.normal_form(o.label))
-      WHEN o.op = 'alias' THEN jsonb_build_array('name', memsvc.normal_form(o.alias))
-    END)
+    WHERE t.user_id = p_user_id AND t.digest = memsvc.tombstone_digest(s.said)
     OFFSET 0
   ) AS t
-  WHERE jsonb_array_length(coalesce(o.evidence, '[]')) > 0 AND NOT EXISTS (
+  WHERE NOT EXISTS (
     SELECT FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid)
     LEFT JOIN LATERAL (
       SELECT p.recorded_at FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = e.passage_id OFFSET 0
@@ -6823,8 +6889,12 @@ BEGIN
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
       'evidence', coalesce(o.evidence, '[]'),
-      -- A correction that brings no evidence of its own stands on what the corrected version stood on.
-      'derived_from', CASE WHEN o.op = 'correct' AND coalesce(o.evidence, '[]') = '[]' THEN o.version_id END
+      -- A correction that brings no evidence of its own, or keeps words, stands on what the corrected version stood on.
+      'derived_from', CASE
+        WHEN o.op = 'correct' AND (
+          o.refines OR coalesce(o.evidence, '[]') = '[]' OR memsvc.keeps_words(v.content, v.content || o.content)
+        ) THEN o.version_id
+      END
     )), '[]')
     FROM (
       SELECT p.*, CASE
@@ -6835,7 +6905,7 @@ BEGIN
         position integer, op text, node_id uuid, from_node uuid, to_node uuid, key text, edge_id uuid, version_id uuid,
         type text, label text, description text, data jsonb, importance real, fact text, weight real, confidence real,
         alias text, place boolean, latitude double precision, longitude double precision, radius_m double precision,
-        content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+        content jsonb, refines boolean, valid_from timestamptz, valid_to timestamptz, evidence jsonb
       )
       WHERE p.op NOT IN ('merge', 'unmerge')
     ) AS o
@@ -7375,6 +7445,14 @@ $$;
 ALTER FUNCTION memsvc.keep_queue(p_silence interval) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.keep_queue(p_silence interval) IS 'Upkeep of the queue: hands out again what dead workers had and what was lost.';
+
+CREATE FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((EXISTS (SELECT FROM jsonb_each((keeps_words.p_was - '{type,data,importance,weight,confidence,radius_m}'::text[])) k(name, value) WHERE ((k.value <> ALL (ARRAY['""'::jsonb, 'null'::jsonb])) AND ((keeps_words.p_is -> k.name) = k.value)))) OR (EXISTS (SELECT FROM jsonb_each((keeps_words.p_was -> 'data'::text)) k(name, value) WHERE (((keeps_words.p_is -> 'data'::text) -> k.name) = k.value))));
+
+ALTER FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) IS 'Whether some words of one content are in another one too.';
 
 CREATE TABLE memsvc.api_keys (
     key_id text NOT NULL,
@@ -11096,6 +11174,7 @@ CREATE FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_
 #variable_conflict use_column
 DECLARE
   ends uuid[]; -- nodes that lose something
+  others uuid[]; -- versions that others speak for too
 BEGIN
   SELECT
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
@@ -11103,9 +11182,25 @@ BEGIN
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'place'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
-    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}')
-  INTO node_versions, edge_versions, aliases, locations, merges, reduced
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.kind <> 'merge'), '{}')
+  INTO node_versions, edge_versions, aliases, locations, merges, reduced, others
   FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
+  IF others <> '{}' THEN
+    SELECT
+      node_versions || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'node'), '{}'),
+      edge_versions || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'edge'), '{}'),
+      aliases || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'alias'), '{}'),
+      locations || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'place'), '{}')
+    INTO node_versions, edge_versions, aliases, locations
+    FROM memsvc.versions_undone(
+      p_user_id, p_passages, p_source_id, node_versions || edge_versions || aliases || locations, others
+    ) AS u;
+    reduced := ARRAY(
+      SELECT r.id FROM unnest(reduced) AS r (id)
+      WHERE r.id NOT IN (SELECT unnest(node_versions || edge_versions || aliases || locations))
+    );
+  END IF;
 
   edge_versions := edge_versions || ARRAY(
     SELECT v.version_id FROM memsvc.edge_versions AS v WHERE v.user_id = p_user_id AND v.edge_id = ANY (p_edges)
@@ -13144,6 +13239,51 @@ ALTER FUNCTION memsvc.reschedule() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.reschedule() IS 'Trigger: keeps schedules in step with their user''s zone.';
 
+CREATE FUNCTION memsvc.restore_origins(p_user_id uuid, p_actor text, p_built jsonb) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  steps jsonb;
+  change changes;
+BEGIN
+  SELECT jsonb_agg(to_jsonb(s)) INTO steps
+  FROM (
+    SELECT row_number() OVER () AS position, o.kind, o.node_id, o.subject, o.line, o.form, o.content,
+      b.valid_from, b.valid_to, o.origin AS derived_from, '{}'::jsonb[] AS evidence, coalesce(
+        (SELECT v.asserted_by FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = o.origin),
+        (SELECT v.asserted_by FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = o.origin),
+        (SELECT v.asserted_by FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = o.origin),
+        (SELECT v.asserted_by FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = o.origin)
+      ) AS asserted_by
+    FROM jsonb_to_recordset(p_built) AS b (
+      version_id uuid, valid_from timestamptz, valid_to timestamptz, origins jsonb
+    )
+    CROSS JOIN LATERAL (
+      SELECT v.*, a.id::uuid AS origin
+      FROM jsonb_array_elements_text(b.origins) WITH ORDINALITY AS a (id, nth)
+      CROSS JOIN LATERAL memsvc.version_of(p_user_id, a.id::uuid) AS v
+      ORDER BY a.nth LIMIT 1
+    ) AS o
+    WHERE NOT EXISTS (SELECT FROM memsvc.version_of(p_user_id, b.version_id))
+  ) AS s;
+  IF steps IS NULL THEN
+    RETURN;
+  END IF;
+  change := memsvc.begin_change(
+    p_user_id, p_actor, '{restore}',
+    ARRAY(SELECT s.node_id FROM jsonb_to_recordset(steps) AS s (node_id uuid))
+  );
+  PERFORM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps);
+END
+$$;
+
+ALTER FUNCTION memsvc.restore_origins(p_user_id uuid, p_actor text, p_built jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.restore_origins(p_user_id uuid, p_actor text, p_built jsonb) IS 'Makes current again what versions were made of that an erasure took.';
+
 CREATE FUNCTION memsvc.retire_model(p_name text) RETURNS smallint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -14364,6 +14504,111 @@ $$;
 ALTER FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) IS 'What one version, name or merge says, with its times.';
+
+CREATE FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  passages uuid[];
+  source uuid;
+BEGIN
+  SELECT s.passages, s.source_id INTO passages, source
+  FROM memsvc.erasure_scope(p_user_id, p_kind, p_subject_id, p_limit) AS s;
+  RETURN (
+    WITH RECURSIVE built AS (
+      SELECT d.version_id, d.derived_from AS origin, 1 AS steps
+      FROM memsvc.derivations_of(p_user_id, ARRAY(
+        SELECT s.id FROM memsvc.spoken_for(p_user_id, passages, source) AS s WHERE s.kind <> 'merge'
+      )) AS d
+      WHERE d.recorded_to = 'infinity'
+      UNION ALL
+      SELECT b.version_id, d.derived_from, b.steps + 1
+      FROM built AS b CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[b.origin]) AS d
+    )
+    SELECT jsonb_agg(to_jsonb(v) || jsonb_build_object('version_id', g.version_id, 'origins', g.origins))
+    FROM (
+      SELECT b.version_id, jsonb_agg(b.origin ORDER BY b.steps) AS origins
+      FROM built AS b CROSS JOIN LATERAL memsvc.version_of(p_user_id, b.origin) AS o
+      WHERE NOT EXISTS ( -- entered by hand: nothing ever spoke for it
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = b.origin
+        UNION ALL
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = b.origin
+        UNION ALL
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = b.origin
+        UNION ALL
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = b.origin
+      ) OR EXISTS (
+        SELECT FROM memsvc.links_of(p_user_id, o.kind, b.origin) AS l
+        WHERE l.stance = 'supports' AND l.passage_id NOT IN (SELECT unnest(passages)) AND (source IS NULL OR source <> (
+          SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
+        ))
+      )
+      GROUP BY b.version_id
+    ) AS g
+    CROSS JOIN LATERAL memsvc.version_of(p_user_id, g.version_id) AS v
+  );
+END
+$$;
+
+ALTER FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) IS 'Versions made of others that a batch of an erasure may take, with what they were made of.';
+
+CREATE FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) RETURNS TABLE(kind text, id uuid)
+    LANGUAGE plpgsql STABLE ROWS 2
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  gone uuid[] := p_gone;
+  more uuid[];
+  made jsonb; -- versions that may go, with what they stand on beyond what they were made of
+BEGIN
+  SELECT jsonb_agg(to_jsonb(m)) INTO made
+  FROM (
+    SELECT d.kind, d.version_id, d.derived_from, b.content <> d.content AS corrects,
+      memsvc.keeps_words(b.content, d.content) AS keeps, k.born, k.stays
+    FROM memsvc.derivations_of(p_user_id, p_others) AS d
+    CROSS JOIN LATERAL memsvc.version_of(p_user_id, d.derived_from) AS b
+    CROSS JOIN LATERAL (
+      SELECT coalesce(bool_or(l.recorded_from = d.recorded_from), false) AS born, coalesce(bool_or(
+        l.passage_id NOT IN (SELECT unnest(p_passages)) AND (p_source_id IS NULL OR p_source_id <> (
+          SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
+        ))
+      ), false) AS stays
+      FROM memsvc.links_of(p_user_id, d.kind, d.version_id) AS l
+      WHERE l.stance = 'supports' AND NOT EXISTS (
+        SELECT FROM memsvc.links_of(p_user_id, d.kind, d.derived_from) AS o
+        WHERE o.stance = 'supports' AND o.passage_id = l.passage_id
+      )
+    ) AS k
+  ) AS m;
+  WHILE made IS NOT NULL LOOP
+    more := ARRAY(
+      SELECT m.version_id FROM jsonb_to_recordset(made) AS m (
+        version_id uuid, derived_from uuid, corrects boolean, keeps boolean, born boolean, stays boolean
+      )
+      WHERE m.version_id <> ALL (gone) AND CASE
+        WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (m.corrects AND m.keeps)
+        ELSE m.corrects AND m.born AND NOT m.stays
+      END
+    );
+    EXIT WHEN more = '{}';
+    gone := gone || more;
+  END LOOP;
+  RETURN QUERY
+  SELECT m.kind, m.version_id FROM jsonb_to_recordset(made) AS m (kind text, version_id uuid)
+  WHERE m.version_id = ANY (gone);
+END
+$$;
+
+ALTER FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) IS 'Versions that go with what they were made of or with, though others speak for them too.';
 
 CREATE FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) RETURNS TABLE(node_id uuid, canonical_id uuid, gid bigint, label text, type text, name text, description text, data jsonb, importance real, valid_from timestamp with time zone, valid_to timestamp with time zone)
     LANGUAGE plpgsql STABLE ROWS 100
@@ -17368,6 +17613,7 @@ GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double
 GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_recall;
@@ -17380,6 +17626,7 @@ GRANT SELECT,DELETE ON TABLE memsvc.edge_versions TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.edge_versions TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_recall;
@@ -17392,11 +17639,13 @@ GRANT SELECT,DELETE ON TABLE memsvc.locations TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.locations TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_recall;
@@ -17495,6 +17744,10 @@ GRANT ALL ON FUNCTION memsvc.delete_ended(p_user_id uuid, p_jobs_kept interval, 
 
 REVOKE ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) TO memsvc_app;
@@ -17859,6 +18112,10 @@ GRANT ALL ON FUNCTION memsvc.keep_projection(p_model_id smallint, p_projection b
 
 REVOKE ALL ON FUNCTION memsvc.keep_queue(p_silence interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_queue(p_silence interval) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_app;
 
 GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
 
@@ -18406,6 +18663,9 @@ GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.reschedule() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION memsvc.restore_origins(p_user_id uuid, p_actor text, p_built jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.restore_origins(p_user_id uuid, p_actor text, p_built jsonb) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.retire_model(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.retire_model(p_name text) TO memsvc_app;
 
@@ -18546,12 +18806,20 @@ REVOKE ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) 
 GRANT ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;

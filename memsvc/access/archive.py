@@ -45,7 +45,7 @@ LEFT_OUT = {
     "jobs": "work of one service; an import asks for its own",
     "erasures": "receipts of one service, with ids of what is gone",
     "extractions": "how far extractors of one service have read",
-    "fact_reviews": "proposals of extractors of one service; what was accepted is among the facts",
+    "fact_reviews": "proposals of extractors of one service; what was accepted is among the facts, rejections stay",
     "recall_events": "answers that one service gave; what they add up to is in memory_signals",
     "sleep_runs": "what one service did at night; what came of it is in changes and duplicate_candidates",
     "analysis_runs": "what one service counted; it can be counted anew from the facts",

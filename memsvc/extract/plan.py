@@ -14,15 +14,19 @@ import msgspec
 from memsvc.extract.extraction import Entity
 from memsvc.extract.names import folded
 from memsvc.extract.quotes import Span
-from memsvc.extract.timeline import Fate, KnownFact, NewFact, Timeline
+from memsvc.extract.timeline import SYMMETRIC, Fate, KnownFact, NewFact, Timeline
 from memsvc.extract.validation import Checked, Left, Sound, fits, proposal_of
 from memsvc.extract.window import Turn, Window
-from memsvc.graph.operations import MAX_OPERATIONS, Alias, Evidence, Node, Operation, new_id
+from memsvc.graph.operations import MAX_OPERATIONS, Alias, Correct, Evidence, Node, Operation, new_id
 from memsvc.identity.candidates import Suspicion
 from memsvc.identity.mentions import Mention, Resolved
 
 MOST_EVIDENCE = 20
 """Places at which a node that is new is said to be mentioned."""
+
+
+Said = tuple[UUID, UUID, str, UUID]
+"""A passage, and start, type and end of a fact that it says."""
 
 
 class KnownNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +36,8 @@ class KnownNode(msgspec.Struct, frozen=True, kw_only=True):
     """The one that stands for it."""
     stored_id: UUID
     """The one whose properties are shown."""
+    version_id: UUID
+    """The version that shows them."""
     type: str
     label: str
     description: str
@@ -157,13 +163,20 @@ class Planner:
         start, end = self.nodes.get(sound.fact.subject), self.nodes.get(sound.fact.object)
         return (start, end) if start is not None and end is not None else None
 
-    def plan(self, known: Sequence[KnownFact], rejected: Collection[tuple[UUID, str]], bad: Mapping[int, str]) -> Plan:
+    def plan(
+        self,
+        known: Sequence[KnownFact],
+        rejected: Collection[tuple[UUID, str]],
+        bad: Mapping[int, str],
+        retracted: Collection[Said] = (),
+    ) -> Plan:
         """The operations.
 
         Args:
             known: facts to compare with.
             rejected: passages and digests of facts that a person rejected.
             bad: facts that could not be written, with the reason.
+            retracted: facts that a person took back after they had been read from these passages.
         """
         made = Plan()
         timeline = Timeline(known)
@@ -173,6 +186,8 @@ class Planner:
             if (sound.turn.passage_id, digest) in rejected:
                 continue
             ends = self._ends_of(sound)
+            if ends is not None and retracted and _says(sound, ends) & set(retracted):
+                continue
             reason = bad.get(place) or self._misfit(sound, ends)
             if ends is None or reason is not None:
                 made.left.append(Left(proposal, sound.turn, sound.span, reason or "type"))
@@ -271,7 +286,8 @@ class Planner:
         if proper is None or known.data.get("named") is not False:
             return [same]
         data = {name: value for name, value in known.data.items() if name != "named"}
-        return [msgspec.structs.replace(same, label=proper.name, data=data)]
+        named = {"label": proper.name, "data": data}
+        return [Correct(version=known.version_id, content=named, refines=True, evidence=evidence)]
 
     def _names(
         self, made: Made, keys: Sequence[int], entities: Sequence[Entity], evidence: Sequence[Evidence]
@@ -290,6 +306,12 @@ class Planner:
                     has.add(folded(name))
                     operations.append(Alias(node=made.node_id, alias=name, evidence=evidence[:1]))
         return operations
+
+
+def _says(sound: Sound, ends: tuple[Made, Made]) -> set[Said]:
+    """What a fact says, both ways round where that is the same."""
+    passage, start, type_, end = sound.turn.passage_id, ends[0].node_id, sound.fact.type, ends[1].node_id
+    return {(passage, start, type_, end)} | ({(passage, end, type_, start)} if type_ in SYMMETRIC else set())
 
 
 def _opposites(type_: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 ``doubtful`` ones wait for somebody; ``refused`` ones failed validation, are kept with their reason, and can be accepted
 all the same. What is accepted is written through the history API as said by ``user``. What is rejected is never
-proposed again from the same passage, whoever reads it.
+proposed again from the same passage in this database, whoever reads it; exports leave reviews out.
 """
 
 from __future__ import annotations

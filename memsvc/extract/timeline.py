@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.extract.extraction import Change
-from memsvc.graph.operations import MAX_EVIDENCE, Close, Edge, Evidence, Operation, Retract, Thread
+from memsvc.graph.operations import MAX_EVIDENCE, Close, Correct, Edge, Evidence, Operation, Retract, Thread
 
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 OPPOSITES = {"LIKES": "DISLIKES", "DISLIKES": "LIKES"}
@@ -211,18 +211,24 @@ class Timeline:
         if not known.supported:
             return "known"
         begin = known.valid_from
-        if fact.since is not None and begin is None:
-            taken = Retract(thread=Thread(edge=known.edge_id), valid_to=fact.since, evidence=(fact.evidence,))
-            self._before.append((taken, fact.place))
-            begin = fact.since
-        self._before.append((
-            Edge(
-                from_node=known.stored_from, type=known.type, to_node=known.stored_to, key=known.key, fact=known.fact,
-                data={**fact.data, **known.data}, weight=known.weight, confidence=known.confidence,
-                valid_from=begin, valid_to=known.valid_to, evidence=(fact.evidence,),
-            ),
-            fact.place,
-        ))  # fmt: skip
+        told = [] if begin is not None or fact.since is None else [
+            Retract(thread=Thread(edge=known.edge_id), valid_to=fact.since, evidence=(fact.evidence,))
+        ]  # fmt: skip
+        if fact.data.keys() - known.data.keys():  # in the words of who says more
+            more = {"fact": fact.sentence, "data": {**fact.data, **known.data}}
+            said: list[Operation] = [
+                Correct(version=known.version_id, content=more, refines=True, evidence=(fact.evidence,)), *told,
+            ]  # fmt: skip
+        else:
+            said = [
+                *told,
+                Edge(
+                    from_node=known.stored_from, type=known.type, to_node=known.stored_to, key=known.key,
+                    fact=known.fact, data=known.data, weight=known.weight, confidence=known.confidence,
+                    valid_from=fact.since if told else begin, valid_to=known.valid_to, evidence=(fact.evidence,),
+                ),
+            ]  # fmt: skip
+        self._before += [(operation, fact.place) for operation in said]
         return "known"
 
     def _assert(self, fact: NewFact, same: Sequence[KnownFact]) -> Fate:

@@ -17,7 +17,7 @@ from memsvc.access.users import Owner
 from memsvc.db.files import query
 from memsvc.errors import MemsvcError, PassageUnknownError
 from memsvc.extract.grounding import Grounded
-from memsvc.extract.plan import KnownNode, Plan, Planner, digest_of, mentions_of
+from memsvc.extract.plan import KnownNode, Plan, Planner, Said, digest_of, mentions_of
 from memsvc.extract.timeline import KnownFact
 from memsvc.extract.turns import Turns
 from memsvc.extract.validation import Checked, Left
@@ -105,9 +105,10 @@ async def write_facts(
     planner = await prepare(connection, owner, source_id, found)
     known = await compared_with(connection, owner, source_id, found, planner)
     rejected = await _rejected(connection, owner, found.turns.passages)
+    retracted = await _retracted(connection, owner, found.turns.passages)
     bad: dict[int, str] = {}
     for _ in range(MOST_TRIES):
-        plan = planner.plan(known, rejected, bad)
+        plan = planner.plan(known, rejected, bad, retracted)
         try:
             change = await _write(connection, owner, plan.operations, asserted_by)
         except PassageUnknownError:
@@ -165,6 +166,11 @@ async def compared_with(
 async def _rejected(connection: AsyncConnection, owner: Owner, passages: Sequence[UUID]) -> set[tuple[UUID, str]]:
     values = {"user_id": owner.user_id, "passages": passages}
     return {(row.passage_id, row.digest) for row in await connection.execute(query("rejected_facts"), values)}
+
+
+async def _retracted(connection: AsyncConnection, owner: Owner, passages: Sequence[UUID]) -> set[Said]:
+    rows = await connection.execute(query("retracted_facts"), {"user_id": owner.user_id, "passages": passages})
+    return {(row.passage_id, row.from_node, row.type, row.to_node) for row in rows}
 
 
 async def _write(

@@ -143,6 +143,8 @@ class Correct(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
     content: Mapping[str, Any]
     """What is replaced: type, label, description, data, importance of a node; fact, data, weight, confidence of an
     edge; confidence of a name; latitude, longitude, radius_m of a location."""
+    refines: bool = False
+    """What the version stands on says this too, though all its words are replaced."""
 
 
 class Merge(Operation, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -233,7 +235,12 @@ def _row(operation: Operation, place: int, made: Mapping[int, UUID]) -> Row:
         case Close() | Retract():
             return common | _end(operation)
         case Correct():
-            return common | {"op": "correct", "version_id": operation.version, "content": _content(operation.content)}
+            return common | {
+                "op": "correct",
+                "version_id": operation.version,
+                "content": _content(operation.content),
+                "refines": operation.refines,
+            }
         case Merge():
             if operation.node == operation.canonical:
                 raise MergeCycleError("A node cannot be merged with itself.")

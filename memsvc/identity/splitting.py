@@ -1,6 +1,7 @@
 """One node that is two: parted by the sources that speak of it.
 
-Where it had been merged, the merge of those that only these sources speak of is undone. Else a new node is made, and
+Where it had been merged, those nodes that only these sources speak of leave, together; the others stay together, merged
+anew where a merge that held them led through one that leaves. Else a new node is made, and
 facts and names that only these sources support go over to it: taken back there and asserted here, with the same times
 and evidence, in one change of the history, which can be undone. What other sources support too stays with both. The two
 are never proposed as duplicates again.
@@ -26,6 +27,7 @@ from memsvc.graph.operations import (
     Alias,
     Edge,
     Evidence,
+    Merge,
     Node,
     Operation,
     Retract,
@@ -106,15 +108,9 @@ async def split(db: Database, owner: Owner, node: UUID, sources: Collection[UUID
     async def work(connection: AsyncConnection) -> Split:
         await connection.execute(query("write_facts_alone"), {"user_id": owner.user_id})  # or evidence comes meanwhile
         known = await _read(connection, owner, node)
-        parted = _merged_parts(known, wanted)
-        if parted:
-            change = await write_in(connection, owner, [Unmerge(node=one) for one in parted], asserted_by=actor)
-            for one in parted:
-                await decide(connection, owner, (known.nodes[0], one), "split", by=actor)
-            stays, goes = known.nodes[0], parted[0]
-            if not known.spoken[goes] <= wanted:
-                stays, goes = goes, stays
-            return Split(node_id=stays, other_id=goes, unmerged=True, change_id=change.change_id, facts=0, names=0)
+        leaving = _leaving(known, wanted)
+        if leaving:
+            return await _part(connection, owner, known, leaving, actor)
         other, operations, facts, names = _moves(known, wanted)
         change = await write_in(connection, owner, operations, asserted_by=actor)
         await decide(connection, owner, (known.nodes[0], other), "split", by=actor)
@@ -157,14 +153,42 @@ async def _read(connection: AsyncConnection, owner: Owner, node: UUID) -> _Known
     return _Known(stored, states, names, facts, evidence, {row.passage_id: row.source_id for row in rows})
 
 
-def _merged_parts(known: _Known, wanted: frozenset[UUID]) -> list[UUID]:
-    """Merged nodes that only the wanted sources speak of; or, where these speak of the standing one, the others."""
-    told = {node: known.spoken[node] for node in known.nodes[1:] if known.spoken[node]}
-    parted = [node for node, sources in told.items() if sources <= wanted]
-    standing = known.spoken[known.nodes[0]]
-    if not parted and standing and standing <= wanted:
-        return [node for node, sources in told.items() if not sources & wanted]
-    return parted
+def _leaving(known: _Known, wanted: frozenset[UUID]) -> set[UUID]:
+    """Nodes that only the wanted sources speak of; the standing one only where nobody there speaks of another one."""
+    told = {node: sources for node, sources in known.spoken.items() if sources}
+    leaving = {node for node, sources in told.items() if sources <= wanted}
+    return leaving if any(not sources & wanted for sources in told.values()) else leaving - {known.nodes[0]}
+
+
+async def _part(connection: AsyncConnection, owner: Owner, known: _Known, leaving: set[UUID], actor: str) -> Split:
+    """Undo the merges between those that leave and those that stay; each side is one node."""
+    user = {"user_id": owner.user_id, "known_at": None}
+    merges = (await connection.execute(query("merges_among"), {**user, "nodes": known.nodes})).all()
+    broken = {row.node_id: row for row in merges if (row.node_id in leaving) != (row.canonical_id in leaving)}
+    cited: defaultdict[UUID, list[Evidence]] = defaultdict(list)
+    asked = {**user, "kind": "merge", "versions": [row.merge_id for row in broken.values()]}
+    for row in await connection.execute(query("evidence"), asked):
+        if row.stance == "supports":
+            cited[row.version_id].append(_evidence(row))
+    below = {row.node_id for row in merges} - broken.keys()
+    tops = [node for node in known.nodes if node not in below]
+    operations: list[Operation] = [Unmerge(node=node) for node in broken]
+    sides = [[node for node in tops if node not in leaving], [node for node in tops if node in leaving]]
+    for first, *others in sides:
+        for node in others:
+            held = broken[node]
+            operations.append(
+                Merge(
+                    node=node, canonical=first, reason=held.reason, confidence=held.confidence,
+                    evidence=_few(cited[held.merge_id]),
+                )
+            )  # fmt: skip
+    change = await write_in(connection, owner, operations, asserted_by=actor)
+    for one in known.nodes:
+        for other in leaving if one not in leaving else ():
+            await decide(connection, owner, (one, other), "split", by=actor)
+    stays, goes = (side[0] for side in sides)
+    return Split(node_id=stays, other_id=goes, unmerged=True, change_id=change.change_id, facts=0, names=0)
 
 
 def _moves(known: _Known, wanted: frozenset[UUID]) -> tuple[UUID, list[Operation], int, int]:

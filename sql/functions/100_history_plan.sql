@@ -28,6 +28,17 @@ RETURN jsonb_build_object(
 );
 COMMENT ON FUNCTION memsvc.content_of(memsvc.locations) IS 'What a version of a location says.';
 
+-- Whether some words of one content, or where something is, are in another one too. Types and measures are no words.
+CREATE OR REPLACE FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN EXISTS (
+  SELECT FROM jsonb_each(p_was - '{type,data,importance,weight,confidence,radius_m}'::text[]) AS k (name, value)
+  WHERE k.value NOT IN ('""', 'null') AND p_is -> k.name = k.value
+) OR EXISTS (
+  SELECT FROM jsonb_each(p_was -> 'data') AS k (name, value) WHERE p_is -> 'data' -> k.name = k.value
+);
+COMMENT ON FUNCTION memsvc.keeps_words(jsonb, jsonb) IS 'Whether some words of one content are in another one too.';
+
 -- Versions that are open now on lines of valid time. A line is where at most one thing holds at a moment: a node's
 -- properties ('node', node), a name of a node ('alias', node, normal form), where a node is ('place', node), an edge
 -- ('edge', edge), and for functional types all edges of one start ('edge', start, type).

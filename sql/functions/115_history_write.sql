@@ -8,7 +8,7 @@
 --   place    node_id, latitude, longitude, radius_m
 --   retract  one of: edge_id; node_id and alias; node_id and place (true: where it is); node_id (its properties)
 --   close    the same, with valid_from as the moment at which it ended
---   correct  version_id, content (what is to be replaced)
+--   correct  version_id, content (what is to be replaced), refines (true: what the version stands on says this too)
 --   merge    node_id, canonical_id, reason, confidence
 --   unmerge  node_id
 
@@ -92,59 +92,6 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.check_operations(uuid, jsonb) IS 'The first thing that is wrong with a batch of changes.';
 
--- Places of operations that would bring back what was erased: they have evidence, and all of it is older than the
--- tombstone of their edge or name. So a job that reads old texts again brings nothing back; what people say by hand, or
--- in newer texts, is new knowledge. With a node that is not made goes whatever the batch says about it. Evidence that
--- does not exist is left to check_operations.
-CREATE OR REPLACE FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) RETURNS integer[]
-LANGUAGE plpgsql STABLE
-SET search_path = memsvc, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-AS $$
-DECLARE
-  erased integer[];
-  unmade uuid[];
-BEGIN
-  IF NOT EXISTS (SELECT FROM tombstones AS t WHERE t.user_id = p_user_id) THEN
-    RETURN '{}';
-  END IF;
-  SELECT coalesce(array_agg(o.position), '{}'), coalesce(array_agg(o.node_id) FILTER (WHERE o.op = 'node'), '{}')
-  INTO erased, unmade
-  FROM jsonb_to_recordset(p_operations) AS o (
-    position integer, op text, node_id uuid, fresh boolean, from_node uuid, type text, to_node uuid, key text,
-    label text, alias text, evidence jsonb
-  )
-  CROSS JOIN LATERAL (
-    SELECT t.recorded_at FROM tombstones AS t
-    WHERE t.user_id = p_user_id AND t.digest = memsvc.tombstone_digest(CASE
-      WHEN o.op = 'edge' THEN jsonb_build_array('edge', o.from_node, o.type, o.to_node, coalesce(o.key, ''))
-      WHEN o.op = 'node' AND o.fresh THEN jsonb_build_array('name', memsvc.normal_form(o.label))
-      WHEN o.op = 'alias' THEN jsonb_build_array('name', memsvc.normal_form(o.alias))
-    END)
-    OFFSET 0
-  ) AS t
-  WHERE jsonb_array_length(coalesce(o.evidence, '[]')) > 0 AND NOT EXISTS (
-    SELECT FROM jsonb_to_recordset(o.evidence) AS e (passage_id uuid)
-    LEFT JOIN LATERAL (
-      SELECT p.recorded_at FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = e.passage_id OFFSET 0
-    ) AS p ON true
-    WHERE (p.recorded_at < t.recorded_at) IS NOT TRUE
-  );
-  IF unmade <> '{}' THEN
-    SELECT array_agg(o.position) INTO erased
-    FROM jsonb_to_recordset(p_operations) AS o (
-      position integer, node_id uuid, from_node uuid, to_node uuid, canonical_id uuid
-    )
-    WHERE o.position = ANY (erased) OR o.node_id = ANY (unmade) OR o.from_node = ANY (unmade)
-      OR o.to_node = ANY (unmade) OR o.canonical_id = ANY (unmade);
-  END IF;
-  RETURN erased;
-END
-$$;
-COMMENT ON FUNCTION memsvc.erased_operations(uuid, jsonb) IS
-  'Places of operations that would only bring back what was erased.';
-
 -- A version by its id, whatever it describes: node (the one to lock), subject and line as plan_history has them.
 CREATE OR REPLACE FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid)
 RETURNS TABLE (
@@ -210,8 +157,12 @@ BEGIN
         ELSE jsonb_build_object('alias', o.alias, 'confidence', coalesce(o.confidence, 1))
       END,
       'evidence', coalesce(o.evidence, '[]'),
-      -- A correction that brings no evidence of its own stands on what the corrected version stood on.
-      'derived_from', CASE WHEN o.op = 'correct' AND coalesce(o.evidence, '[]') = '[]' THEN o.version_id END
+      -- A correction that brings no evidence of its own, or keeps words, stands on what the corrected version stood on.
+      'derived_from', CASE
+        WHEN o.op = 'correct' AND (
+          o.refines OR coalesce(o.evidence, '[]') = '[]' OR memsvc.keeps_words(v.content, v.content || o.content)
+        ) THEN o.version_id
+      END
     )), '[]')
     FROM (
       SELECT p.*, CASE
@@ -222,7 +173,7 @@ BEGIN
         position integer, op text, node_id uuid, from_node uuid, to_node uuid, key text, edge_id uuid, version_id uuid,
         type text, label text, description text, data jsonb, importance real, fact text, weight real, confidence real,
         alias text, place boolean, latitude double precision, longitude double precision, radius_m double precision,
-        content jsonb, valid_from timestamptz, valid_to timestamptz, evidence jsonb
+        content jsonb, refines boolean, valid_from timestamptz, valid_to timestamptz, evidence jsonb
       )
       WHERE p.op NOT IN ('merge', 'unmerge')
     ) AS o

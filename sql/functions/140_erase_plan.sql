@@ -107,6 +107,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
   ends uuid[]; -- nodes that lose something
+  others uuid[]; -- versions that others speak for too
 BEGIN
   SELECT
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
@@ -114,9 +115,25 @@ BEGIN
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'place'), '{}'),
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
-    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}')
-  INTO node_versions, edge_versions, aliases, locations, merges, reduced
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.kind <> 'merge'), '{}')
+  INTO node_versions, edge_versions, aliases, locations, merges, reduced, others
   FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
+  IF others <> '{}' THEN
+    SELECT
+      node_versions || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'node'), '{}'),
+      edge_versions || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'edge'), '{}'),
+      aliases || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'alias'), '{}'),
+      locations || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'place'), '{}')
+    INTO node_versions, edge_versions, aliases, locations
+    FROM memsvc.versions_undone(
+      p_user_id, p_passages, p_source_id, node_versions || edge_versions || aliases || locations, others
+    ) AS u;
+    reduced := ARRAY(
+      SELECT r.id FROM unnest(reduced) AS r (id)
+      WHERE r.id NOT IN (SELECT unnest(node_versions || edge_versions || aliases || locations))
+    );
+  END IF;
 
   edge_versions := edge_versions || ARRAY(
     SELECT v.version_id FROM memsvc.edge_versions AS v WHERE v.user_id = p_user_id AND v.edge_id = ANY (p_edges)

@@ -10,11 +10,15 @@ SET search_path = memsvc, pg_temp
 AS $$
 DECLARE
   receipt erasures;
+  built jsonb;
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || p_user_id, 0));
+  built := memsvc.versions_built(p_user_id, p_kind, p_subject_id, p_limit);
   SELECT b.* INTO receipt FROM memsvc.begin_erasure(p_user_id, p_kind, p_subject_id, p_requested_by, p_limit) AS b;
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
+  PERFORM memsvc.restore_origins(p_user_id, p_requested_by, built);
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending'
     AND ((p_kind IN ('source', 'block') AND j.subject_id = p_subject_id) OR j.subject_id = ANY (receipt.ids));
@@ -41,11 +45,16 @@ DECLARE
     SELECT e.state FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id
   );
   receipt erasures;
+  built jsonb;
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc memories of ' || p_user_id, 0));
+  SELECT memsvc.versions_built(p_user_id, e.kind, e.subject_id, p_limit) INTO built
+  FROM erasures AS e WHERE e.user_id = p_user_id AND e.erasure_id = p_erasure_id AND e.state = 'pending';
   SELECT b.* INTO receipt FROM memsvc.erase_batch(p_user_id, p_erasure_id, p_limit) AS b;
   IF receipt.erasure_id IS NULL THEN
     RETURN;
   END IF;
+  PERFORM memsvc.restore_origins(p_user_id, receipt.requested_by, built);
   UPDATE jobs AS j SET state = 'cancelled', finished_at = clock_timestamp()
   WHERE j.user_id = p_user_id AND j.state = 'pending' AND j.subject_id = ANY (receipt.ids);
   PERFORM memsvc.file_later(p_user_id);

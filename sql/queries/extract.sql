@@ -31,7 +31,7 @@ WHERE p.user_id = :user_id AND p.passage_id = any(CAST(:passages AS uuid []));
 -- How nodes are known now, each with its stored version that shows it, its names, and whether passages speak for it:
 -- what was entered by hand has none and must not get any, or it would go with them.
 SELECT DISTINCT ON (s.canonical_id)
-  s.canonical_id AS node_id, s.node_id AS stored_id, s.type, s.label, s.description, s.data, s.importance,
+  s.canonical_id AS node_id, s.node_id AS stored_id, s.version_id, s.type, s.label, s.description, s.data, s.importance,
   nullif(s.valid_from, '-infinity') AS valid_from, nullif(s.valid_to, 'infinity') AS valid_to,
   (
     SELECT coalesce(array_agg(n.alias), '{}')
@@ -124,6 +124,28 @@ ON CONFLICT (user_id, passage_id, digest) DO UPDATE SET
 SELECT r.passage_id, encode(r.digest, 'hex') AS digest
 FROM memsvc.fact_reviews AS r
 WHERE r.user_id = :user_id AND r.passage_id = any(CAST(:passages AS uuid [])) AND r.state = 'rejected';
+
+-- name: retracted_facts
+-- Facts from passages that a person retracted, or undid the writing of, and that do not hold at any time now; their
+-- ends are the nodes that stand for the stored ones. A version that was replaced has another of that time.
+WITH retracted AS MATERIALIZED (
+  SELECT DISTINCT l.passage_id, v.from_node, v.type, v.to_node
+  FROM memsvc.source_links AS l
+  INNER JOIN memsvc.edge_versions AS v ON v.user_id = :user_id AND v.version_id = l.edge_version_id
+  INNER JOIN memsvc.changes AS c ON c.user_id = :user_id AND c.recorded_at = v.recorded_to
+  WHERE l.user_id = :user_id AND l.passage_id = any(CAST(:passages AS uuid [])) AND l.stance = 'supports'
+    AND v.recorded_from < v.recorded_to AND c.asserted_by IN ('user', 'app') AND c.operations && '{retract,undo}'
+    AND NOT EXISTS (
+      SELECT
+      FROM memsvc.edge_versions AS o
+      WHERE o.user_id = :user_id AND o.edge_id = v.edge_id
+        AND (o.recorded_to = 'infinity' OR (o.recorded_from = v.recorded_to AND o.recorded_to > o.recorded_from))
+    )
+)
+SELECT r.passage_id, f.canonical_id AS from_node, r.type, t.canonical_id AS to_node
+FROM retracted AS r
+CROSS JOIN LATERAL memsvc.resolve_nodes(:user_id, ARRAY[r.from_node]) AS f
+CROSS JOIN LATERAL memsvc.resolve_nodes(:user_id, ARRAY[r.to_node]) AS t;
 
 -- name: read_by_others
 -- Extractors that have read a source besides one.

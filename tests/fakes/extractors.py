@@ -1,7 +1,8 @@
 """An extractor for tests: it reads a small language, in which a message says its facts itself.
 
 ``I LIVES_IN Porto.`` · ``Ana KNOWS Rui since 2020.`` · ``no longer I WORKS_AT Lidl.`` · ``no, I LIVES_IN Faro.`` ·
-``maybe Ana LIKES tea.`` What is written in small letters is a description, not a name.
+``maybe Ana LIKES tea.`` · ``Ana KNOWS Rui as colleague.`` What is written in small letters is a description,
+not a name.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from memsvc.extract.window import Window
 
 SENTENCE = re.compile(
     r"\s*(?P<how>no longer |no, |maybe )?(?P<subject>[\w' ]+?) (?P<type>[A-Z][A-Z_]{2,}) (?P<object>[\w' ]+?)"
-    r"(?: since (?P<since>\d{4}))?(?: until (?P<until>\d{4}))?[.!]"
+    r"(?: as (?P<relation>\w+))?(?: since (?P<since>\d{4}))?(?: until (?P<until>\d{4}))?[.!]"
 )
 TYPES = {
     "LIVES_IN": "Place", "LOCATED_AT": "Place", "WORKS_AT": "Organization", "KNOWS": "Person", "FAMILY_OF": "Person",
@@ -81,6 +82,7 @@ class _Found:
                 until=datetime(int(said["until"]), 1, 1, tzinfo=UTC) if said["until"] else None,
                 change={"no longer": "ended", "no,": "corrects"}.get(how, "holds"),  # type: ignore[arg-type]
                 confidence=0.3 if how == "maybe" else 0.9,
+                data={"relation": said["relation"]} if said["relation"] else {},
             )
         )
 

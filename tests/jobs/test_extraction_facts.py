@@ -12,7 +12,8 @@ from memsvc.errors import EndpointForbiddenError, ReviewDecidedError, ReviewUnkn
 from memsvc.extract.asking import ask_all
 from memsvc.extract.preview import Said, preview
 from memsvc.extract.review import Edit, accept, get_review, list_reviews, reject
-from memsvc.graph.operations import new_id
+from memsvc.graph.history import retract, undo
+from memsvc.graph.operations import Thread, new_id
 from tests.jobs.reading import Desk, Fact
 
 Saying = tuple[str, str]
@@ -121,6 +122,21 @@ async def test_what_was_entered_by_hand_does_not_go_with_a_message(desk: Desk) -
     assert desk.rows("SELECT count(*) FROM memsvc.extractions WHERE user_id = %s") == [(0,)]
 
 
+@pytest.mark.parametrize(("erased", "left"), [(0, "Ana KNOWS Rui as colleague."), (1, "Ana KNOWS Rui since 2020.")])
+async def test_who_says_more_of_a_fact_says_it_in_own_words(desk: Desk, erased: int, left: str) -> None:
+    """Each of the two can be erased without the other: nothing of the one is left, all of the other is."""
+    sources = [
+        await desk.say("Ana KNOWS Rui since 2020.", conversation="one"),
+        await desk.say("Ana KNOWS Rui as colleague.", conversation="two"),
+    ]
+    await desk.read()
+    assert desk.history() == [("Ana KNOWS Rui as colleague.", "2020", None)]
+    await erase(desk.db, desk.owner, "source", sources[erased], requested_by="user")
+    assert desk.history() == [(left, "2020", None)]
+    rows = desk.rows("SELECT DISTINCT data FROM memsvc.edge_versions WHERE user_id = %s AND recorded_to = 'infinity'")
+    assert rows == [({"relation": "colleague"} if erased == 0 else {},)]
+
+
 async def test_a_message_that_is_erased_leaves_no_gap_in_reading(desk: Desk) -> None:
     await desk.say("Ana KNOWS Rui.", "maybe Ana LIKES tea.")
     await desk.read()
@@ -170,6 +186,37 @@ async def test_what_a_person_rejected_is_never_asked_again(desk: Desk) -> None:
     [rejected] = await list_reviews(desk.db, desk.owner, state="rejected")
     assert rejected.extractor == "saying/1"
     assert desk.facts() == []
+
+
+@pytest.mark.parametrize("how", ["retract", "undo"])
+async def test_what_a_person_took_back_is_not_read_from_the_same_passages_again(desk: Desk, how: str) -> None:
+    kept = ["Ana LIKES tea.", "Rui LIKES tea."]
+    await desk.say(*kept)
+    await desk.read()
+    await desk.say("Ana KNOWS Rui.")
+    await desk.read()
+    if how == "retract":
+        [(edge,)] = desk.rows("SELECT edge_id FROM memsvc.edges WHERE user_id = %s AND type = 'KNOWS'")
+        await retract(desk.db, desk.owner, [Thread(edge=edge)], asserted_by="user")
+    else:
+        changes = desk.rows("SELECT change_id FROM memsvc.changes WHERE user_id = %s ORDER BY recorded_at")
+        await undo(desk.db, desk.owner, changes[-1][0], asserted_by="user")
+    assert desk.facts() == kept
+    await ask_all(desk.db, desk.owner, desk.better, "better")
+    await desk.read()
+    assert desk.facts() == kept
+    await desk.say("Rui KNOWS Ana.", conversation="another")
+    await desk.read()
+    assert desk.facts() == sorted([*kept, "Rui KNOWS Ana."]), "said anew it is known again"
+    await desk.say("Ana KNOWS Eva.", conversation="third")
+    await desk.read()
+    [(edge,)] = desk.rows(
+        "SELECT e.edge_id FROM memsvc.edge_versions AS e WHERE e.user_id = %s AND e.fact = 'Ana KNOWS Eva.'"
+    )
+    await retract(desk.db, desk.owner, [Thread(edge=edge)], asserted_by="better/1")
+    await ask_all(desk.db, desk.owner, desk.better, "better")
+    await desk.read()
+    assert "Ana KNOWS Eva." in desk.facts(), "no person took it back"
 
 
 async def test_what_is_refused_is_kept_with_its_reason(desk: Desk) -> None:

@@ -239,6 +239,38 @@ async def test_an_erased_fact_comes_back_by_hand_or_by_newer_texts_alone(
     assert outcomes(await learn(db, owner, knows(ida, bea, "by hand"))) == ["written"]
 
 
+@pytest.mark.parametrize("erased_first", [True, False])
+async def test_an_erased_fact_is_the_same_between_nodes_that_are_merged(
+    db: Database, owner: Owner, settings: Settings, *, erased_first: bool
+) -> None:
+    """Whichever of two was merged into the other, and whether before the fact was erased or after it."""
+    [old] = await say(db, owner, settings, "Ida knows Bea.")
+    ida, bea = await two_people(db, owner)
+    change = await learn(
+        db, owner, ops.Node(type="Person", label="Ida B."), ops.Node(type="Person", label="Beatrix"), ops.Node(
+            type="Person", label="another"),
+    )  # fmt: skip
+    canonical, merged, another = (result.node_id for result in change.results)
+    assert canonical
+    assert merged
+    assert another
+    fact = (await learn(db, owner, knows(ida, bea, "Ida knows Bea.", old))).results[0].edge_id
+    assert fact
+    if erased_first:
+        await erase(db, owner, "fact", fact, requested_by="user")
+    await learn(db, owner, ops.Merge(node=ida, canonical=canonical), ops.Merge(node=merged, canonical=bea))
+    if not erased_first:
+        await erase(db, owner, "fact", fact, requested_by="user")
+    ends = [(canonical, bea), (canonical, merged), (ida, merged), (another, bea), (bea, canonical)]
+    assert outcomes(await learn(db, owner, *(knows(*pair, "Ida knows Bea.", old) for pair in ends))) == [
+        "erased", "erased", "erased", "written", "written",
+    ]  # fmt: skip
+    await learn(db, owner, ops.Unmerge(node=ida))
+    assert outcomes(await learn(db, owner, *(knows(*pair, "They met.", old) for pair in ends[:3]))) == [
+        "written", "written", "erased",
+    ]  # fmt: skip
+
+
 async def test_an_erased_node_is_not_made_again_from_old_texts_nor_what_hangs_on_it(
     db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection
 ) -> None:

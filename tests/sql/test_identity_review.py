@@ -9,6 +9,7 @@ import pytest
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import NothingToSplitError, PairDecidedError, PairUnknownError
+from memsvc.graph import read
 from memsvc.graph.history import merge, undo, unmerge
 from memsvc.graph.operations import Alias, Edge, Evidence, Node, new_id
 from memsvc.graph.read import facts
@@ -143,3 +144,37 @@ async def test_what_was_merged_is_parted_by_undoing_the_merge(db: Database, owne
     assert (parted.node_id, parted.other_id, parted.unmerged) == (tom, other, True)
     assert await noted(db, owner, (tom, other, 0.9)) == 0
     assert [pair.state for pair in (await pairs(db, owner, state="split")).items] == ["split"]
+
+
+@pytest.mark.parametrize(
+    ("merges", "wanted"),
+    [
+        ([(0, 1), (1, 2)], {1}),
+        ([(0, 1), (1, 2)], {2}),
+        ([(0, 2), (1, 2)], {2}),
+        ([(0, 2), (1, 2)], {0}),
+        ([(0, 1), (1, 2), (2, 3)], {0, 2}),
+        ([(0, 1), (1, 2), (2, 3)], {1, 3}),
+    ],
+)
+async def test_those_that_nobody_parted_stay_one(
+    db: Database, owner: Owner, settings: Settings, merges: list[tuple[int, int]], wanted: set[int]
+) -> None:
+    """Whatever merges they were one by: in a chain, or around the one that leaves."""
+    heard = [await said(db, owner, settings, f"place {n}", f"Tom was at place {n}.") for n in range(4)]
+    toms = await made(
+        db, owner,
+        *(Node(type="Person", label=f"Tom {n}", evidence=[Evidence(passage_id=heard[n][1])]) for n in range(4)),
+    )  # fmt: skip
+    for one, canonical in merges:
+        await merge(db, owner, toms[one], toms[canonical], asserted_by="tests", reason=f"{one} is {canonical}")
+    members = {place for pair in merges for place in pair}
+    parted = await split(db, owner, toms[0], [heard[n][0] for n in wanted])
+    stands = {place: (await read.resolve(db, owner, [toms[place]]))[toms[place]] for place in members}
+    assert {stands[place] for place in wanted} == {parted.other_id}
+    assert {stands[place] for place in members - wanted} == {parted.node_id}
+    for one in wanted:
+        for other in members - wanted:
+            assert await noted(db, owner, (toms[one], toms[other], 0.9)) == 0
+    await undo(db, owner, parted.change_id, asserted_by="user")
+    assert {(await read.resolve(db, owner, [toms[place]]))[toms[place]] for place in members} == {toms[max(members)]}

@@ -1,0 +1,187 @@
+-- What erasing does to versions that were made of others: corrections and remainders.
+
+-- Of what each of these versions was made, where it was: a correction of what it corrects, a remainder of the whole.
+CREATE OR REPLACE FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[])
+RETURNS TABLE (
+  kind text, version_id uuid, derived_from uuid, content jsonb, recorded_from timestamptz, recorded_to timestamptz
+)
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT 'node', v.version_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM node_versions AS v
+  WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.derived_from IS NOT NULL
+  UNION ALL
+  SELECT 'edge', v.version_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM edge_versions AS v
+  WHERE v.user_id = p_user_id AND v.version_id = ANY (p_versions) AND v.derived_from IS NOT NULL
+  UNION ALL
+  SELECT 'alias', v.alias_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM aliases AS v
+  WHERE v.user_id = p_user_id AND v.alias_id = ANY (p_versions) AND v.derived_from IS NOT NULL
+  UNION ALL
+  SELECT 'place', v.location_id, v.derived_from, memsvc.content_of(v), v.recorded_from, v.recorded_to
+  FROM locations AS v
+  WHERE v.user_id = p_user_id AND v.location_id = ANY (p_versions) AND v.derived_from IS NOT NULL;
+END
+$$;
+COMMENT ON FUNCTION memsvc.derivations_of(uuid, uuid[]) IS 'Of what each of these versions was made, where it was.';
+
+-- Versions that go though others speak for them too: a correction has words of two, of the version that it corrects and
+-- of its own evidence. It goes with the passages that it was made with, unless others said it afterwards; and with the
+-- version that it corrects, where it keeps words of that or has nothing else to stand on. A remainder that nobody else
+-- speaks for goes with the whole.
+CREATE OR REPLACE FUNCTION memsvc.versions_undone(
+  p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]
+) RETURNS TABLE (kind text, id uuid)
+LANGUAGE plpgsql STABLE ROWS 2
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  gone uuid[] := p_gone;
+  more uuid[];
+  made jsonb; -- versions that may go, with what they stand on beyond what they were made of
+BEGIN
+  SELECT jsonb_agg(to_jsonb(m)) INTO made
+  FROM (
+    SELECT d.kind, d.version_id, d.derived_from, b.content <> d.content AS corrects,
+      memsvc.keeps_words(b.content, d.content) AS keeps, k.born, k.stays
+    FROM memsvc.derivations_of(p_user_id, p_others) AS d
+    CROSS JOIN LATERAL memsvc.version_of(p_user_id, d.derived_from) AS b
+    CROSS JOIN LATERAL (
+      SELECT coalesce(bool_or(l.recorded_from = d.recorded_from), false) AS born, coalesce(bool_or(
+        l.passage_id NOT IN (SELECT unnest(p_passages)) AND (p_source_id IS NULL OR p_source_id <> (
+          SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
+        ))
+      ), false) AS stays
+      FROM memsvc.links_of(p_user_id, d.kind, d.version_id) AS l
+      WHERE l.stance = 'supports' AND NOT EXISTS (
+        SELECT FROM memsvc.links_of(p_user_id, d.kind, d.derived_from) AS o
+        WHERE o.stance = 'supports' AND o.passage_id = l.passage_id
+      )
+    ) AS k
+  ) AS m;
+  WHILE made IS NOT NULL LOOP
+    more := ARRAY(
+      SELECT m.version_id FROM jsonb_to_recordset(made) AS m (
+        version_id uuid, derived_from uuid, corrects boolean, keeps boolean, born boolean, stays boolean
+      )
+      WHERE m.version_id <> ALL (gone) AND CASE
+        WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (m.corrects AND m.keeps)
+        ELSE m.corrects AND m.born AND NOT m.stays
+      END
+    );
+    EXIT WHEN more = '{}';
+    gone := gone || more;
+  END LOOP;
+  RETURN QUERY
+  SELECT m.kind, m.version_id FROM jsonb_to_recordset(made) AS m (kind text, version_id uuid)
+  WHERE m.version_id = ANY (gone);
+END
+$$;
+COMMENT ON FUNCTION memsvc.versions_undone(uuid, uuid[], uuid, uuid[], uuid[]) IS
+  'Versions that go with what they were made of or with, though others speak for them too.';
+
+-- What may have to come back after the next batch of an erasure: open versions that its passages speak for and that
+-- were made of others, with the ids of those, nearest first, that will stand without the passages.
+CREATE OR REPLACE FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
+RETURNS jsonb
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  passages uuid[];
+  source uuid;
+BEGIN
+  SELECT s.passages, s.source_id INTO passages, source
+  FROM memsvc.erasure_scope(p_user_id, p_kind, p_subject_id, p_limit) AS s;
+  RETURN (
+    WITH RECURSIVE built AS (
+      SELECT d.version_id, d.derived_from AS origin, 1 AS steps
+      FROM memsvc.derivations_of(p_user_id, ARRAY(
+        SELECT s.id FROM memsvc.spoken_for(p_user_id, passages, source) AS s WHERE s.kind <> 'merge'
+      )) AS d
+      WHERE d.recorded_to = 'infinity'
+      UNION ALL
+      SELECT b.version_id, d.derived_from, b.steps + 1
+      FROM built AS b CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[b.origin]) AS d
+    )
+    SELECT jsonb_agg(to_jsonb(v) || jsonb_build_object('version_id', g.version_id, 'origins', g.origins))
+    FROM (
+      SELECT b.version_id, jsonb_agg(b.origin ORDER BY b.steps) AS origins
+      FROM built AS b CROSS JOIN LATERAL memsvc.version_of(p_user_id, b.origin) AS o
+      WHERE NOT EXISTS ( -- entered by hand: nothing ever spoke for it
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = b.origin
+        UNION ALL
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = b.origin
+        UNION ALL
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = b.origin
+        UNION ALL
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = b.origin
+      ) OR EXISTS (
+        SELECT FROM memsvc.links_of(p_user_id, o.kind, b.origin) AS l
+        WHERE l.stance = 'supports' AND l.passage_id NOT IN (SELECT unnest(passages)) AND (source IS NULL OR source <> (
+          SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
+        ))
+      )
+      GROUP BY b.version_id
+    ) AS g
+    CROSS JOIN LATERAL memsvc.version_of(p_user_id, g.version_id) AS v
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.versions_built(uuid, text, uuid, integer) IS
+  'Versions made of others that a batch of an erasure may take, with what they were made of.';
+
+-- Where such versions are gone, the nearest of what they were made of is current again, over their time, with the
+-- evidence that it has left.
+CREATE OR REPLACE FUNCTION memsvc.restore_origins(p_user_id uuid, p_actor text, p_built jsonb) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  steps jsonb;
+  change changes;
+BEGIN
+  SELECT jsonb_agg(to_jsonb(s)) INTO steps
+  FROM (
+    SELECT row_number() OVER () AS position, o.kind, o.node_id, o.subject, o.line, o.form, o.content,
+      b.valid_from, b.valid_to, o.origin AS derived_from, '{}'::jsonb[] AS evidence, coalesce(
+        (SELECT v.asserted_by FROM node_versions AS v WHERE v.user_id = p_user_id AND v.version_id = o.origin),
+        (SELECT v.asserted_by FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.version_id = o.origin),
+        (SELECT v.asserted_by FROM aliases AS v WHERE v.user_id = p_user_id AND v.alias_id = o.origin),
+        (SELECT v.asserted_by FROM locations AS v WHERE v.user_id = p_user_id AND v.location_id = o.origin)
+      ) AS asserted_by
+    FROM jsonb_to_recordset(p_built) AS b (
+      version_id uuid, valid_from timestamptz, valid_to timestamptz, origins jsonb
+    )
+    CROSS JOIN LATERAL (
+      SELECT v.*, a.id::uuid AS origin
+      FROM jsonb_array_elements_text(b.origins) WITH ORDINALITY AS a (id, nth)
+      CROSS JOIN LATERAL memsvc.version_of(p_user_id, a.id::uuid) AS v
+      ORDER BY a.nth LIMIT 1
+    ) AS o
+    WHERE NOT EXISTS (SELECT FROM memsvc.version_of(p_user_id, b.version_id))
+  ) AS s;
+  IF steps IS NULL THEN
+    RETURN;
+  END IF;
+  change := memsvc.begin_change(
+    p_user_id, p_actor, '{restore}',
+    ARRAY(SELECT s.node_id FROM jsonb_to_recordset(steps) AS s (node_id uuid))
+  );
+  PERFORM memsvc.apply_steps(p_user_id, p_actor, change.recorded_at, steps);
+END
+$$;
+COMMENT ON FUNCTION memsvc.restore_origins(uuid, text, jsonb) IS
+  'Makes current again what versions were made of that an erasure took.';

@@ -1,0 +1,22 @@
+"""What a window does to nodes that are known."""
+
+from __future__ import annotations
+
+from memsvc.extract.extraction import Entity
+from memsvc.extract.plan import KnownNode, Made, Planner
+from memsvc.graph.operations import Correct, Evidence, new_id
+
+
+def test_a_name_for_a_known_node_refines_what_is_known_of_it() -> None:
+    """So what it was called before is current again when who told its name is erased."""
+    known = KnownNode(
+        node_id=new_id(), stored_id=new_id(), version_id=new_id(), type="Object", label="blue van", description="old",
+        data={"named": False, "colour": "blue"}, importance=5, valid_from=None, valid_to=None, names=[], supported=True,
+    )  # fmt: skip
+    said = Evidence(passage_id=new_id())
+    named = Entity(key=0, name="Rocinante", type="Object", named=True)
+    [operation] = Planner._node(Made(known.node_id, "Object", known), [named], [said])
+    assert operation == Correct(
+        version=known.version_id, content={"label": "Rocinante", "data": {"colour": "blue"}}, refines=True,
+        evidence=[said],
+    )  # fmt: skip
