@@ -151,7 +151,7 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
     doubtful = confidence is not None and confidence < LEAST_CONFIDENCE and len(asked.query) <= QUESTION_CHARS
     relevant = bool(memories) and not doubtful
     begun = asked.place or cursors.Place(known_at=moment, given=(), confidence=confidence, relevant=relevant)
-    limit = asked.limit if begun.relevant or begun.given else min(asked.limit, NEAREST_SHOWN)
+    limit = asked.limit if begun.relevant or asked.place is not None else min(asked.limit, NEAREST_SHOWN)
     kept, alike = diversify(memories, limit, asked.diversity)
     return Recalled(
         memories=kept,

@@ -51,6 +51,8 @@ from memsvc.times.reading import QueryTimes, read_times
 
 WORDS_ASKED = ("user_id", "query", "form", "language", "kinds")
 """What of the parameters says which words are known."""
+BEYOND = RERANKED + CUT_SHOWN
+"""Rows behind a page at most: to choose from, and to tell what was left out."""
 
 
 class QueryEmbedder(Protocol):
@@ -139,13 +141,14 @@ def parameters(
     known_at: datetime | None = None,
     given: Sequence[UUID] = (),
     near: Sequence[UUID] | None = None,
+    page: int | None = None,
 ) -> dict[str, Any]:
     """What the statement ``recall`` is given; the one place that knows its parameters.
 
     Args:
         owner: whose memory is asked.
         query: the question.
-        limit: rows.
+        limit: rows, at most ``BEYOND`` more than the page.
         form: stemmed words or simple ones.
         mode: how hard to look.
         weights: what each arm and factor counts.
@@ -157,12 +160,14 @@ def parameters(
         known_at: instead of the filters'.
         given: memories of earlier pages.
         near: only what speaks of these nodes, as they are stored; None: anything.
+        page: memories that are wanted; None: all rows are.
     """
     chosen, effort, told = filters or Filters(), EFFORTS[mode], times or QueryTimes()
     active, leaving = vectors
-    depth = limit + len(given)
+    depth = listed = limit + len(given)
     if mode == "deliberate":  # whatever the page, its list is the same, and then the same again
-        depth = -(-depth // effort.candidates) * effort.candidates
+        listed = -(-((page or limit) + len(given)) // effort.candidates) * effort.candidates
+        depth = listed + BEYOND
     return {
         "user_id": owner.user_id,
         "query": query,
@@ -184,7 +189,7 @@ def parameters(
         "other_model": leaving.model if leaving else None,
         "other_vector": leaving.vector if leaving else None,
         "weights": msgspec.json.encode(weights).decode(),
-        "candidates": max(effort.candidates, depth),
+        "candidates": max(effort.candidates, listed),
         "late": effort.late,
         "hops": effort.hops,
         "begins": [window.begin for window in told.windows],
@@ -287,6 +292,7 @@ async def recall(
         times=times,
         known_at=known_at,
         given=place.given if place is not None else (),
+        page=limit,
         **await _narrowed(db, owner, chosen, around, known_at),
     )
     async with _stage("database"):

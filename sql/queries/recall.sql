@@ -55,7 +55,7 @@ found AS MATERIALIZED (
 
 -- What belongs to the answer as a whole stands in its first row alone.
 SELECT
-  now() AS asked_at, (SELECT memsvc.says_i(:query)) AS says_i,
+  now() AS asked_at, CASE WHEN f.factors ->> 'speaker' <> '0' THEN (SELECT memsvc.says_i(:query)) END AS says_i,
   CASE WHEN f.nth > 1 THEN NULL ELSE meant.names END AS names,
   CASE WHEN f.nth > 1 THEN NULL ELSE (
     SELECT jsonb_object_agg(e.node_id, e.evidence)
@@ -79,7 +79,7 @@ LEFT JOIN memsvc.overtaken(
 ORDER BY f.rank;
 
 -- name: known_words
--- The words of a query that a user's passages of these kinds hold, the rarest first; as match_words compares them.
+-- The words of a query that a user's passages of these kinds hold, the 64 rarest, as match_words compares them.
 WITH wanted AS (
   SELECT
     form, tsvector_to_array(memsvc.to_words(form, :language, :query)) AS terms
@@ -110,6 +110,8 @@ known AS (
     FROM counted AS c
     GROUP BY c.term
     HAVING sum(c.passages) > 0
+    ORDER BY passages ASC, c.term ASC
+    LIMIT 64
   ) AS k
 )
 

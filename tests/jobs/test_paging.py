@@ -14,6 +14,7 @@ from memsvc.access.erase import erase
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import Residents
+from memsvc.recall import search
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall
 from memsvc.recall.signals import feedback, record_recall
@@ -55,8 +56,11 @@ class Pond:
 
 
 @pytest.fixture
-async def pond(db: Database, owner: Owner, settings: Settings, shelf: Shelf) -> AsyncIterator[Pond]:
-    """Sentences of four words, drawn by lot."""
+async def pond(
+    db: Database, owner: Owner, settings: Settings, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Pond]:
+    """Sentences of four words, drawn by lot; by a model that counts as fitted."""
+    monkeypatch.setattr(search, "FITTED_MODELS", {"small"})
     shelf["small"] = TokenWords(32)
     models = process(settings)
     drawn = random.Random(5)
@@ -82,7 +86,9 @@ async def test_pages_are_one_list_with_one_judgement_and_end_after_a_thousand(po
     await record_recall(pond.db, pond.owner, judged, door="tests", mode="deliberate")
     await feedback(pond.db, pond.owner, judged.recall_id, used=[ids(judged)[120]], irrelevant=[ids(judged)[70]])
 
-    whole = await pond.page(limit=LISTED - 1)
+    whole = await pond.page(limit=LISTED)
+    explained = await pond.page(limit=LISTED, explain=True)
+    assert [(m.memory_id, m.score) for m in explained.memories] == [(m.memory_id, m.score) for m in whole.memories]
     assert len({memory.factors["usefulness"] for memory in whole.memories[30:]}) == 3, "feedback counts"
     pages = await pond.pages(limit=30)
     given = ids(*pages)
