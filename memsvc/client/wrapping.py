@@ -202,8 +202,7 @@ def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
 def _answered(completion: Any) -> str:
     """What the model answers; empty: it calls tools, whatever it says beside that, or was stopped by a filter."""
     heard = _Heard()
-    for choice in completion.choices[:1]:
-        heard.hear(choice.message, choice.finish_reason)
+    heard.hear(completion, "message")
     return heard.answer
 
 
@@ -214,16 +213,15 @@ class _Heard:
         self._words: list[str] = []
         self._answers = True
 
-    def hear(self, said: Any, finish: str | None) -> None:
-        """Take in a message, or a piece of one."""
-        self._words.append(said.content or "")
-        if finish == FILTERED or getattr(said, "tool_calls", None) or getattr(said, "function_call", None):
-            self._answers = False
-
-    def hear_chunk(self, chunk: Any) -> None:
-        """Take in an event of a stream."""
-        for choice in chunk.choices[:1]:
-            self.hear(choice.delta, choice.finish_reason)
+    def hear(self, given: Any, name: str) -> None:
+        """Take in a completion ("message") or a chunk of a stream ("delta"); what servers leave out is nothing said."""
+        for choice in (getattr(given, "choices", None) or ())[:1]:
+            said = getattr(choice, name, None)
+            words = getattr(said, "content", None)
+            self._words.append(words if isinstance(words, str) else "")
+            filtered = getattr(choice, "finish_reason", None) == FILTERED
+            if filtered or getattr(said, "tool_calls", None) or getattr(said, "function_call", None):
+                self._answers = False
 
     @property
     def answer(self) -> str:
@@ -243,7 +241,7 @@ class _Stream:
     def _listen(self) -> Generator[Any, None, None]:
         try:
             for chunk in self._stream:
-                self._heard.hear_chunk(chunk)
+                self._heard.hear(chunk, "delta")
                 yield chunk
         finally:
             self._store(self._heard.answer)
@@ -281,7 +279,7 @@ class _AsyncStream:
     async def _listen(self) -> AsyncGenerator[Any, None]:
         try:
             async for chunk in self._stream:
-                self._heard.hear_chunk(chunk)
+                self._heard.hear(chunk, "delta")
                 yield chunk
         finally:
             await self._store(self._heard.answer)

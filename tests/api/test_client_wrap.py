@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -124,6 +125,24 @@ async def test_what_is_said_beside_a_call_of_a_tool_or_before_a_filter_is_no_ans
     model.act = sends(response(completion("Here is how", "content_filter")))
     await chat.chat.completions.create(model="m-1", messages=QUESTION)
     assert {one.role async for one in memory.messages("chat")} == {"user"}
+
+
+@pytest.mark.parametrize("lacks", [{"choices": None}, {"choices": [{"index": 0}]}], ids=["choices", "words"])
+async def test_what_a_server_leaves_out_costs_no_answer(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream, lacks: dict[str, Any]
+) -> None:
+    chat = wrap(client, memory, memory_s=PATIENT_S)
+    said = {"index": 0, "message": {"role": "assistant", "content": "Rosalinde."}}
+    for answer in ({"choices": [said]}, lacks):
+        model.act = sends(response({"id": "c-1", **answer}))
+        await chat.chat.completions.create(model="m-1", messages=QUESTION)
+    piece = {"choices": [{"index": 0, "delta": {"content": "The bike."}}]}
+    lines = b"".join(b"data: " + json.dumps({"id": "c-1", **one}).encode() + b"\n\n" for one in (piece, lacks))
+    model.act = sends(STREAM_HEAD + lines + b"data: [DONE]\n\n")
+    stream = await chat.chat.completions.create(model="m-1", messages=QUESTION, stream=True)
+    assert len([chunk async for chunk in stream]) == 2
+    stored = [one.text async for one in memory.messages("chat") if one.role == "assistant"]
+    assert stored == ["Rosalinde.", "The bike."]
 
 
 class Slow(httpx.AsyncBaseTransport):
