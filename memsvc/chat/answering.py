@@ -180,7 +180,7 @@ async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Ite
     texts = [question]
     for block in blocks:
         texts += [re.sub(r"[_-]", " ", block.name), *block.text.splitlines()]
-    trip = Together(db, owner.user_id)
+    trip = Together(db, owner.user_id, stores=False)
     rows = trip.ask(query("words_of_texts"), {"language": owner.language, "texts": texts})
     await trip.send()
     asked, *words = [set(row.words) for row in rows]

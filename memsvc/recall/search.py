@@ -260,7 +260,7 @@ async def recall(
         **await _narrowed(db, owner, chosen, around, known_at),
     )
     async with _stage("database"):
-        trip = trip or Together(db, owner.user_id, keep_plans=True)
+        trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
         rows = trip.ask(named("recall"), values)
         await trip.send()
     asked = Asked(
