@@ -316,7 +316,7 @@ async def authenticate(db: Database, credential: str, user_ref: str | None) -> P
     key_id, _, secret = credential.partition(".")
     if "\0" in credential or (user_ref is not None and "\0" in user_ref):
         raise UnauthenticatedError
-    trip = Together(db, None)
+    trip = Together(db, None, stores=False)
     rows = trip.ask(AUTHENTICATE, {"key_id": key_id, "hash": _hash(secret), "ref": user_ref})
     await trip.send()
     if not rows:

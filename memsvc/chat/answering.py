@@ -3,13 +3,15 @@
 Recall finds and packs memories, with the core blocks of the profile; where it finds nothing relevant and there are no
 blocks, that is the answer, and no model is asked. With a language model, its claims count as far as they name memories
 that it was given. Without one, or where it fails, the memories themselves are quoted: of blocks, which nobody recalled,
-those lines that have words of a question most of whose words stand in the block.
+those lines that have words of a question most of whose words stand in the block. Memories that are not likely to answer
+are neither quoted nor shown to the model.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 from uuid import UUID
 
@@ -132,12 +134,14 @@ async def answer_question(
     if not blocks and not (context.relevant and packed):
         return _told([], packed, context, degraded, "quotes"), context
     if model and settings.llm_model:
+        read = context if context.relevant else await _blocks_alone(db, owner, question, settings, options)
+        given = {item.id: item for section in read.sections for item in section.items}
         task = Task(
             name=prompt.TASK,
             version=prompt.VERSION,
-            messages=prompt.messages(question, context.text),
+            messages=prompt.messages(question, read.text),
             schema=prompt.schema(),
-            read=lambda found: claims_of(found, packed),
+            read=lambda found: claims_of(found, given),
         )
         try:
             asked = await ask(ChatClient(settings), task, Account(db, owner.user_id, settings))
@@ -145,7 +149,7 @@ async def answer_question(
             degraded.append("llm")
             observe.DEGRADED.labels("llm").inc()
         else:
-            return _told(asked.value, packed, context, degraded, "model"), context
+            return _told(asked.value, given, context, degraded, "model"), context
     claims = await _lines(db, owner, question, blocks) if blocks else []
     if context.relevant:
         claims += _quotes(context, packed)
@@ -172,6 +176,13 @@ def claims_of(found: dict[str, Any], packed: dict[str, Item]) -> list[Claim]:
     return claims
 
 
+async def _blocks_alone(
+    db: Database, owner: Owner, question: str, settings: Settings, options: ContextOptions
+) -> Context:
+    """The blocks without the memories, of which none is likely to answer: from them a model could only guess."""
+    return await build_context(db, owner, question, settings, options=replace(options, memories=False))
+
+
 async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Item]) -> list[Claim]:
     """What blocks say of a question: of each that has most of its words the lines that have some of them.
 
@@ -180,7 +191,7 @@ async def _lines(db: Database, owner: Owner, question: str, blocks: Sequence[Ite
     texts = [question]
     for block in blocks:
         texts += [re.sub(r"[_-]", " ", block.name), *block.text.splitlines()]
-    trip = Together(db, owner.user_id)
+    trip = Together(db, owner.user_id, stores=False)
     rows = trip.ask(query("words_of_texts"), {"language": owner.language, "texts": texts})
     await trip.send()
     asked, *words = [set(row.words) for row in rows]

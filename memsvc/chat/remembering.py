@@ -132,7 +132,7 @@ class Remembering:
     async def _recalled(self) -> tuple[Context, str | None]:
         """A context for the query, without what the request holds already; and what ``_last`` tells."""
         talk, settings = self.talk, self.talk.settings
-        trip = Together(talk.db, talk.owner.user_id, keep_plans=True)
+        trip = Together(talk.db, talk.owner.user_id, keep_plans=True, stores=False)
         last = self._last(trip)
         options = ContextOptions(
             budget_tokens=settings.chat_context_tokens,
@@ -157,7 +157,7 @@ class Remembering:
 
     async def _looked(self) -> str | None:
         """What ``_last`` tells, by itself."""
-        trip = Together(self.talk.db, self.talk.owner.user_id, keep_plans=True)
+        trip = Together(self.talk.db, self.talk.owner.user_id, keep_plans=True, stores=False)
         last = self._last(trip)
         await trip.send()
         return last()

@@ -13,7 +13,7 @@ import functools
 import logging
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any, NamedTuple, Self, TypeVar, overload
 
 from memsvc.client.asynchronous import AsyncMemory
@@ -24,9 +24,12 @@ Client = TypeVar("Client")
 T = TypeVar("T")
 INSTRUCTING = ("system", "developer")
 SLOW = "memory_slow"
+BUSY = "memory_busy"
+MOST_BEHIND = 32
+"""Calls of a process that nobody waits for any more; while there are so many, memory is not asked."""
 FILTERED = "content_filter"
 log = logging.getLogger(__name__)
-_behind: set[asyncio.Task[Any]] = set()
+_behind: set[Future[Any] | asyncio.Task[Any]] = set()
 """What goes on behind a chat that did not wait for it."""
 
 
@@ -54,7 +57,8 @@ def wrap(
         conversation: what the conversation is called.
         budget_tokens: most tokens of memories in front of the model, 50 to 100,000.
         memory_s: longest wait for memory, in seconds: once before the model is asked, once behind its answer. Then the
-            chat goes on without, and what was to be stored is still stored in the background.
+            chat goes on without, and what was to be stored is still stored in the background, an answer behind what
+            the user said. While 32 calls of the process go on there, chats go without memory, and store nothing.
     """
     wrapped = client.with_options()
     completions = wrapped.chat.completions
@@ -75,16 +79,20 @@ class _Chat(NamedTuple):
 
 
 def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Callable[..., Any]:
+    order = _Order()
+
     def store(answer: str) -> None:
         if answer.strip():
-            _within(chat.memory_s, lambda: memory.responded(answer, chat.conversation))
+            order.within(chat.memory_s, lambda: memory.responded(answer, chat.conversation), behind=True)
 
     def known(messages: Sequence[Any]) -> str:
         said, new = _said(messages)
         if not said:
             return ""
         budget, name = chat.budget_tokens, chat.conversation
-        found = _within(chat.memory_s, lambda: memory.enrich(said, name, budget_tokens=budget, store=new))
+        found = order.within(
+            chat.memory_s, lambda: memory.enrich(said, name, budget_tokens=budget, store=new), stores=new
+        )
         return found.text if found is not None else ""
 
     @functools.wraps(create)
@@ -99,16 +107,20 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
 
 
 def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> Callable[..., Any]:
+    order = _AsyncOrder()
+
     async def store(answer: str) -> None:
         if answer.strip():
-            await _soon(chat.memory_s, memory.responded(answer, chat.conversation))
+            await order.within(chat.memory_s, lambda: memory.responded(answer, chat.conversation), behind=True)
 
     async def known(messages: Sequence[Any]) -> str:
         said, new = _said(messages)
         if not said:
             return ""
-        work = memory.enrich(said, chat.conversation, budget_tokens=chat.budget_tokens, store=new)
-        found = await _soon(chat.memory_s, work)
+        budget, name = chat.budget_tokens, chat.conversation
+        found = await order.within(
+            chat.memory_s, lambda: memory.enrich(said, name, budget_tokens=budget, store=new), stores=new
+        )
         return found.text if found is not None else ""
 
     @functools.wraps(create)
@@ -122,45 +134,100 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
     return remembering
 
 
-def _within(seconds: float, work: Callable[[], T]) -> T | None:
-    """What memory gives within so many seconds; None: it fails, or goes on in a thread that no program waits for."""
-    given: Future[T] = Future()
+class _Order:
+    """Calls to the memory of a chat: an answer is stored behind what the user said before it."""
 
-    def run() -> None:
+    def __init__(self) -> None:
+        self._said: Future[Any] | None = None
+        """Stores what the user said last."""
+
+    def within(self, seconds: float, work: Callable[[], T], *, stores: bool = False, behind: bool = False) -> T | None:
+        """What memory gives within so many seconds; None: it fails, or goes on in a thread that no program waits for.
+
+        Args:
+            seconds: longest wait.
+            work: asks memory; it is not asked while ``MOST_BEHIND`` calls go on behind chats.
+            stores: it stores what the user says.
+            behind: it begins when that is done, or failed.
+        """
+        if _are_many():
+            _failed(BUSY)
+            return None
+        given: Future[T] = Future()
+        before = self._said if behind else None
+        if stores:
+            self._said = given
+
+        def run() -> None:
+            try:
+                if before is not None:
+                    wait([before])
+                given.set_result(work())
+            except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+                given.set_exception(error)
+
+        threading.Thread(target=run, name="memsvc", daemon=True).start()
         try:
-            given.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
-            given.set_exception(error)
-
-    threading.Thread(target=run, name="memsvc", daemon=True).start()
-    try:
-        return given.result(seconds)
-    except ClientError as error:
-        _failed(error.code)
-    except TimeoutError:
-        _failed(SLOW)
-        given.add_done_callback(_ended)
-    return None
+            return given.result(seconds)
+        except ClientError as error:
+            _failed(error.code)
+        except TimeoutError:
+            _goes_on(given)
+        return None
 
 
-async def _soon(seconds: float, work: Awaitable[T]) -> T | None:
-    """The same for who awaits; it goes on as a task."""
-    task = asyncio.ensure_future(work)
-    try:
-        done, _ = await asyncio.wait([task], timeout=seconds)
-        if done:
-            return task.result()
-    except ClientError as error:
-        _failed(error.code)
-    except asyncio.CancelledError:
-        task.cancel()
-        raise
-    else:
-        _failed(SLOW)
-        _behind.add(task)
-        task.add_done_callback(_behind.discard)
-        task.add_done_callback(_ended)
-    return None
+class _AsyncOrder:
+    """The same for who awaits; what is not waited for goes on as a task."""
+
+    def __init__(self) -> None:
+        self._said: asyncio.Task[Any] | None = None
+
+    async def within(
+        self, seconds: float, work: Callable[[], Awaitable[T]], *, stores: bool = False, behind: bool = False
+    ) -> T | None:
+        """As above."""
+        if _are_many():
+            _failed(BUSY)
+            return None
+        before = self._said if behind else None
+
+        async def run() -> T:
+            if before is not None and not before.done():
+                await asyncio.wait([before])
+            return await work()
+
+        task = asyncio.create_task(run())
+        if stores:
+            self._said = task
+        try:
+            done, _ = await asyncio.wait([task], timeout=seconds)
+            if done:
+                return task.result()
+        except ClientError as error:
+            _failed(error.code)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        else:
+            _goes_on(task)
+        return None
+
+
+def _are_many() -> bool:
+    """Whether so many go on behind chats; nothing does in a loop that was closed."""
+    if len(_behind) >= MOST_BEHIND:
+        for one in list(_behind):
+            if isinstance(one, asyncio.Task) and one.get_loop().is_closed():
+                _behind.discard(one)
+    return len(_behind) >= MOST_BEHIND
+
+
+def _goes_on(given: Future[Any] | asyncio.Task[Any]) -> None:
+    """Wait for it no more."""
+    _failed(SLOW)
+    _behind.add(given)
+    given.add_done_callback(_behind.discard)
+    given.add_done_callback(_ended)
 
 
 def _failed(code: str) -> None:
@@ -202,8 +269,7 @@ def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
 def _answered(completion: Any) -> str:
     """What the model answers; empty: it calls tools, whatever it says beside that, or was stopped by a filter."""
     heard = _Heard()
-    for choice in completion.choices[:1]:
-        heard.hear(choice.message, choice.finish_reason)
+    heard.hear(completion, "message")
     return heard.answer
 
 
@@ -214,16 +280,15 @@ class _Heard:
         self._words: list[str] = []
         self._answers = True
 
-    def hear(self, said: Any, finish: str | None) -> None:
-        """Take in a message, or a piece of one."""
-        self._words.append(said.content or "")
-        if finish == FILTERED or getattr(said, "tool_calls", None) or getattr(said, "function_call", None):
-            self._answers = False
-
-    def hear_chunk(self, chunk: Any) -> None:
-        """Take in an event of a stream."""
-        for choice in chunk.choices[:1]:
-            self.hear(choice.delta, choice.finish_reason)
+    def hear(self, given: Any, name: str) -> None:
+        """Take in a completion ("message") or a chunk of a stream ("delta"); what servers leave out is nothing said."""
+        for choice in (getattr(given, "choices", None) or ())[:1]:
+            said = getattr(choice, name, None)
+            words = getattr(said, "content", None)
+            self._words.append(words if isinstance(words, str) else "")
+            filtered = getattr(choice, "finish_reason", None) == FILTERED
+            if filtered or getattr(said, "tool_calls", None) or getattr(said, "function_call", None):
+                self._answers = False
 
     @property
     def answer(self) -> str:
@@ -243,7 +308,7 @@ class _Stream:
     def _listen(self) -> Generator[Any, None, None]:
         try:
             for chunk in self._stream:
-                self._heard.hear_chunk(chunk)
+                self._heard.hear(chunk, "delta")
                 yield chunk
         finally:
             self._store(self._heard.answer)
@@ -281,7 +346,7 @@ class _AsyncStream:
     async def _listen(self) -> AsyncGenerator[Any, None]:
         try:
             async for chunk in self._stream:
-                self._heard.hear_chunk(chunk)
+                self._heard.hear(chunk, "delta")
                 yield chunk
         finally:
             await self._store(self._heard.answer)

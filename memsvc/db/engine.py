@@ -12,7 +12,7 @@ import json
 import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -253,32 +253,34 @@ class Database:
     async def statement(self) -> AsyncIterator[AsyncConnection]:
         """A connection for one statement that acts for nobody; it is a transaction of its own, in one round trip.
 
+        For what reads or counts, and so does no harm twice: where the connection is lost, nothing was stored.
+
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
-            OutcomeUnknownError: the connection was lost behind the statement's sending, also of one that reads.
         """
         with plainly():
             async with self.engine.connect() as plain:
-                connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-                with in_doubt():
-                    yield connection
+                yield await plain.execution_options(isolation_level="AUTOCOMMIT")
 
     @asynccontextmanager
-    async def line(self) -> AsyncIterator[Line]:
+    async def line(self, *, stores: bool = True) -> AsyncIterator[Line]:
         """A connection of the pool without SQLAlchemy's own around it, which would cost as much as a short statement.
 
         Where the block fails, nobody knows what the connection has left to say, so it ends.
 
+        Args:
+            stores: False: all of it reads or counts, so that nothing is in doubt where the connection is lost.
+
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
-            OutcomeUnknownError: the connection was lost in an exchange, also in one that reads.
+            OutcomeUnknownError: the connection was lost in an exchange that stores.
         """
         with plainly():
             pooled = await self.engine.raw_connection()
             driver = cast("psycopg.AsyncConnection[Any]", pooled.driver_connection)
             line: Line = pooled.info.get(Line) or pooled.info.setdefault(Line, Line(driver))
             try:
-                with in_doubt():
+                with in_doubt() if stores else nullcontext():
                     yield line
             except BaseException:
                 await greenlet_spawn(pooled.invalidate)

@@ -23,11 +23,12 @@ from memsvc.db.engine import Database
 class Together:
     """One transaction, of one user or of nobody: ask for all, send once, then look at the rows."""
 
-    def __init__(self, db: Database, user_id: UUID | None, *, keep_plans: bool = False) -> None:
-        """Nothing is asked yet; arguments as ``Database.transaction``."""
+    def __init__(self, db: Database, user_id: UUID | None, *, keep_plans: bool = False, stores: bool = True) -> None:
+        """Nothing is asked yet; arguments as ``Database.transaction`` and ``Database.line``."""
         self._db = db
         self._user_id = user_id
         self._keep_plans = keep_plans
+        self._stores = stores
         self._asked: list[tuple[TextClause, Mapping[str, Any], list[Any]]] = []
 
     def ask(self, statement: TextClause, values: Mapping[str, Any]) -> list[Any]:
@@ -45,7 +46,7 @@ class Together:
 
         Raises:
             DatabaseUnavailableError, OverloadedError, StorageFullError, DatabaseTooOldError: what the driver met.
-            OutcomeUnknownError: the connection was lost on the way; also where all of it was to read.
+            OutcomeUnknownError: the connection was lost on the way of what stores.
             UserUnknownError: there is no such user, or not any more.
             ConfigurationError: the database does not believe our signature.
         """
@@ -56,7 +57,7 @@ class Together:
 
     async def _sent(self) -> None:
         asked = [(statement, values) for statement, values, _ in self._asked]
-        async with self._db.line() as line:
+        async with self._db.line(stores=self._stores) as line:
             if self._user_id is None:
                 found = await line.exchange(asked)
             else:  # signed now: what is asked may have waited for a model

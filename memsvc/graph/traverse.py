@@ -143,7 +143,7 @@ async def ask(db: Database, owner: Owner, name: str, asked: dict[str, Any]) -> A
     Raises:
         NodeUnknownError: it begins or ends at a node that there is not.
     """
-    together = Together(db, owner.user_id, keep_plans=True)
+    together = Together(db, owner.user_id, keep_plans=True, stores=False)
     rows = together.ask(query(name), asked)
     await together.send()
     row = rows[0]

@@ -178,7 +178,7 @@ async def build_context(
         chars=EFFORTS[chosen.mode].chars,
     )
     asked = _Asked(db, owner, query, chosen, packer)
-    trip = trip or Together(db, owner.user_id, keep_plans=True)
+    trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
     standing = asked.standing(trip)
     found = Recalled(memories=[], degraded=[])
     if chosen.memories:
@@ -298,7 +298,7 @@ class _Asked:
     async def material(self, found: Recalled, minded: list[Item], stands: _Standing) -> Material:
         """Everything that may go into the block; what depends on the memories or the conversation is read now."""
         options, owner, times = self.options, self.owner, self._times()
-        trip = Together(self.db, owner.user_id, keep_plans=True)
+        trip = Together(self.db, owner.user_id, keep_plans=True, stores=False)
         near: Callable[[], dict[UUID, list[Item]]] = dict
         recent: Callable[[], list[Item]] = list
         blocks: Callable[[], list[Item]] = list

@@ -296,7 +296,7 @@ async def recall(
         **await _narrowed(db, owner, chosen, around, known_at),
     )
     async with _stage("database"):
-        trip = trip or Together(db, owner.user_id, keep_plans=True)
+        trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
         rows = trip.ask(named("recall"), values)
         words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
         await trip.send()

@@ -9,11 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from litestar import Litestar
 
+from memsvc.chat import answering
 from memsvc.chat.answering import NOT_IN_MEMORY, claims_of
 from memsvc.llm.answers import UnfitError
+from memsvc.recall.context import build_context
+from memsvc.recall.items import Context
 from tests.fakes.chat_server import ChatServer, Hangs, Say, Status, serving
 
 TEXT = "My sister Ines lives in Porto."
@@ -141,6 +145,26 @@ async def test_a_model_is_given_the_profile_as_a_source(ada: httpx.AsyncClient, 
     model.otherwise = Status(500)
     assert not (await asked(ada, "What is my favourite beverage?"))["found"]
     assert (await asked(ada, "Which tea do I drink?"))["by"] == "quotes"
+
+
+async def test_a_model_gets_no_memories_that_are_not_likely_to_answer(
+    ada: httpx.AsyncClient, model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def doubtful(*args: Any, **more: Any) -> Context:
+        context = await build_context(*args, **more)
+        return msgspec.structs.replace(context, relevant=False) if more["options"].memories else context
+
+    await fill(ada)
+    block = await keep(ada, "Drinks green tea without sugar.")
+    memory = (await asked(ada, "Where does Ines live?", model=False))["sources"][0]["id"]
+    monkeypatch.setattr(answering, "build_context", doubtful)
+    claims = [{"text": "She lives in Porto.", "sources": [memory]}, {"text": "Tea.", "sources": [block]}]
+    model.otherwise = Say(json.dumps({"claims": claims}))
+    told = await asked(ada, "Where does Ines live?")
+    assert (told["by"], told["answer"]) == ("model", f"Tea. [{block}]")
+    shown = model.requests[0]["messages"][1]["content"]
+    assert "green tea" in shown
+    assert "Porto" not in shown
 
 
 def test_claims_that_name_nothing_are_sent_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,7 +15,7 @@ import pytest
 from litestar import Litestar
 
 from memsvc.access.users import Owner
-from memsvc.client import AsyncMemory, Memory, RefusedError, Retries, wrap
+from memsvc.client import AsyncMemory, Memory, RefusedError, Retries, wrap, wrapping
 from tests.api.conftest import Connect
 from tests.api.test_langgraph import Bridge
 from tests.fakes.upstream import STREAM_HEAD, FakeUpstream, completion, event, response, says, sends, serving
@@ -126,6 +127,24 @@ async def test_what_is_said_beside_a_call_of_a_tool_or_before_a_filter_is_no_ans
     assert {one.role async for one in memory.messages("chat")} == {"user"}
 
 
+@pytest.mark.parametrize("lacks", [{"choices": None}, {"choices": [{"index": 0}]}], ids=["choices", "words"])
+async def test_what_a_server_leaves_out_costs_no_answer(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream, lacks: dict[str, Any]
+) -> None:
+    chat = wrap(client, memory, memory_s=PATIENT_S)
+    said = {"index": 0, "message": {"role": "assistant", "content": "Rosalinde."}}
+    for answer in ({"choices": [said]}, lacks):
+        model.act = sends(response({"id": "c-1", **answer}))
+        await chat.chat.completions.create(model="m-1", messages=QUESTION)
+    piece = {"choices": [{"index": 0, "delta": {"content": "The bike."}}]}
+    lines = b"".join(b"data: " + json.dumps({"id": "c-1", **one}).encode() + b"\n\n" for one in (piece, lacks))
+    model.act = sends(STREAM_HEAD + lines + b"data: [DONE]\n\n")
+    stream = await chat.chat.completions.create(model="m-1", messages=QUESTION, stream=True)
+    assert len([chunk async for chunk in stream]) == 2
+    stored = [one.text async for one in memory.messages("chat") if one.role == "assistant"]
+    assert stored == ["Rosalinde.", "The bike."]
+
+
 class Slow(httpx.AsyncBaseTransport):
     """Lets nothing through for a while."""
 
@@ -192,6 +211,87 @@ async def test_a_slow_memory_is_not_waited_for_by_who_does_not_await(
         return sum("memory failed behind the chat: unreachable" in said for said in caplog.messages) == 2
 
     await until(told)
+
+
+class Held(httpx.BaseTransport):
+    """Holds what the user says for a while, and refuses it then; notes when each call was answered."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+        self.answered: list[str] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/message"):
+            self.opened.wait(20)
+        self.answered.append(request.url.path)
+        return httpx.Response(400)
+
+
+class AsyncHeld(Held, httpx.AsyncBaseTransport):
+    """The same for who awaits."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await asyncio.to_thread(self.handle_request, request)
+
+
+TURN = ["/v1/hooks/message", "/v1/hooks/response"]
+
+
+async def test_an_answer_is_stored_behind_what_the_user_said(model: FakeUpstream, client: openai.AsyncOpenAI) -> None:
+    held = Held()
+
+    def talk() -> None:
+        with openai.OpenAI(base_url=model.url, api_key="sk-up") as plain:
+            memory = Memory("http://memsvc.test", "mk_0.no", transport=held)
+            wrap(plain, memory, memory_s=0.05).chat.completions.create(model="m-1", messages=QUESTION)
+
+    async def both() -> bool:
+        return len(held.answered) == 2
+
+    await asyncio.to_thread(talk)
+    assert held.answered == []
+    held.opened.set()
+    await until(both)
+    assert held.answered == TURN
+    held = AsyncHeld()
+    async with AsyncMemory("http://memsvc.test", "mk_0.no", transport=held) as memory:
+        await wrap(client, memory, memory_s=0.05).chat.completions.create(model="m-1", messages=QUESTION)
+        assert held.answered == []
+        held.opened.set()
+        await until(both)
+    assert held.answered == TURN
+
+
+async def test_a_memory_that_hangs_is_not_asked_without_end(
+    model: FakeUpstream,
+    client: openai.AsyncOpenAI,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wrapping, "MOST_BEHIND", 3)
+    held, busy = AsyncHeld(), "the chat goes on without memory: memory_busy"
+
+    def talk() -> None:
+        with openai.OpenAI(base_url=model.url, api_key="sk-up") as plain:
+            chat = wrap(plain, Memory("http://memsvc.test", "mk_0.no", transport=held), memory_s=0.05)
+            for _ in range(2):
+                chat.chat.completions.create(model="m-1", messages=QUESTION)
+
+    async def answered() -> bool:
+        return len(held.answered) == 3
+
+    async with AsyncMemory("http://memsvc.test", "mk_0.no", transport=held) as memory:
+        await asyncio.to_thread(talk)
+        assert caplog.messages.count(busy) == 1
+        chat = wrap(client, memory, memory_s=0.05)
+        answer = await chat.chat.completions.create(model="m-1", messages=QUESTION)
+        assert answer.choices[0].message.content == "Noted."
+        assert caplog.messages.count(busy) == 3
+        held.opened.set()
+        await until(answered)
+        await wrap(client, memory, memory_s=PATIENT_S).chat.completions.create(model="m-1", messages=QUESTION)
+        assert held.answered[3:] == TURN
+        assert caplog.messages.count(busy) == 3
 
 
 async def test_a_closed_memory_costs_no_answer(

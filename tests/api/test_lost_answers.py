@@ -62,15 +62,9 @@ async def together(pool: Database, owner: Owner) -> None:
     await trip.send()
 
 
-async def by_statement(pool: Database, owner: Owner) -> None:
-    async with pool.statement() as connection:
-        await connection.execute(text("NOTIFY nobody, 'something'"))
-
-
 WAYS: dict[bytes, tuple[Callable[[Database, Owner], Any], int]] = {
     b"COMMIT": (by_transaction, 1),
     b"append_recall": (together, 1),
-    b"NOTIFY": (by_statement, 0),
 }
 """What is done, and how many rows it writes, by what is sent last."""
 
@@ -95,6 +89,24 @@ async def test_what_is_lost_before_its_commit_is_not_done(
         await by_transaction(pool, owner)
     assert lost.value.code == "database_unavailable"
     assert value(admin, RECORDED, [owner.user_id]) == 0
+
+
+async def test_what_cannot_store_leaves_nothing_in_doubt(pool: Database, line: CutLine, owner: Owner) -> None:
+    async def reading() -> None:
+        trip = Together(pool, owner.user_id, stores=False)
+        trip.ask(text("SELECT count(*) AS count FROM memsvc.passages"), {})
+        await trip.send()
+
+    async def counting() -> None:
+        async with pool.statement() as connection:
+            await connection.execute(text("SELECT count(*) FROM memsvc.passages"))
+
+    for work in (reading, counting):
+        line.word = b"memsvc.passages"
+        with pytest.raises(DatabaseUnavailableError) as lost:
+            await work()
+        assert lost.value.code == "database_unavailable"
+        await work()
 
 
 async def test_a_full_disk_that_ends_the_server_leaves_it_unknown_too() -> None:
@@ -131,3 +143,23 @@ async def test_the_service_says_so_and_nothing_is_done_twice(
         line.word = b"append_messages"
         assert (await memory.add("Sent twice.")).outcome == "existing"
         assert [said.text async for said in memory.messages("default")] == ["Sent twice."]
+
+
+async def test_what_is_lost_before_it_stores_is_sent_again(
+    service: Litestar, line: CutLine, db: Database, app: UUID, owner: Owner
+) -> None:
+    """Whose key it is, is asked first; so a change that may not be done twice is sent again."""
+    key = await create_key(db, app, user_id=owner.user_id)
+    transport = httpx.ASGITransport(app=service)  # type: ignore[arg-type]
+    async with AsyncMemory("http://memsvc.test", key, transport=transport) as memory:
+        await memory.write_block("preferences", "Tea at ten.")
+        line.word = key.partition(".")[0].encode()
+        await memory.append_to_block("preferences", "No sugar.")
+        assert not line.word, "it was lost"
+        assert (await memory.read_block("preferences")).text == "Tea at ten.\nNo sugar."
+    given: Any = {"json": {"query": "Zanzibar"}, "headers": {"Authorization": f"Bearer {key}"}}
+    async with httpx.AsyncClient(transport=transport, base_url="http://memsvc.test") as client:
+        for path in ("/v1/recall", "/v1/context"):
+            line.word = b"Zanzibar"
+            lost = await client.post(path, **given)
+            assert (bool(line.word), lost.status_code, lost.json()["code"]) == (False, 503, "database_unavailable")

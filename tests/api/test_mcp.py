@@ -16,12 +16,14 @@ from litestar import Litestar
 from mcp.shared.exceptions import MCPError
 
 from memsvc.access.users import Owner
-from memsvc.api.mcp import writing
+from memsvc.api.mcp import recalling, writing
 from memsvc.api.mcp.server import TOOLS
 from memsvc.db.engine import Database
 from memsvc.graph.find import find_node
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Node, Operation
+from memsvc.recall.context import ContextOptions, build_context
+from memsvc.recall.items import Context
 from tests.api.conftest import Connect
 from tests.api.mcp_clients import NEW, OLD, URL, is_fenced, mcp_client, read, refused, said, use
 
@@ -63,6 +65,37 @@ async def test_a_client_remembers_recalls_and_opens(
         assert "Lindenhof" in alias
         status, _ = await use(client, "memory_status")
         assert "Ada" in status
+
+
+async def test_deliberate_recall_shows_what_stands_around_a_memory(api: Litestar, ada: httpx.AsyncClient) -> None:
+    texts = ("What a day.", "Ines moved to the Lindenhof.", "It rained.")
+    messages = [{"conversation": "home", "text": text} for text in texts]
+    assert (await ada.post("/v1/messages", json={"messages": messages})).status_code == 202
+    async with mcp_client(api, ada, NEW) as client:
+        for mode, around in (("balanced", []), ("deliberate", ["It rained.", "What a day."])):
+            _, found = await use(client, "recall", query="Who moved to the Lindenhof?", limit=1, mode=mode)
+            near = [memory["text"] for memory in found["memories"] if memory["kind"] == "neighbour"]
+            assert sorted(near) == around
+
+
+async def test_for_a_conversation_that_begins_one_looks_once(
+    api: Litestar, ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str | None] = []
+
+    async def counted(*args: Any, options: ContextOptions, **more: Any) -> Context:
+        looked.append(options.conversation)
+        return await build_context(*args, options=options, **more)
+
+    monkeypatch.setattr(recalling, "build_context", counted)
+    async with mcp_client(api, ada, NEW) as client:
+        await use(client, "remember", text="Ines moved to the Lindenhof.", conversation="home")
+        [page] = (await ada.get("/v1/conversations")).json()["items"]
+        own_id = "6f1d2c3b-0000-4000-8000-000000000000"  # a client's own name for a conversation that begins
+        for name, turns in (("new", 0), ("home", 1), (page["conversation_id"], 1), (own_id, 0)):
+            _, found = await use(client, "get_context", query="Hello", conversation=name, recent_turns=2)
+            assert [memory["kind"] for memory in found["memories"]].count("turn") == turns, name
+    assert looked == ["new", "home", page["conversation_id"], own_id, own_id]
 
 
 async def test_the_oldest_protocol_is_spoken(api: Litestar, ada: httpx.AsyncClient) -> None:

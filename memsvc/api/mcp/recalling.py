@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated, Literal
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -158,7 +159,7 @@ async def _packed(asker: Asker, owner: Owner, query: str, options: ContextOption
 
 
 async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
-    """The memories for a query, and nothing else."""
+    """The memories for a query and, in the mode deliberate, what stands around the best; nothing else."""
     filters = Filters(
         conversations=[given.conversation] if given.conversation else [],
         said_from=read_moment(given.said_from, owner, "said_from"),
@@ -170,7 +171,7 @@ async def recall(asker: Asker, owner: Owner, given: RecallArguments) -> Answer:
         mode=given.mode,
         filters=filters,
         group_by="none",
-        neighbours=False,
+        neighbours=given.mode == "deliberate",
         profile=False,
         core=False,
         instructions=(),
@@ -188,17 +189,30 @@ async def recall_memory(asker: Asker, owner: Owner, given: RecallMemoryArguments
 
 
 async def get_context(asker: Asker, owner: Owner, given: ContextArguments) -> Answer:
-    """Memories with all that belongs into a prompt."""
+    """Memories with all that belongs into a prompt.
+
+    An assistant asks before it remembers anything of a conversation, so one of an unknown name begins.
+    """
     options = ContextOptions(
         budget_tokens=given.budget_tokens,
         mode=given.mode,
         conversation=given.conversation,
+        begins=given.conversation is not None and not _may_be_id(given.conversation),
         recent_turns=given.recent_turns,
     )
     try:
         return await _packed(asker, owner, given.query, options)
-    except ConversationUnknownError:  # it begins: an assistant asks before it remembers anything of it
+    except ConversationUnknownError:  # it begins, and its name looks like an id
         return await _packed(asker, owner, given.query, replace(options, begins=True))
+
+
+def _may_be_id(conversation: str) -> bool:
+    """Whether it looks like an id, as identifiers may, too."""
+    try:
+        UUID(conversation)
+    except ValueError:
+        return False
+    return True
 
 
 async def open_source(asker: Asker, owner: Owner, given: OpenArguments) -> Answer:
