@@ -76,7 +76,7 @@ async def enrich(
     check_options(replace(options, conversation=message.conversation))
 
     asked = message.text or message.caption or ""
-    options = replace(options, present=[asked])  # it may be stored already, and nobody is reminded of what he says
+    options = replace(options, said=message.id)  # it may be stored already, and nobody is reminded of what he says
     reminded = remind(
         db, owner, asked, settings, embedder=embedder, options=options, conversation=message.conversation, door="hook"
     )

@@ -39,6 +39,25 @@ async def test_a_message_is_enriched_and_stored_once(ada: httpx.AsyncClient) -> 
     assert [one["identifier"] for one in (await ada.get("/v1/conversations")).json()["items"]] == ["petals"]
 
 
+async def test_only_the_message_itself_is_left_out(ada: httpx.AsyncClient) -> None:
+    picture = {"conversation": "petals", "text": "", "caption": "An old tabby cat on a wall", "id": "1"}
+    words = {"conversation": "petals", "text": "tabby", "speaker": "Ada", "id": "2"}
+    assert (await ada.post("/v1/messages", json={"messages": [picture, words]})).status_code < 300
+    await ada.post("/v1/hooks/message", json={"conversation": "petals", "text": "Yes.", "message_id": "3"})
+    asked = {"conversation": "petals", "text": "How old is the tabby cat?", "message_id": "4", "format": "messages"}
+    await ada.post("/v1/hooks/message", json=asked)
+    again = (await ada.post("/v1/hooks/message", json=asked)).json()
+    [block] = again["messages"]
+    assert again["stored"]["outcome"] == "existing"
+    assert "tabby cat on a wall" in block["content"]
+    assert "Ada: “tabby”" in block["content"]
+    assert asked["text"] not in block["content"]
+    yes = asked | {"text": "Yes.", "message_id": "5", "recent_turns": 9}
+    for _ in range(2):
+        told = (await ada.post("/v1/hooks/message", json=yes)).json()
+        assert [turn["content"] for turn in told["messages"][1:]][-2:] == ["Yes.", asked["text"]]
+
+
 async def test_an_answer_is_taken_in(ada: httpx.AsyncClient) -> None:
     await ada.post("/v1/hooks/message", json=SAID)
     answered = {"conversation": "petals", "text": "Porto is lovely.", "message_id": "2", "speaker": "Petal"}
