@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.erase import Receipt, erase
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import NotFoundError
+from memsvc.queue.jobs import announce_jobs
 from memsvc.queue.run import SLICE_S, Steps
+from memsvc.sources.messages import Prepared, StoredMessage, append_prepared
 from memsvc.sources.read import find_conversation
 
 BATCH = 100
@@ -26,20 +31,38 @@ Forget = Literal["conversation", "keep"]
 """conversation: all of it goes; keep: it stays, whatever was said before."""
 
 
-async def forget_later(db: Database, owner: Owner, conversation_id: UUID, *, hours: int) -> None:
-    """Mark a conversation: it goes when a session of it ends, or after so many hours of silence, 1 to 8,760."""
-    await _mark(db, owner, conversation_id, hours)
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What a message says of its conversation."""
+
+    hours: int | None
+    """It goes when a session of it ends, or after so many hours of silence, 1 to 8,760; None: it stays."""
 
 
-async def keep(db: Database, owner: Owner, conversation_id: UUID) -> None:
-    """Take the mark back."""
-    await _mark(db, owner, conversation_id, None)
+async def store_fated(db: Database, owner: Owner, prepared: Prepared, fate: Fate) -> StoredMessage:
+    """Store a message, and mark its conversation or take the mark back, in one transaction.
+
+    A message that comes again, late perhaps, says nothing more: what was said since counts.
+
+    Raises:
+        MemsvcError: see ``append``; then neither is done.
+    """
+
+    async def once(connection: AsyncConnection) -> StoredMessage:
+        [stored] = await append_prepared(connection, owner, [prepared])
+        if stored.outcome == "created":
+            await _mark(connection, owner, stored.conversation_id, fate)
+        return stored
+
+    stored = await db.attempt(owner.user_id, once)
+    if stored.job_id is not None:
+        announce_jobs(db)
+    return stored
 
 
-async def _mark(db: Database, owner: Owner, conversation_id: UUID, hours: int | None) -> None:
-    values = {"user_id": owner.user_id, "source_id": conversation_id, "hours": hours}
-    async with db.transaction(owner.user_id) as connection:
-        await connection.execute(query("mark_to_forget"), values)
+async def _mark(connection: AsyncConnection, owner: Owner, conversation_id: UUID, fate: Fate) -> None:
+    values = {"user_id": owner.user_id, "source_id": conversation_id, "hours": fate.hours}
+    await connection.execute(query("mark_to_forget"), values)
 
 
 async def end_session(
@@ -62,11 +85,11 @@ async def end_session(
     """
     async with db.transaction(owner.user_id) as connection:
         source_id = await find_conversation(connection, owner, conversation)
+        if forget == "keep":
+            await _mark(connection, owner, source_id, Fate(None))
+            return None
         values = {"user_id": owner.user_id, "source_id": source_id}
         marked: bool = (await connection.execute(query("is_to_forget"), values)).scalar_one()
-    if forget == "keep":
-        await keep(db, owner, source_id)
-        return None
     if forget is None and not marked:
         return None
     return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False)

@@ -14,6 +14,7 @@ from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.chat.storing import store_noted
 from memsvc.db.engine import Database
+from memsvc.errors import OverloadedError
 from memsvc.observe import REGISTRY
 from memsvc.recall.signals import Note, new_recall_id, note_of
 from memsvc.settings import Settings
@@ -263,3 +264,31 @@ async def test_a_message_that_is_not_stored_cannot_say_what_is_forgotten(connect
         answer = await ada.post("/v1/hooks/message", json=SAID | {"store": False, "forget": forget})
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
         assert answer.json()["field"] == "forget"
+
+
+async def test_a_message_that_comes_again_says_nothing_more_of_its_conversation(connect: Connect, owner: Owner) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    for door in ("message", "response"):
+        first = {"conversation": door, "text": "Oak.", "message_id": "1", "forget": "conversation"}
+        for said in (first, first | {"text": "Elm.", "message_id": "2", "forget": "keep"}, first):
+            assert (await ada.post(f"/v1/hooks/{door}", json=said)).status_code in {200, 202}
+        ended = await ada.post("/v1/hooks/session-end", json={"conversation": door})
+        assert ended.json() == {"forgotten": None}
+
+
+async def test_a_message_is_stored_with_its_mark_or_not_at_all(
+    connect: Connect, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object) -> None:
+        raise OverloadedError
+
+    ada = await connect("read", "write", "forget", user=owner)
+    for door in ("message", "response"):
+        said = SAID | {"conversation": door, "forget": "conversation"}
+        with monkeypatch.context() as patch:
+            patch.setattr("memsvc.chat.forgetting._mark", fails)
+            refused = await ada.post(f"/v1/hooks/{door}", json=said)
+        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+        assert (await ada.get("/v1/conversations")).json()["items"] == []
+        assert (await ada.post(f"/v1/hooks/{door}", json=said)).status_code in {200, 202}
+        assert (await ada.post("/v1/hooks/session-end", json={"conversation": door})).json()["forgotten"]
