@@ -88,11 +88,43 @@ async def end_session(
         if forget == "keep":
             await _mark(connection, owner, source_id, Fate(None))
             return None
-        values = {"user_id": owner.user_id, "source_id": source_id}
-        marked: bool = (await connection.execute(query("is_to_forget"), values)).scalar_one()
-    if forget is None and not marked:
+        marked = await _marked(connection, owner, source_id)
+    if forget == "conversation":
+        return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False)
+    if not marked:
         return None
-    return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False)
+
+    async def unless(connection: AsyncConnection) -> None:
+        await _lock(connection, owner, source_id)
+        if await _marked(connection, owner, source_id) is False:
+            raise _KeptError
+
+    with suppress(_KeptError):
+        return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False, unless=unless)
+    return None
+
+
+class _KeptError(Exception):
+    """The mark was taken back, or something was said, since it was looked at."""
+
+
+async def _lock(connection: AsyncConnection, owner: Owner, source_id: UUID) -> None:
+    """Nobody says anything in a conversation, or marks it, until the transaction ends."""
+    await connection.execute(query("lock_to_forget"), {"user_id": owner.user_id, "source_id": source_id})
+
+
+async def _marked(connection: AsyncConnection, owner: Owner, source_id: UUID) -> bool | None:
+    """None: the conversation is gone."""
+    values = {"user_id": owner.user_id, "source_id": source_id}
+    return (await connection.execute(query("is_to_forget"), values)).scalar_one_or_none()
+
+
+async def _silent(
+    connection: AsyncConnection, owner: Owner, *, source_id: UUID | None = None, limit: int = BATCH
+) -> list[UUID]:
+    """Marked conversations that have fallen silent; with ``source_id`` that one, if it has."""
+    values = {"user_id": owner.user_id, "source_id": source_id, "limit": limit}
+    return list((await connection.execute(query("sources_to_forget"), values)).scalars())
 
 
 def forgetting_steps() -> Steps:
@@ -106,12 +138,27 @@ async def _forget_silent(db: Database, user_id: UUID, _user: UUID) -> bool:
     owner = await owner_of(db, user_id)
     while True:
         async with db.transaction(user_id) as connection:
-            rows = await connection.execute(query("sources_to_forget"), {"user_id": user_id, "limit": BATCH})
-            silent: list[UUID] = list(rows.scalars())
+            silent = await _silent(connection, owner)
         for source_id in silent:
-            with suppress(NotFoundError):  # somebody else was first
-                await erase(db, owner, "source", source_id, requested_by=BY)
+            with suppress(NotFoundError, _KeptError):  # somebody else was first
+                await _erase_silent(db, owner, source_id)
             if time.monotonic() >= until:
                 return True
         if len(silent) < BATCH:
             return False
+
+
+async def _erase_silent(db: Database, owner: Owner, source_id: UUID) -> None:
+    """Erase a conversation, if it still is marked and silent.
+
+    Raises:
+        _KeptError: it is not.
+        NotFoundError: it is gone.
+    """
+
+    async def unless(connection: AsyncConnection) -> None:
+        await _lock(connection, owner, source_id)
+        if not await _silent(connection, owner, source_id=source_id, limit=1):
+            raise _KeptError
+
+    await erase(db, owner, "source", source_id, requested_by=BY, unless=unless)

@@ -22,6 +22,7 @@ from memsvc.sources.messages import MessageIn, prepare
 from tests.api.conftest import Connect
 
 NOTED = "SELECT recall_id::text FROM memsvc.recall_events WHERE user_id = %s AND door = 'hook'"
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 SAID = {"conversation": "petals", "text": "My sister Ines lives in Porto.", "message_id": "1"}
 
 
@@ -292,3 +293,32 @@ async def test_a_message_is_stored_with_its_mark_or_not_at_all(
         assert (await ada.get("/v1/conversations")).json()["items"] == []
         assert (await ada.post(f"/v1/hooks/{door}", json=said)).status_code in {200, 202}
         assert (await ada.post("/v1/hooks/session-end", json={"conversation": door})).json()["forgotten"]
+
+
+@pytest.mark.parametrize(("by", "meanwhile"), [("end", "keep"), ("silence", "keep"), ("silence", "message")])
+async def test_what_is_said_while_the_erasing_begins_counts(
+    connect: Connect, owner: Owner, db: Database, admin: psycopg.Connection, *, by: str, meanwhile: str
+) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    await ada.post("/v1/hooks/response", json=SAID | {"forget": "conversation", "idle_hours": 5})
+    whose = [owner.user_id]
+    admin.execute("UPDATE memsvc.passages SET recorded_at = now() - interval '6 hours' WHERE user_id = %s", whose)
+    [step] = forgetting_steps()["tidy"]
+    with admin.transaction():
+        admin.execute("SELECT FROM memsvc.sources WHERE user_id = %s FOR NO KEY UPDATE", whose)  # as writers do
+        if meanwhile == "keep":
+            admin.execute("UPDATE memsvc.sources SET forget_after = NULL WHERE user_id = %s", whose)
+        else:
+            admin.execute("UPDATE memsvc.passages SET recorded_at = now() WHERE user_id = %s", whose)
+        work = (
+            ada.post("/v1/hooks/session-end", json={"conversation": "petals"})
+            if by == "end"
+            else step(db, owner.user_id, owner.user_id)
+        )
+        task = asyncio.ensure_future(work)
+        async with asyncio.timeout(20):
+            while admin.execute(WAITING).fetchone() == (0,):  # noqa: ASYNC110 - SQL polls
+                await asyncio.sleep(0.02)
+    done = await task
+    assert not isinstance(done, httpx.Response) or done.json() == {"forgotten": None}
+    assert [one["identifier"] for one in (await ada.get("/v1/conversations")).json()["items"]] == ["petals"]
