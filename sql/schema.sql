@@ -18174,6 +18174,7 @@ GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box 
 GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.lock_memories(p_user_id uuid, p_kind text, p_subject_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.lock_projection(p_user_id uuid, p_part text, p_alone boolean) TO memsvc_app;

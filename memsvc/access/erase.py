@@ -8,7 +8,7 @@ docs/adr/0012-erasing.md.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 from uuid import UUID
@@ -149,6 +149,7 @@ async def erase(
     requested_by: str,
     whole: bool = True,
     on_progress: Callable[[int, int], None] | None = None,
+    unless: Callable[[AsyncConnection], Awaitable[None]] | None = None,
 ) -> Receipt:
     """Erase something, and all knowledge that nothing else supports. Cannot be undone.
 
@@ -161,6 +162,7 @@ async def erase(
         whole: wait until all batches are done; False: do the first, the job ``erase`` does the others.
         on_progress: called after each batch with the passages (of a node or fact: edges) that are gone, and how many
             there were.
+        unless: raises where it is not to go after all; called first in the transaction that begins to erase.
 
     Returns:
         The receipt; where the erasure is done, leftovers were looked for.
@@ -178,6 +180,8 @@ async def erase(
     total = await _size(db, owner, known, subject) if on_progress is not None else 0
 
     async def begin(connection: AsyncConnection) -> Receipt | None:
+        if unless is not None:
+            await unless(connection)
         row = (await connection.execute(ERASE, values)).one_or_none()
         return None if row is None else _receipt(row)
 

@@ -14,6 +14,7 @@ import msgspec
 from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
+from memsvc.chat.forgetting import Fate
 from memsvc.chat.reminding import remind
 from memsvc.chat.storing import store_noted
 from memsvc.db.engine import Database
@@ -56,6 +57,7 @@ async def enrich(
     embedder: QueryEmbedder | None,
     afterwards: Afterwards,
     store: bool = True,
+    fate: Fate | None = None,
 ) -> Enrichment:
     """Recall for a message, then store it; committed when this returns.
 
@@ -68,6 +70,7 @@ async def enrich(
         embedder: gives the query's vector.
         afterwards: holds what goes on behind the answer.
         store: False: nothing is written.
+        fate: what the message says of its conversation; None: nothing.
 
     Raises:
         MemsvcError: the message or an option cannot be; or the message cannot be stored now.
@@ -76,7 +79,7 @@ async def enrich(
     check_options(replace(options, conversation=message.conversation))
 
     asked = message.text or message.caption or ""
-    options = replace(options, present=[asked])  # it may be stored already, and nobody is reminded of what he says
+    options = replace(options, said=message.id)  # it may be stored already, and nobody is reminded of what he says
     reminded = remind(
         db, owner, asked, settings, embedder=embedder, options=options, conversation=message.conversation, door="hook"
     )
@@ -87,7 +90,7 @@ async def enrich(
     stored = None
     if store:
         with observe.INGEST_SECONDS.time():
-            stored = await store_noted(db, owner, prepared, note, afterwards)
+            stored = await store_noted(db, owner, prepared, note, afterwards, fate=fate)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()
     elif note is not None:
         afterwards.start(record(db, owner, note))

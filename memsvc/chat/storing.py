@@ -7,6 +7,7 @@ import psycopg
 
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
+from memsvc.chat.forgetting import Fate, store_fated
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import DatabaseTooOldError
@@ -15,7 +16,13 @@ from memsvc.sources.messages import Prepared, StoredMessage, append_one, append_
 
 
 async def store_noted(
-    db: Database, owner: Owner, prepared: Prepared, note: Note | None, afterwards: Afterwards
+    db: Database,
+    owner: Owner,
+    prepared: Prepared,
+    note: Note | None,
+    afterwards: Afterwards,
+    *,
+    fate: Fate | None = None,
 ) -> StoredMessage:
     """Store a message; what was recalled is noted with it, unless the message is refused.
 
@@ -30,10 +37,16 @@ async def store_noted(
         prepared: the message.
         note: what was recalled for it; None: nothing.
         afterwards: holds the note that has to wait.
+        fate: what the message says of its conversation, stored with it, and the note afterwards; None: nothing.
 
     Raises:
         MemsvcError: see ``append``.
     """
+    if fate is not None:
+        stored = await store_fated(db, owner, prepared, fate)
+        if note is not None:
+            afterwards.start(record(db, owner, note))
+        return stored
     if note is None:
         return await append_one(db, owner, prepared)
     try:

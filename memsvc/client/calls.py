@@ -19,6 +19,7 @@ from memsvc.access.erase import Receipt
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
+from memsvc.chat.forgetting import Forget
 from memsvc.client import options as o
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded, Stored
 from memsvc.db.paging import Page
@@ -170,9 +171,10 @@ def _said(path: str, answer: type[T], text: str, conversation: str, options: Map
     return Call("POST", path, answer, body, repeatable=True)
 
 
-def end_session(conversation: str, *, forget: bool) -> Call[SessionEnded]:
+def end_session(conversation: str, *, forget: Forget | bool | None) -> Call[SessionEnded]:
     """Say that a session is over."""
-    body = {"conversation": conversation, **({"forget": "conversation"} if forget else {})}
+    said = "conversation" if forget is True else forget or None
+    body = {"conversation": conversation, **({"forget": said} if said is not None else {})}
     return Call("POST", "/v1/hooks/session-end", SessionEnded, body)
 
 

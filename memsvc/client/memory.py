@@ -16,6 +16,7 @@ from memsvc.access.erase import Receipt
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
+from memsvc.chat.forgetting import Forget
 from memsvc.client import calls
 from memsvc.client import options as o
 from memsvc.client.calls import Call, Forgettable, Paged
@@ -193,8 +194,11 @@ class Memory:
         """After it: remember what it answered."""
         return self.send(calls.responded(text, conversation, options))
 
-    def end_session(self, conversation: str, *, forget: bool = False) -> SessionEnded:
-        """Say that a session is over; its conversation is erased where that was agreed upon, or is asked for here."""
+    def end_session(self, conversation: str, *, forget: Forget | bool | None = None) -> SessionEnded:
+        """Say that a session is over; its conversation is erased where that was agreed upon, or is asked for here.
+
+        ``forget``: conversation, or True: erase it now; keep: erase nothing, now and later; else as was agreed upon.
+        """
         return self.send(calls.end_session(conversation, forget=forget))
 
     # Notes and links

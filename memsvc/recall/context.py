@@ -24,6 +24,8 @@ from memsvc.db.short_ids import short_id
 from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
+from memsvc.llm.fence import split_blocks
+from memsvc.llm.split import split_text
 from memsvc.llm.tokens import Estimate, tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
@@ -78,6 +80,8 @@ class ContextOptions:
     """So many of them, 0 to 100, to the letter; they do not come again as memories."""
     present: Sequence[str] = ()
     """What the prompt holds of that conversation anyway: messages with these words are not given again."""
+    said: str | None = None
+    """The client's id of the message in that conversation which is answered: where it is stored, it is not given."""
     profile: bool = True
     """Core memory, and the working memory of the conversation: blocks that an assistant edits itself."""
     core: bool = True
@@ -198,12 +202,13 @@ async def build_context(
     else:
         await trip.send()
     stands = standing()
-    found = _without_present(found, chosen.present, stands.source_id)
+    present = _as_stored(chosen.present, settings.passage_tokens)
+    found = _without_present(found, present, chosen.said, stands.source_id)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     # Who comes unasked need not speak of a place.
     unasked = salient if chosen.filters.near is None else None
     minded = await asked.unasked(unasked, seed) if unasked is not None else []
-    material = await asked.material(found, minded, stands)
+    material = await asked.material(found, minded, stands, present)
     packed = await _packed(packer, material)
     return Context(
         text=packed.text,
@@ -295,7 +300,9 @@ class _Asked:
 
         return told
 
-    async def material(self, found: Recalled, minded: list[Item], stands: _Standing) -> Material:
+    async def material(
+        self, found: Recalled, minded: list[Item], stands: _Standing, present: frozenset[str]
+    ) -> Material:
         """Everything that may go into the block; what depends on the memories or the conversation is read now."""
         options, owner, times = self.options, self.owner, self._times()
         trip = Together(self.db, owner.user_id, keep_plans=True, stores=False)
@@ -303,13 +310,14 @@ class _Asked:
         recent: Callable[[], list[Item]] = list
         blocks: Callable[[], list[Item]] = list
         if options.neighbours and (reach := EFFORTS[options.mode].neighbours):
-            near = neighbours(trip, owner, found.memories, options.filters, times, reach=reach)
+            near = neighbours(
+                trip, owner, found.memories, options.filters, times, reach=reach, said=(stands.source_id, options.said)
+            )
         if options.recent_turns and stands.source_id is not None:
-            recent = last_turns(trip, owner, stands.source_id, options.recent_turns, times)
+            recent = last_turns(trip, owner, stands.source_id, options.recent_turns, times, said=options.said)
         if options.profile:
             blocks = profile(trip, owner, stands.source_id, options.filters.known_at or options.filters.as_of)
         await trip.send()
-        present = frozenset(text.strip() for text in options.present)
         return Material(
             memories=found.memories,
             recent=_without_words(recent(), present),
@@ -327,16 +335,24 @@ class _Asked:
         return moments(self.packer.now, self.options.filters.known_at)
 
 
-def _without_present(found: Recalled, present: Sequence[str], source_id: UUID | None) -> Recalled:
-    """Without messages of the conversation whose words, all or a part of them, the prompt holds anyway."""
-    if not present or source_id is None:
+def _as_stored(texts: Sequence[str], window: int) -> frozenset[str]:
+    """Words of messages, whole and in the parts in which long ones are stored. A picture may have no words."""
+    parts = {
+        part for whole in texts for text, _ in split_blocks(whole) for part in [whole, *split_text(text, window)]
+    }  # fmt: skip
+    return frozenset(part.strip() for part in parts) - {""}
+
+
+def _without_present(found: Recalled, present: frozenset[str], said: str | None, source_id: UUID | None) -> Recalled:
+    """Without messages of the conversation that the prompt holds anyway, by their words, or that is answered."""
+    if source_id is None or (not present and said is None):
         return found
     kept = [
         memory
         for memory in found.memories
         if memory.kind == "fact"
         or memory.conversation_id != source_id
-        or not any(memory.text.strip() in whole for whole in present)
+        or not (memory.text.strip() in present or (said is not None and memory.message_id == said))
     ]
     return msgspec.structs.replace(found, memories=kept)
 

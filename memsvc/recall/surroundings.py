@@ -39,9 +39,12 @@ def moments(now: datetime, known_at: datetime | None) -> dict[str, Any]:
 
 
 def last_turns(
-    trip: Together, owner: Owner, source_id: UUID, limit: int, times: dict[str, Any]
+    trip: Together, owner: Owner, source_id: UUID, limit: int, times: dict[str, Any], *, said: str | None = None
 ) -> Callable[[], list[Item]]:
-    """The last turns of a conversation to the letter, newest first; no traces, no context blocks."""
+    """The last turns of a conversation to the letter, newest first; no traces, no context blocks.
+
+    Without the message that has the client's id ``said``.
+    """
     parameters = {"user_id": owner.user_id, "source_id": source_id, "limit": limit, **times}
     rows = trip.ask(query("context_turns"), parameters)
     return lambda: [
@@ -56,16 +59,24 @@ def last_turns(
             **_said(row),
         )
         for row in rows
+        if said is None or row.client_id != said
     ]
 
 
 def neighbours(
-    trip: Together, owner: Owner, memories: Sequence[Memory], filters: Filters, times: dict[str, Any], *, reach: int = 1
+    trip: Together,
+    owner: Owner,
+    memories: Sequence[Memory],
+    filters: Filters,
+    times: dict[str, Any],
+    *,
+    reach: int = 1,
+    said: tuple[UUID | None, str | None] = (None, None),
 ) -> Callable[[], dict[UUID, list[Item]]]:
     """What stands around each message among the memories and may be recalled, by the memory's id.
 
     The turn before and the turn after it. With a reach of 2 and more: so many passages on each side, other parts of the
-    same message among them.
+    same message among them. Never the message ``said``: its conversation, and the client's id of it.
     """
     messages = [memory for memory in memories if memory.kind != "fact" and memory.conversation_id is not None]
     if not messages:
@@ -87,7 +98,7 @@ def neighbours(
         found: dict[UUID, list[Item]] = {}
         for row in rows:
             memory = messages[row.place - 1]
-            if filters.in_time(row.said_at):
+            if filters.in_time(row.said_at) and (None in said or (row.source_id, row.client_id) != said):
                 found.setdefault(memory.memory_id, []).append(_neighbour(row, memory))
         return found
 

@@ -111,6 +111,7 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.lock_memories(uuid, text, uuid) IS 'Locks what an erasure may meet.';
 REVOKE ALL ON FUNCTION memsvc.lock_memories(uuid, text, uuid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memsvc.lock_memories(uuid, text, uuid) TO memsvc_app;
 
 -- Adds numbers to those of a receipt, key by key; what is zero is left out.
 CREATE OR REPLACE FUNCTION memsvc.add_counts(p_counts jsonb, p_more jsonb) RETURNS jsonb

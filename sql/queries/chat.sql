@@ -45,12 +45,17 @@ SELECT s.forget_after IS NOT NULL AS marked
 FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.source_id = :source_id;
 
+-- name: lock_to_forget
+-- As an erasure will lock it, and as writers of the conversation do. What is read behind it stands until the commit.
+SELECT memsvc.lock_memories(:user_id, 'source', :source_id);
+
 -- name: sources_to_forget
--- Marked conversations in which nothing was said for as long as that was to be, some at a time. Ids of passages are in
--- the order of their arrival; the order names the key.
+-- Marked conversations in which nothing was said for as long as that was to be, some at a time, or one of them. Ids of
+-- passages are in the order of their arrival; the order names the key.
 SELECT s.source_id
 FROM memsvc.sources AS s
 WHERE s.user_id = :user_id AND s.forget_after IS NOT NULL
+  AND (CAST(:source_id AS uuid) IS NULL OR s.source_id = CAST(:source_id AS uuid))
   AND coalesce(
     (
       SELECT p.recorded_at

@@ -52,11 +52,14 @@ turns AS MATERIALIZED (
   ORDER BY t.said_at DESC, l.session DESC, t.ordinal DESC
   LIMIT :limit
 )
-SELECT t.session, t.ordinal, m.passage_id, m.speaker, m.role, m.text, m.caption, m.said_at, m.said_offset, s.identifier
+SELECT
+  t.session, t.ordinal, m.passage_id, m.client_id, m.speaker, m.role, m.text, m.caption, m.said_at, m.said_offset,
+  s.identifier
 FROM turns AS t
 CROSS JOIN LATERAL (
   SELECT
-    (array_agg(p.passage_id ORDER BY p.part))[1] AS passage_id, min(p.speaker) AS speaker, min(p.role) AS role,
+    (array_agg(p.passage_id ORDER BY p.part))[1] AS passage_id, min(p.client_id) AS client_id,
+    min(p.speaker) AS speaker, min(p.role) AS role,
     string_agg(p.text, '' ORDER BY p.part) AS text, string_agg(p.caption, '' ORDER BY p.part) AS caption,
     min(p.said_at) AS said_at, min(p.said_offset) AS said_offset
   FROM memsvc.passages AS p
@@ -71,7 +74,7 @@ ORDER BY t.said_at DESC, t.session DESC, t.ordinal DESC;
 -- what counts as theirs.
 SELECT
   w.place, n.passage_id, n.source_id, n.session, n.ordinal, n.part, n.kind, n.speaker, n.role, n.text, n.caption,
-  n.said_at, n.said_offset
+  n.said_at, n.said_offset, n.client_id
 FROM
   unnest(
     CAST(:sources AS uuid []), CAST(:sessions AS text []), CAST(:ordinals AS integer []),

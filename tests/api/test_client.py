@@ -102,6 +102,10 @@ async def test_a_turn_of_a_chat(memory: AsyncMemory, line: Line) -> None:
     assert "Rosalinde" in (await memory.enrich("What is the bike called?", "elsewhere", store=False)).text
     told = await memory.answer("What is the bike called?")
     assert told.claims[0].sources
+    await memory.enrich("And mine is called Gerda.", "roses", forget="conversation")
+    assert (await memory.end_session("roses", forget="keep")).forgotten is None
+    assert (await memory.end_session("roses")).forgotten is None
+    assert (await memory.end_session("roses", forget="conversation")).forgotten is not None
     assert (await memory.end_session("petals")).forgotten is not None
     assert [c.identifier async for c in memory.conversations()] == []
 

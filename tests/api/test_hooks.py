@@ -14,6 +14,7 @@ from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.chat.storing import store_noted
 from memsvc.db.engine import Database
+from memsvc.errors import OverloadedError
 from memsvc.observe import REGISTRY
 from memsvc.recall.signals import Note, new_recall_id, note_of
 from memsvc.settings import Settings
@@ -21,6 +22,7 @@ from memsvc.sources.messages import MessageIn, prepare
 from tests.api.conftest import Connect
 
 NOTED = "SELECT recall_id::text FROM memsvc.recall_events WHERE user_id = %s AND door = 'hook'"
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
 SAID = {"conversation": "petals", "text": "My sister Ines lives in Porto.", "message_id": "1"}
 
 
@@ -37,6 +39,25 @@ async def test_a_message_is_enriched_and_stored_once(ada: httpx.AsyncClient) -> 
     [opened] = [await ada.get(f"/v1/memories/{name}") for name in told["ids"][:1]]
     assert opened.json()["text"] == SAID["text"]
     assert [one["identifier"] for one in (await ada.get("/v1/conversations")).json()["items"]] == ["petals"]
+
+
+async def test_only_the_message_itself_is_left_out(ada: httpx.AsyncClient) -> None:
+    picture = {"conversation": "petals", "text": "", "caption": "An old tabby cat on a wall", "id": "1"}
+    words = {"conversation": "petals", "text": "tabby", "speaker": "Ada", "id": "2"}
+    assert (await ada.post("/v1/messages", json={"messages": [picture, words]})).status_code < 300
+    await ada.post("/v1/hooks/message", json={"conversation": "petals", "text": "Yes.", "message_id": "3"})
+    asked = {"conversation": "petals", "text": "How old is the tabby cat?", "message_id": "4", "format": "messages"}
+    await ada.post("/v1/hooks/message", json=asked)
+    again = (await ada.post("/v1/hooks/message", json=asked)).json()
+    [block] = again["messages"]
+    assert again["stored"]["outcome"] == "existing"
+    assert "tabby cat on a wall" in block["content"]
+    assert "Ada: “tabby”" in block["content"]
+    assert asked["text"] not in block["content"]
+    yes = asked | {"text": "Yes.", "message_id": "5", "recent_turns": 9}
+    for _ in range(2):
+        told = (await ada.post("/v1/hooks/message", json=yes)).json()
+        assert [turn["content"] for turn in told["messages"][1:]][-2:] == ["Yes.", asked["text"]]
 
 
 async def test_an_answer_is_taken_in(ada: httpx.AsyncClient) -> None:
@@ -244,3 +265,60 @@ async def test_a_message_that_is_not_stored_cannot_say_what_is_forgotten(connect
         answer = await ada.post("/v1/hooks/message", json=SAID | {"store": False, "forget": forget})
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
         assert answer.json()["field"] == "forget"
+
+
+async def test_a_message_that_comes_again_says_nothing_more_of_its_conversation(connect: Connect, owner: Owner) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    for door in ("message", "response"):
+        first = {"conversation": door, "text": "Oak.", "message_id": "1", "forget": "conversation"}
+        for said in (first, first | {"text": "Elm.", "message_id": "2", "forget": "keep"}, first):
+            assert (await ada.post(f"/v1/hooks/{door}", json=said)).status_code in {200, 202}
+        ended = await ada.post("/v1/hooks/session-end", json={"conversation": door})
+        assert ended.json() == {"forgotten": None}
+
+
+async def test_a_message_is_stored_with_its_mark_or_not_at_all(
+    connect: Connect, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object) -> None:
+        raise OverloadedError
+
+    ada = await connect("read", "write", "forget", user=owner)
+    for door in ("message", "response"):
+        said = SAID | {"conversation": door, "forget": "conversation"}
+        with monkeypatch.context() as patch:
+            patch.setattr("memsvc.chat.forgetting._mark", fails)
+            refused = await ada.post(f"/v1/hooks/{door}", json=said)
+        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+        assert (await ada.get("/v1/conversations")).json()["items"] == []
+        assert (await ada.post(f"/v1/hooks/{door}", json=said)).status_code in {200, 202}
+        assert (await ada.post("/v1/hooks/session-end", json={"conversation": door})).json()["forgotten"]
+
+
+@pytest.mark.parametrize(("by", "meanwhile"), [("end", "keep"), ("silence", "keep"), ("silence", "message")])
+async def test_what_is_said_while_the_erasing_begins_counts(
+    connect: Connect, owner: Owner, db: Database, admin: psycopg.Connection, *, by: str, meanwhile: str
+) -> None:
+    ada = await connect("read", "write", "forget", user=owner)
+    await ada.post("/v1/hooks/response", json=SAID | {"forget": "conversation", "idle_hours": 5})
+    whose = [owner.user_id]
+    admin.execute("UPDATE memsvc.passages SET recorded_at = now() - interval '6 hours' WHERE user_id = %s", whose)
+    [step] = forgetting_steps()["tidy"]
+    with admin.transaction():
+        admin.execute("SELECT FROM memsvc.sources WHERE user_id = %s FOR NO KEY UPDATE", whose)  # as writers do
+        if meanwhile == "keep":
+            admin.execute("UPDATE memsvc.sources SET forget_after = NULL WHERE user_id = %s", whose)
+        else:
+            admin.execute("UPDATE memsvc.passages SET recorded_at = now() WHERE user_id = %s", whose)
+        work = (
+            ada.post("/v1/hooks/session-end", json={"conversation": "petals"})
+            if by == "end"
+            else step(db, owner.user_id, owner.user_id)
+        )
+        task = asyncio.ensure_future(work)
+        async with asyncio.timeout(20):
+            while admin.execute(WAITING).fetchone() == (0,):  # noqa: ASYNC110 - SQL polls
+                await asyncio.sleep(0.02)
+    done = await task
+    assert not isinstance(done, httpx.Response) or done.json() == {"forgotten": None}
+    assert [one["identifier"] for one in (await ada.get("/v1/conversations")).json()["items"]] == ["petals"]

@@ -219,7 +219,6 @@ INNER = {
     "forget_profile",
     "forget_analysis",
     "bury",
-    "lock_memories",
     "add_counts",
 }
 ANALYSTS = {"all_users_jobs", "all_users_model_calls", "all_users_messages", "all_users_sizes"}
@@ -280,6 +279,7 @@ WRITING = {
     "link_evidence",
     "refuse_change",
     "keep_memories",
+    "lock_memories",
     "begin_change",
     "check_operations",
     "version_of",

@@ -113,7 +113,8 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
         ("facts_supported", {"passage_id": passage}),
         ("chat_last_said", {"identifier": identifier, "session": "S7"}),
         ("chat_conversation", {"identifier": identifier}),
-        ("sources_to_forget", {"limit": 100}),
+        ("sources_to_forget", {"source_id": None, "limit": 100}),
+        ("sources_to_forget", {"source_id": source, "limit": 1}),
     ):
         nodes = asked.plan(name, **values)
         read = {

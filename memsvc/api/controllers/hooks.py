@@ -15,12 +15,13 @@ from memsvc.access.erase import Receipt
 from memsvc.api.callers import FORGETTER, TALKER, WRITER, Caller, service_of
 from memsvc.api.problems import documented
 from memsvc.chat.enriching import Enrichment, enrich
-from memsvc.chat.forgetting import Forget, end_session, forget_later, keep
+from memsvc.chat.forgetting import Fate, Forget, end_session
+from memsvc.chat.storing import store_noted
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Format
 from memsvc.recall.options import Mode
-from memsvc.sources.messages import MessageIn, Role, StoredMessage, append
+from memsvc.sources.messages import MessageIn, Role, StoredMessage, prepare
 
 BY = "hook"
 
@@ -41,16 +42,14 @@ class SaidIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     metadata: dict[str, Any] = {}
     forget: Forget | None = None
     """conversation: all of it, with all its sessions, is forgotten when one ends, or after idle_hours of silence; keep:
-    it is not, whatever was said before; null: as was said before. Needs the scope forget."""
+    it is not, whatever was said before; null: as was said before. It counts once: not when the same message_id comes
+    again. Needs the scope forget."""
     idle_hours: Annotated[int, msgspec.Meta(ge=1, le=8_760)] = 24
     """With forget conversation: looked at each night."""
 
-    async def note(self, caller: Caller, stored: StoredMessage | None) -> None:
-        """Mark the conversation where it is to be forgotten, or take the mark back."""
-        if stored is not None and self.forget == "conversation":
-            await forget_later(caller.db, caller.owner, stored.conversation_id, hours=self.idle_hours)
-        elif stored is not None and self.forget == "keep":
-            await keep(caller.db, caller.owner, stored.conversation_id)
+    def fate(self) -> Fate | None:
+        """What it says of the conversation; None: nothing."""
+        return Fate(self.idle_hours if self.forget == "conversation" else None) if self.forget is not None else None
 
     def message(self, role: Role) -> MessageIn:
         """The same as a message."""
@@ -156,7 +155,7 @@ class HooksController(Controller):
             salient=0,
             chance=False,
         )
-        enriched = await enrich(
+        return await enrich(
             talker.db,
             talker.owner,
             data.message("user"),
@@ -165,9 +164,8 @@ class HooksController(Controller):
             embedder=talker.embedder,
             afterwards=service_of(request).afterwards,
             store=data.store,
+            fate=data.fate(),
         )
-        await data.note(talker, enriched.stored)
-        return enriched
 
     @post(
         "/response",
@@ -182,6 +180,7 @@ class HooksController(Controller):
     )
     async def response(
         self,
+        request: Request[Any, Any, Any],
         data: Annotated[HookResponseIn, BodyKwarg(examples=[Example(value=RESPONSE)])],
         writer: NamedDependency[Caller],
     ) -> StoredMessage:
@@ -189,10 +188,12 @@ class HooksController(Controller):
         if data.forget is not None:
             writer.principal.require("forget")
         await writer.spend_messages(1)
+        [prepared] = prepare([data.message("assistant")], writer.owner, writer.settings)
         with observe.INGEST_SECONDS.time():
-            [stored] = await append(writer.db, writer.owner, [data.message("assistant")], writer.settings)
+            stored = await store_noted(
+                writer.db, writer.owner, prepared, None, service_of(request).afterwards, fate=data.fate()
+            )
         observe.MESSAGES.labels(outcome=stored.outcome).inc()
-        await data.note(writer, stored)
         return stored
 
     @post(
