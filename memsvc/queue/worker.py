@@ -77,11 +77,10 @@ class JobRunner:
         return asyncio.run_coroutine_threadsafe(self._noted(work), self._loop).result()
 
     async def _noted(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
-        task = asyncio.current_task()
-        assert task is not None
+        task = asyncio.create_task(work)
         self._running.add(task)
         try:
-            return await work
+            return await task
         finally:
             self._running.discard(task)
 

@@ -119,6 +119,7 @@ async def test_a_worker_that_stops_does_not_count_as_one_that_died(
     server: Server,
     reader: Target,
     workers_db: Database,
+    *,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It waits until the database knows that the job was broken off, also where that takes a while."""
