@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -66,6 +66,13 @@ Outcome = Literal["done", "again", "failed", "gone", "busy"]
 gone: it was not pending; busy: somebody else is at it."""
 
 
+class Dead(NamedTuple):
+    """Why a job failed for good before it was begun again."""
+
+    code: str
+    error: str
+
+
 async def run_job(
     db: Database,
     kind: str,
@@ -114,6 +121,10 @@ async def _take(db: Database, user_id: UUID, job_id: UUID, steps: Sequence[Step]
     begun = await (_begin_relayed if relayed else _begin)(db, user_id, job_id)
     if begun is None:
         return "gone"
+    if isinstance(begun, Dead):
+        log.warning("job failed", job_id=str(job_id), code=begun.code, error=begun.error)
+        traces.note("error.type", begun.code)
+        return "failed"
     more = False
     failure: MemsvcError | None = None
     try:
@@ -144,12 +155,14 @@ async def _begin(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | None:
         return (await connection.execute(BEGIN, {"user_id": user_id, "job_id": job_id})).one_or_none()
 
 
-async def _begin_relayed(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | None:
-    """The same, counted; None, too, where it was begun too often and has failed now."""
+async def _begin_relayed(db: Database, user_id: UUID, job_id: UUID) -> Row[Any] | Dead | None:
+    """The same, counted; or why it has failed now, where it was begun too often."""
     values = {"user_id": user_id, "job_id": job_id}
 
-    async def begin(connection: AsyncConnection) -> Row[Any] | None:
-        await connection.execute(query("fail_deadly_job"), {**values, "most": MOST_DEATHS})
+    async def begin(connection: AsyncConnection) -> Row[Any] | Dead | None:
+        failed = await connection.execute(query("fail_deadly_job"), {**values, "most": MOST_DEATHS})
+        if (dead := failed.one_or_none()) is not None:
+            return Dead(dead.error_code, dead.error)
         return (await connection.execute(query("begin_relayed_job"), values)).one_or_none()
 
     return await db.attempt(user_id, begin)

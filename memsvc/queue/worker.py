@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
 from typing import Any
 from uuid import UUID
 
@@ -37,7 +37,7 @@ class JobRunner:
         self._broker = broker
         self._relayed = not isinstance(broker, QueueBroker)
         self._loop = asyncio.get_running_loop()
-        self._running: set[Future[Outcome]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
 
     def __call__(self, kind: str, *ids: Any, traceparent: str | None = None) -> None:
         """Run one job.
@@ -74,17 +74,24 @@ class JobRunner:
             self._broker.settled.add(str(job_id))
 
     def _wait(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        self._running.add(future)
+        return asyncio.run_coroutine_threadsafe(self._noted(work), self._loop).result()
+
+    async def _noted(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+        task = asyncio.create_task(work)
+        self._running.add(task)
         try:
-            return future.result()
+            return await task
         finally:
-            self._running.discard(future)
+            self._running.discard(task)
 
     def break_off(self) -> None:
-        """End what is running; its jobs stay pending."""
-        for future in tuple(self._running):
-            future.cancel()
+        """End what is running, on the event loop; its jobs stay pending.
+
+        It is the tasks that are cancelled, not the futures of the threads: each thread, and so the worker's stop, waits
+        until its job has said that it was broken off.
+        """
+        for task in tuple(self._running):
+            task.cancel()
 
 
 class QueueWorker:

@@ -36,7 +36,8 @@ UPDATE memsvc.jobs AS j
 SET
   state = 'failed', finished_at = clock_timestamp(), error_code = 'worker_died',
   error = 'Its workers died or broke off, or it failed, ' || j.attempts - j.outages || ' times; see their logs.'
-WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.attempts - j.outages >= :most;
+WHERE j.user_id = :user_id AND j.job_id = :job_id AND j.state = 'pending' AND j.attempts - j.outages >= :most
+RETURNING j.error_code, j.error;
 
 -- name: begin_relayed_job
 -- What a pending job is about, as memsvc.begin_job. The queue counts deliveries, other brokers do not: a start is

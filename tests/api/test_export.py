@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from litestar import Litestar
+from structlog.testing import capture_logs
 
 from memsvc.access.archive import Manifest, open_archive
 from memsvc.access.export import export
@@ -83,44 +84,108 @@ async def test_a_process_writes_so_many_at_a_time_and_leaves_nothing(
     assert await asyncio.to_thread(os.listdir, tmp_path) == []
 
 
-@pytest.mark.parametrize("goes", [False, True])
-async def test_an_export_counts_until_it_was_sent_or_its_reader_is_gone(
-    api: Litestar, ada: httpx.AsyncClient, *, goes: bool
-) -> None:
-    reading: asyncio.Queue[None] = asyncio.Queue()
-    goes_on, is_gone = asyncio.Event(), asyncio.Event()
+class Reader:
+    """Somebody who asks for an export, takes what is sent only when told to, and stays until told to go."""
 
-    async def slowly(message: Any) -> None:
-        if message["type"] == "http.response.body":
-            reading.put_nowait(None)
-            await goes_on.wait()
+    def __init__(self, api: Litestar, key: str) -> None:
+        self._api = api
+        self._key = key
+        self.sent: asyncio.Queue[str] = asyncio.Queue()
+        self.takes, self.read_all, self.goes = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.stalls_at = "http.response.body"
+        self._asked = False
 
-    def client() -> Any:
-        asked = asyncio.Event()
+    async def receive(self) -> dict[str, Any]:
+        if not self._asked:
+            self._asked = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        await self.goes.wait()
+        return {"type": "http.disconnect"}
 
-        async def receive() -> dict[str, Any]:
-            if not asked.is_set():
-                asked.set()
-                return {"type": "http.request", "body": b"", "more_body": False}
-            await is_gone.wait()
-            return {"type": "http.disconnect"}
+    async def send(self, message: Any) -> None:
+        self.sent.put_nowait(message["type"])
+        if message["type"] == self.stalls_at:
+            await self.takes.wait()
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            self.read_all.set()
 
-        return receive
+    async def ask(self) -> None:
+        scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
+            "path": "/v1/export", "raw_path": b"/v1/export", "root_path": "", "query_string": b"",
+            "headers": [(b"host", b"memsvc.test"), (b"authorization", self._key.encode())],
+            "server": ("memsvc.test", 80), "client": ("127.0.0.1", 1),
+        }  # fmt: skip
+        await self._api(scope, self.receive, self.send)  # type: ignore[arg-type]
 
-    scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
-        "path": "/v1/export", "raw_path": b"/v1/export", "root_path": "", "query_string": b"",
-        "headers": [(b"host", b"memsvc.test"), (b"authorization", ada.headers["Authorization"].encode())],
-        "server": ("memsvc.test", 80), "client": ("127.0.0.1", 1),
-    }  # fmt: skip
-    async with asyncio.timeout(20), asyncio.TaskGroup() as slow:
-        for _ in range(controller.MOST_AT_ONCE):
-            slow.create_task(api({**scope}, client(), slowly))  # type: ignore[arg-type]
-        for _ in range(controller.MOST_AT_ONCE):
-            await reading.get()
+    async def stalled(self) -> None:
+        """Return when it has been sent what it does not take."""
+        while await self.sent.get() != self.stalls_at:
+            pass
+
+
+@pytest.fixture
+def readers(api: Litestar, ada: httpx.AsyncClient) -> list[Reader]:
+    """As many as may read at once."""
+    return [Reader(api, ada.headers["Authorization"]) for _ in range(controller.MOST_AT_ONCE)]
+
+
+async def test_an_export_counts_until_it_was_sent(ada: httpx.AsyncClient, readers: list[Reader]) -> None:
+    """Whether or not its reader stays connected then."""
+    async with asyncio.timeout(20), asyncio.TaskGroup() as asking:
+        for reader in readers:
+            asking.create_task(reader.ask())
+        for reader in readers:
+            await reader.stalled()
         assert (await ada.get("/v1/export")).json()["code"] == "overloaded"
-        if not goes:
-            goes_on.set()
-            await asyncio.sleep(0.2)
-        is_gone.set()
+        for reader in readers:
+            reader.takes.set()
+            await reader.read_all.wait()
+        assert (await ada.get("/v1/export")).status_code == 200
+        for reader in readers:
+            reader.goes.set()
+    assert controller.ExportController.running == 0
+
+
+async def test_an_export_counts_until_its_reader_is_gone(ada: httpx.AsyncClient, readers: list[Reader]) -> None:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as asking:
+        for reader in readers:
+            asking.create_task(reader.ask())
+        for reader in readers:
+            await reader.stalled()
+        assert (await ada.get("/v1/export")).json()["code"] == "overloaded"
+        for reader in readers:
+            reader.goes.set()
+    assert controller.ExportController.running == 0
+    assert (await ada.get("/v1/export")).status_code == 200
+
+
+@pytest.mark.parametrize("stalls_at", ["http.response.start", "http.response.body"])
+async def test_an_export_ends_whose_reader_takes_nothing(
+    ada: httpx.AsyncClient, readers: list[Reader], monkeypatch: pytest.MonkeyPatch, stalls_at: str
+) -> None:
+    """Also one whose connection is half open: it never says that it is gone."""
+    monkeypatch.setattr(controller, "MOST_IDLE_S", 0.2)
+    for reader in readers:
+        reader.stalls_at = stalls_at
+    with capture_logs() as logs:
+        async with asyncio.timeout(20):
+            await asyncio.gather(*(reader.ask() for reader in readers))
+    assert [line["event"] for line in logs].count("export broken off") == len(readers)
+    assert controller.ExportController.running == 0
+    assert (await ada.get("/v1/export")).status_code == 200
+
+
+@pytest.mark.parametrize("stalls_at", ["http.response.start", "http.response.body"])
+async def test_an_export_that_is_cancelled_no_longer_counts(
+    ada: httpx.AsyncClient, readers: list[Reader], stalls_at: str
+) -> None:
+    async with asyncio.timeout(20):
+        for reader in readers:
+            reader.stalls_at = stalls_at
+            asking = asyncio.create_task(reader.ask())
+            await reader.stalled()
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+    assert controller.ExportController.running == 0
     assert (await ada.get("/v1/export")).status_code == 200

@@ -15,11 +15,13 @@ import msgspec
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
+from structlog.testing import capture_logs
 
 from memsvc.access.users import Owner
 from memsvc.cli.watch import age, lines, picture, summary
 from memsvc.db.engine import Database
 from memsvc.errors import EmbedderAnswerError, NotFoundError, OverloadedError
+from memsvc.observe import JOBS_RUN
 from memsvc.queue.broker import NotUnderstoodError, QueueConsumer, read_message
 from memsvc.queue.dead import drop_dead, list_dead, retry_dead
 from memsvc.queue.jobs import list_jobs, retry_failed, retry_failed_of_all
@@ -289,7 +291,15 @@ async def test_starts_of_a_relayed_job_that_had_no_end_are_counted(
     with monkeypatch.context() as dying:
         dying.setattr("memsvc.queue.run._end_relayed", AsyncMock())
         assert [await attempts(asyncio.CancelledError()) for _ in range(3)] == [3, 4, 5]
-    assert await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True) == "gone"
+    failed = JOBS_RUN.labels("process", "failed")._value.get
+    before = failed()
+    with capture_logs() as logs:
+        assert await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True) == "failed"
+        assert await run_job(db, "process", owner.user_id, job_id, [ending], relayed=True) == "gone"
+    assert [(line["event"], line["log_level"], line["code"]) for line in logs] == [
+        ("job failed", "warning", "worker_died")
+    ]
+    assert failed() == before + 1
     [job] = await list_jobs(db, owner.user_id)
     assert (job.state, job.error_code, job.attempts) == ("failed", "worker_died", 5)
 

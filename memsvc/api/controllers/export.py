@@ -9,12 +9,13 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import IO, Annotated, ClassVar
 
+import structlog
 from litestar import Controller, get
-from litestar.background_tasks import BackgroundTask
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import QueryParameter
-from litestar.response import Stream
+from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import Message, Receive, Scope, Send
 
 from memsvc.access.archive import OpenZipSink
 from memsvc.access.export import export
@@ -27,6 +28,9 @@ CHUNK_BYTES = 1 << 18
 MOST_AT_ONCE = 2
 """Exports that one process writes or sends at a time: each holds a connection while it is written, and disk until it
 is sent or its client is gone."""
+MOST_IDLE_S = 60.0
+"""A reader who takes no chunk for so long holds others up; what is sent to it ends."""
+log = structlog.get_logger()
 
 
 class ExportController(Controller):
@@ -55,7 +59,7 @@ class ExportController(Controller):
         self,
         reader: NamedDependency[Caller],
         markdown: Annotated[bool, QueryParameter(description="Also the pages for people.")] = True,
-    ) -> Stream:
+    ) -> Sending:
         """Write it to a file without a name, which goes with its process, and send that."""
         with _turn() as turn:
             file = turn.enter_context(await asyncio.to_thread(tempfile.TemporaryFile))
@@ -63,16 +67,39 @@ class ExportController(Controller):
             size = file.tell()
             file.seek(0)
             sending = turn.pop_all()
-        return Stream(
-            _chunks(file, sending),
-            media_type=MEDIA_TYPE,
-            headers={
+        return Sending(
+            file,
+            sending,
+            {
                 "Content-Disposition": f'attachment; filename="memsvc-{datetime.now(UTC):%Y-%m-%d}.zip"',
                 "Content-Length": str(size),
                 "Cache-Control": "no-store",
             },
-            background=BackgroundTask(sending.close),  # for a client that went in the middle
         )
+
+
+class Sending(ASGIStreamingResponse):
+    """The bytes of a file. The turn is over with them, and however else it ends: at the first byte, in the middle."""
+
+    __slots__ = ("_turn",)
+
+    def __init__(self, file: IO[bytes], turn: ExitStack, headers: dict[str, str]) -> None:
+        """The turn closes the file."""
+        super().__init__(iterator=_chunks(file, turn), media_type=MEDIA_TYPE, headers=headers)
+        self._turn = turn
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them to a reader who takes each chunk in time; for another one it ends there."""
+
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(MOST_IDLE_S):
+                await send(message)
+
+        with self._turn:
+            try:
+                await super().__call__(scope, receive, send_in_time)
+            except* TimeoutError:
+                log.warning("export broken off", reason="its reader took nothing", seconds=MOST_IDLE_S)
 
 
 def _turn() -> ExitStack:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -14,6 +15,7 @@ import pytest
 from jobs.actors import QUEUES, declare_actors
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import EmbedderAnswerError
+from memsvc.queue import run
 from memsvc.queue.broker import NotUnderstoodError
 from memsvc.queue.run import Step, Steps
 from memsvc.queue.targets import Target, target_broker
@@ -109,6 +111,40 @@ async def test_a_job_that_somebody_else_has_comes_back(
             assert states(watcher) == {"pending": 1}
         await until(lambda: states(watcher) == {"done": 1}, seconds=10)
     assert len(done) == 1
+
+
+async def test_a_worker_that_stops_does_not_count_as_one_that_died(
+    database: Database,
+    watcher: psycopg.Connection,
+    server: Server,
+    reader: Target,
+    workers_db: Database,
+    *,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It waits until the database knows that the job was broken off, also where that takes a while."""
+    await ask(database, 1)
+    begun, end = asyncio.Event(), run._end_relayed
+
+    async def endless(*_: Any) -> bool:
+        begun.set()
+        await asyncio.Event().wait()
+        return False
+
+    async def end_slowly(*given: Any) -> None:
+        await asyncio.sleep(3)
+        await end(*given)
+
+    monkeypatch.setattr("memsvc.queue.worker.GRACE_S", 0.2)
+    monkeypatch.setattr(run, "_end_relayed", end_slowly)
+    async with relaying(database, server):
+        async with working(server, workers_db, {"process": [endless]}):
+            async with asyncio.timeout(20):
+                await begun.wait()
+            assert watcher.execute("SELECT attempts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [(1,)]
+        assert watcher.execute("SELECT state, attempts FROM memsvc.jobs WHERE kind = 'process'").fetchall() == [
+            ("pending", 0)
+        ]
 
 
 async def test_killed_workers_lose_no_job(
