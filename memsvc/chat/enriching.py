@@ -79,7 +79,9 @@ async def enrich(
     check_options(replace(options, conversation=message.conversation))
 
     asked = message.text or message.caption or ""
-    options = replace(options, said=message.id)  # it may be stored already, and nobody is reminded of what he says
+    # It may be stored already, and nobody is reminded of what he says. What is not to be stored, as behind a tool's
+    # answer, was often stored by another id; then its words tell.
+    options = replace(options, said=message.id, present=() if store else [asked])
     reminded = remind(
         db, owner, asked, settings, embedder=embedder, options=options, conversation=message.conversation, door="hook"
     )
