@@ -41,7 +41,7 @@ DATA_VARIABLE = "BENCH_DATA"
 ROLE = "memsvc_app"
 # Durability as in production: a figure without it is worth nothing.
 DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
-SHOWN = ("shared_buffers", "max_wal_size", "jit", "plan_cache_mode", "server_version")
+SHOWN = ("shared_buffers", "huge_pages_status", "max_wal_size", "jit", "plan_cache_mode", "server_version")
 
 
 @dataclass(frozen=True, slots=True)
