@@ -12711,7 +12711,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              c.reach,
              c.distance
             FROM (goal g
-              CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, recall.p_limit, recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, LEAST(recall.p_said_to, (recall.p_as_of + '00:00:00.000001'::interval)), recall.p_as_of, recall.p_known_at, ( SELECT ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision))
+              CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, LEAST(recall.p_limit, recall.p_candidates), recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, LEAST(recall.p_said_to, (recall.p_as_of + '00:00:00.000001'::interval)), recall.p_as_of, recall.p_known_at, ( SELECT ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision))
                     FROM asked a), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, g.nodes, g.reach, g.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
            WHERE ((c.passage_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR memsvc.speaks_of(recall.p_user_id, c.passage_id, recall.p_near, recall.p_known_at)))
          ), spread AS MATERIALIZED (

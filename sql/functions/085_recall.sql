@@ -162,9 +162,10 @@ BEGIN ATOMIC
     GROUP BY n.nodes, n.reach, n.distances
   ),
   candidate AS MATERIALIZED (
+    -- An arm that gives fewer than are wanted would look on and on.
     SELECT c.* FROM goal AS g CROSS JOIN LATERAL memsvc.recall_candidates(
-      p_user_id, p_query, p_limit, p_candidates, p_form, p_language, p_kinds, p_sources, p_not_sources, p_said_from,
-      least(p_said_to, p_as_of + interval '1 microsecond'), p_as_of, p_known_at,
+      p_user_id, p_query, least(p_limit, p_candidates), p_candidates, p_form, p_language, p_kinds, p_sources,
+      p_not_sources, p_said_from, least(p_said_to, p_as_of + interval '1 microsecond'), p_as_of, p_known_at,
       (SELECT a.words > 0 OR a.nearby > 0 OR a.session > 0 FROM asked AS a), p_model_id, p_vector, p_other_model_id,
       p_other_vector, g.nodes, g.reach, g.distances, p_begins, p_ends
     ) AS c

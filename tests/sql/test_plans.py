@@ -132,6 +132,17 @@ def test_the_word_arm_reads_its_inverted_index(plans: Plans, question: str) -> N
     assert "passages_pkey" in used, "recall does not fetch its passages by key"
 
 
+def test_the_word_arm_does_not_look_on_for_more_than_it_may_give(plans: Plans) -> None:
+    looks = []
+    for rows in (200, 260):  # as a deliberate recall asks for what stands behind its list
+        plans.act_for(plans.users[0])
+        call = "SELECT count(*) FROM memsvc.recall(%s, 'common usual w3 n1 w9', %s, p_candidates => 200)"
+        assert value(plans.connection, call, [plans.users[0], rows]) >= 200
+        looks.append(sum(scan.get("Index Name") == "passages_words" for scan in plans.scans("passages")))
+    assert looks[0] == looks[1]
+    assert looks[0] > 0
+
+
 def test_what_one_arm_finds_is_not_compared_with_all_that_others_find(plans: Plans) -> None:
     plans.act_for(plans.users[0])
     recall_rows(plans.connection, plans.users[0], "common w3 n1 w9 w11 w400")
