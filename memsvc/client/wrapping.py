@@ -352,8 +352,10 @@ class _Stream:
 
     def close(self) -> None:
         """Hang up."""
-        self._chunks.close()
-        self._stream.close()
+        try:
+            self._chunks.close()
+        finally:
+            self._stream.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -390,8 +392,10 @@ class _AsyncStream:
 
     async def close(self) -> None:
         """Hang up."""
-        await self._chunks.aclose()
-        await self._stream.close()
+        try:
+            await self._chunks.aclose()
+        finally:
+            await self._stream.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

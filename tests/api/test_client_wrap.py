@@ -226,7 +226,7 @@ async def test_what_was_said_is_stored_though_who_chats_has_gone(
     key = (await connect("read", "write", user=owner)).headers["Authorization"].removeprefix("Bearer ")
     slow = Slow(api)
     slow.opened.set()
-    model.act = says("The bike is Rosalinde.")
+    model.act = sends(STREAM_HEAD + event({"content": "The"}), then=60)
     async with AsyncMemory("http://memsvc.test", key, transport=slow) as memory:
         stream = await wrap(client, memory, memory_s=PATIENT_S).chat.completions.create(
             model="m-1", messages=QUESTION, stream=True
@@ -238,6 +238,7 @@ async def test_what_was_said_is_stored_though_who_chats_has_gone(
                     request.cancel()
                     await stream.close()
         assert request.cancelled_caught
+        await asyncio.wait_for(model.broken_off.wait(), 20)
         slow.opened.set()
 
         async def stored() -> bool:
