@@ -46,7 +46,7 @@ class Hearing:
     def _take(self, document: bytes) -> None:
         try:
             choices = msgspec.json.decode(document)["choices"]
-            self._hear(next(choice for choice in choices if choice.get("index", 0) == 0))
+            self._hear(next(choice for choice in choices if not choice.get("index")))
         except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, StopIteration, RecursionError, ValueError):
             return
 
