@@ -18,7 +18,10 @@ def test_of_several_choices_the_first_is_heard(mark: dict[str, Any]) -> None:
     heard = Hearing()
     for words in ("The ", "bike."):
         heard.piece(event({"index": 1}, "Another.") + event(mark, words))
-    assert heard.text == "The bike."
+    assert (heard.text, heard.finish) == ("The bike.", "")
+    heard.piece(b"data: [DO")
+    heard.piece(b"NE]\r\n\n")
+    assert heard.finish == "done", "a stream that ends so is not broken off, though no reason was given"
     whole = Hearing()
     whole.whole(msgspec.json.encode({"choices": [{"index": 1, "message": {"content": "No."}}, {**mark, "text": ""}]}))
     assert whole.text == ""
