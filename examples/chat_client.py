@@ -29,7 +29,7 @@ class Memory:
         self.given: list[str] = []  # ids of the memories that the last answer was given
         self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         if user:
-            self.headers["X-Memsvc-User"] = user
+            self.headers["X-Memsvc-User"] = latin1(user)
 
     def ask(self, path: str, body: dict[str, Any] | None = None, **headers: str) -> Any:
         """Send JSON, or get; the open response, whose lines are read as they come."""
@@ -42,7 +42,7 @@ class Memory:
     def chat(self, text: str) -> Iterator[str]:
         """Say something; the answer, piece by piece."""
         body = {"model": "memsvc", "stream": True, "messages": [{"role": "user", "content": text}]}
-        where = {"X-Memsvc-Conversation": self.conversation, "X-Memsvc-Memory": self.memory}
+        where = {"X-Memsvc-Conversation": latin1(self.conversation), "X-Memsvc-Memory": self.memory}
         with self.ask("chat/completions", body, **where) as answer:
             self.given = (answer.headers["X-Memsvc-Memory-Ids"] or "").replace(",", " ").split()
             if answer.headers["X-Memsvc-Memory"] == "degraded":
@@ -73,6 +73,11 @@ class Memory:
         """Erase this conversation; what was erased, in numbers."""
         with self.ask("hooks/session-end", {"conversation": self.conversation, "forget": "conversation"}) as answer:
             return json.dumps(json.load(answer)["forgotten"]["counts"])
+
+
+def latin1(text: str) -> str:
+    """As headers carry it: bytes of UTF-8."""
+    return text.encode().decode("latin-1")
 
 
 def told(document: Any) -> str:

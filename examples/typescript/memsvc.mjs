@@ -138,6 +138,9 @@ const AGAIN = new Set([
 /** Codes of a busy service that do not say that nothing was done; the latter is some proxy's. */
 const UNKNOWN = new Set(["outcome_unknown", "http_503"]);
 
+/** Why there was no connection, as Node tells: nothing was sent. */
+const NOT_SENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+
 export class Memsvc {
   #url;
   #headers;
@@ -172,7 +175,9 @@ export class Memsvc {
         text = await answer.text();
       } catch (error) {
         answer = undefined;
-        if (!repeatable || tried >= this.#tries) throw new MemsvcError("unreachable", error.message);
+        const harmless = repeatable || NOT_SENT.has(error.cause?.code);
+        const hint = harmless ? "" : "It may have been done: look.";
+        if (!harmless || tried >= this.#tries) throw new MemsvcError("unreachable", error.message, { hint });
       }
       if (answer?.ok) return answer.headers.get("Content-Type")?.includes("json") ? read(text) : text;
       const wished = Number(answer?.headers.get("Retry-After")) * 1000 || 0;

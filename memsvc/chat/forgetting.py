@@ -19,7 +19,7 @@ from memsvc.access.erase import Receipt, erase
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.errors import NotFoundError
+from memsvc.errors import ConversationUnknownError, NotFoundError
 from memsvc.queue.jobs import announce_jobs
 from memsvc.queue.run import SLICE_S, Steps
 from memsvc.sources.messages import Prepared, StoredMessage, append_prepared
@@ -89,19 +89,20 @@ async def end_session(
             await _mark(connection, owner, source_id, Fate(None))
             return None
         marked = await _marked(connection, owner, source_id)
-    if forget == "conversation":
-        return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False)
-    if not marked:
+    if forget is None and not marked:
         return None
 
     async def unless(connection: AsyncConnection) -> None:
         await _lock(connection, owner, source_id)
-        if await _marked(connection, owner, source_id) is False:
+        if forget is None and await _marked(connection, owner, source_id) is False:
             raise _KeptError
 
-    with suppress(_KeptError):
+    try:
         return await erase(db, owner, "source", source_id, requested_by=requested_by, whole=False, unless=unless)
-    return None
+    except _KeptError:
+        return None
+    except NotFoundError as error:  # somebody else was first
+        raise ConversationUnknownError(f"There is no conversation {conversation!r}.") from error
 
 
 class _KeptError(Exception):

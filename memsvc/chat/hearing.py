@@ -11,6 +11,7 @@ import msgspec
 
 MAX_CHARS = 200_000
 MAX_LINE_BYTES = 4_000_000
+END = b"[DONE]"
 
 
 class Hearing:
@@ -19,7 +20,7 @@ class Hearing:
     def __init__(self) -> None:
         """Nothing yet."""
         self.finish = ""
-        """Why it ended: stop, length, tool_calls …; empty: it has not."""
+        """Why it ended: stop, length, tool_calls …; done: the server did not say why; empty: it has not."""
         self.acts = False
         """The assistant calls tools: its words, if any, are no answer yet."""
         self._words: list[str] = []
@@ -41,12 +42,16 @@ class Hearing:
         self._rest = rest if len(rest) <= MAX_LINE_BYTES else b""
         for line in lines:
             if line.startswith(b"data:"):
-                self._take(line.removeprefix(b"data:").strip())
+                told = line.removeprefix(b"data:").strip()
+                if told == END:
+                    self.finish = self.finish or "done"  # some servers give no reason
+                else:
+                    self._take(told)
 
     def _take(self, document: bytes) -> None:
         try:
             choices = msgspec.json.decode(document)["choices"]
-            self._hear(next(choice for choice in choices if choice.get("index", 0) == 0))
+            self._hear(next(choice for choice in choices if not choice.get("index")))
         except (msgspec.MsgspecError, KeyError, TypeError, AttributeError, StopIteration, RecursionError, ValueError):
             return
 

@@ -167,7 +167,9 @@ def responded(text: str, conversation: str, options: o.SaidOptions) -> Call[Stor
 
 def _said(path: str, answer: type[T], text: str, conversation: str, options: Mapping[str, Any]) -> Call[T]:
     """An id that the caller does not give is made, so that the same call can be sent again."""
-    body = {"message_id": secrets.token_hex(16), **options, "text": text, "conversation": conversation}
+    named = options.get("message_id")
+    known = secrets.token_hex(16) if named is None else named
+    body = {**options, "message_id": known, "text": text, "conversation": conversation}
     return Call("POST", path, answer, body, repeatable=True)
 
 

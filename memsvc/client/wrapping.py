@@ -12,7 +12,17 @@ import asyncio
 import functools
 import logging
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import Future, wait
 from typing import Any, NamedTuple, Self, TypeVar, overload
 
@@ -96,8 +106,9 @@ def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Cal
         return found.text if found is not None else ""
 
     @functools.wraps(create)
-    def remembering(*, messages: Sequence[Any], **options: Any) -> Any:
-        answer = create(messages=_with_block(messages, known(messages)), **options)
+    def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
+        told = list(messages)
+        answer = create(messages=_with_block(told, known(told)), **options)
         if options.get("stream"):
             return _Stream(answer, store)
         store(_answered(answer))
@@ -124,8 +135,9 @@ def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> C
         return found.text if found is not None else ""
 
     @functools.wraps(create)
-    async def remembering(*, messages: Sequence[Any], **options: Any) -> Any:
-        answer = await create(messages=_with_block(messages, await known(messages)), **options)
+    async def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
+        told = list(messages)
+        answer = await create(messages=_with_block(told, await known(told)), **options)
         if options.get("stream"):
             return _AsyncStream(answer, store)
         await store(_answered(answer))
@@ -169,10 +181,11 @@ class _Order:
         threading.Thread(target=run, name="memsvc", daemon=True).start()
         try:
             return given.result(seconds)
-        except ClientError as error:
-            _failed(error.code)
         except TimeoutError:
+            _failed(SLOW)
             _goes_on(given)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
+            _failed(_code(error))
         return None
 
 
@@ -203,12 +216,16 @@ class _AsyncOrder:
             done, _ = await asyncio.wait([task], timeout=seconds)
             if done:
                 return task.result()
-        except ClientError as error:
-            _failed(error.code)
-        except asyncio.CancelledError:
-            task.cancel()
+        except asyncio.CancelledError:  # whoever chats has gone; what was said is stored all the same
+            if stores or behind:
+                _goes_on(task)
+            else:
+                task.cancel()
             raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
+            _failed(_code(error))
         else:
+            _failed(SLOW)
             _goes_on(task)
         return None
 
@@ -224,7 +241,6 @@ def _are_many() -> bool:
 
 def _goes_on(given: Future[Any] | asyncio.Task[Any]) -> None:
     """Wait for it no more."""
-    _failed(SLOW)
     _behind.add(given)
     given.add_done_callback(_behind.discard)
     given.add_done_callback(_ended)
@@ -232,6 +248,11 @@ def _goes_on(given: Future[Any] | asyncio.Task[Any]) -> None:
 
 def _failed(code: str) -> None:
     log.warning("the chat goes on without memory: %s", code)
+
+
+def _code(error: Exception) -> str:
+    """The client's or the service's; of what neither foresaw, such as words that are no Unicode, its kind."""
+    return error.code if isinstance(error, ClientError) else type(error).__name__
 
 
 def _ended(given: Future[Any] | asyncio.Task[Any]) -> None:
@@ -281,8 +302,12 @@ class _Heard:
         self._answers = True
 
     def hear(self, given: Any, name: str) -> None:
-        """Take in a completion ("message") or a chunk of a stream ("delta"); what servers leave out is nothing said."""
-        for choice in (getattr(given, "choices", None) or ())[:1]:
+        """Take in a completion ("message") or a chunk of a stream ("delta"), of several choices the first one.
+
+        What servers leave out is nothing said.
+        """
+        choices = getattr(given, "choices", None) or ()
+        for choice in [one for one in choices if not getattr(one, "index", 0)][:1]:
             said = getattr(choice, name, None)
             words = getattr(said, "content", None)
             self._words.append(words if isinstance(words, str) else "")
@@ -327,8 +352,10 @@ class _Stream:
 
     def close(self) -> None:
         """Hang up."""
-        self._chunks.close()
-        self._stream.close()
+        try:
+            self._chunks.close()
+        finally:
+            self._stream.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -365,8 +392,10 @@ class _AsyncStream:
 
     async def close(self) -> None:
         """Hang up."""
-        await self._chunks.aclose()
-        await self._stream.close()
+        try:
+            await self._chunks.aclose()
+        finally:
+            await self._stream.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -94,6 +94,32 @@ async def test_a_models_claims_name_their_memories(ada: httpx.AsyncClient, model
     assert len(model) == before, "nobody is asked where nothing is recalled, or none is wanted"
 
 
+async def test_what_is_no_longer_true_is_quoted_where_nothing_else_answers(ada: httpx.AsyncClient) -> None:
+    async def made(path: str, body: dict[str, Any]) -> Any:
+        answer = await ada.post(path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    said = {"conversation": "a", "text": "Kim lives in Lyon.", "said_at": "2026-03-02T12:00:00Z"}
+    [message] = (await made("/v1/messages", said))["messages"]
+    kim, lyon, graz = [
+        (await made("/v1/nodes", {"type": type_, "label": label}))["results"][0]["node_id"]
+        for type_, label in (("Person", "Kim"), ("Place", "Lyon"), ("Place", "Graz"))
+    ]
+    lives = {"from_node": kim, "type": "LIVES_IN"}
+    evidence = [{"passage_id": message["passage_id"]}]
+    was = {"to_node": lyon, "fact": "Kim lives in Lyon.", "valid_from": "2026-03-02", "evidence": evidence}
+    await made("/v1/facts", lives | was)
+    await made("/v1/facts", lives | {"to_node": graz, "fact": "Kim lives in Graz.", "valid_from": "2026-04-02"})
+    recalled = (await made("/v1/recall", {"query": "Where does Kim live?"}))["memories"]
+    assert {one["text"] for one in recalled if one["stale"]} == {"Kim lives in Lyon."}
+    now = await asked(ada, "Where does Kim live?")
+    assert "Graz" in now["answer"]
+    assert "Lyon" not in now["answer"]
+    before = await asked(ada, "Where does Kim live?", said_to="2026-03-15", facts=False)
+    assert "“Kim lives in Lyon.”" in before["answer"], "it is all there is"
+
+
 @pytest.mark.parametrize("step", [Status(500), Say("I think it is Porto."), Hangs()], ids=["down", "words", "hangs"])
 async def test_a_model_that_fails_costs_claims_and_no_answer(
     ada: httpx.AsyncClient, model: ChatServer, step: Any

@@ -439,8 +439,8 @@ async def test_the_reference_client_talks(
     upstream.act = says("Noted indeed.")
     key = ada.headers["Authorization"].removeprefix("Bearer ")
     client = await asyncio.create_subprocess_exec(
-        sys.executable, CLIENT, "--url", world[0], env={**os.environ, "MEMSVC_KEY": key},
-        stdin=PIPE, stdout=PIPE, stderr=PIPE,
+        sys.executable, CLIENT, "--url", world[0], "--conversation", "Küche 台所",
+        env={**os.environ, "MEMSVC_KEY": key}, stdin=PIPE, stdout=PIPE, stderr=PIPE,
     )  # fmt: skip
     lines = "My dog is called Pixel.\nWhat is my dog called?\n/why\n/off\nBetween us.\n/why\n/forget\n\n"
     said, complained = await asyncio.wait_for(client.communicate(lines.encode()), 20)
@@ -454,7 +454,7 @@ async def test_the_reference_client_talks(
     assert "What is my dog called?" not in texts
     assert answers[off + 2] == "No memories."
     assert '"passages": 4' in answers[-1]
-    assert await stored(ada, "terminal") == []
+    assert await stored(ada, "Küche 台所") == []
 
 
 async def test_the_reference_client_prints_errors_of_any_form(

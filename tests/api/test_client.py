@@ -176,6 +176,9 @@ async def test_a_message_is_stored_once_however_often_its_answer_is_lost(memory:
     assert (await memory.add("Once.")).outcome == "existing"
     assert len(line.sent) == 3
     assert [m.text async for m in memory.messages("default")] == ["Once."]
+    line.after = [httpx.ReadError("reset")]
+    nothing: Any = None
+    assert (await memory.responded("Noted.", "default", message_id=nothing)).outcome == "existing"
 
 
 async def test_what_cannot_be_repeated_is_not(memory: AsyncMemory, line: Line) -> None:

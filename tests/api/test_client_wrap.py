@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+import anyio
 import httpx
 import openai
 import pytest
@@ -145,6 +146,39 @@ async def test_what_a_server_leaves_out_costs_no_answer(
     assert stored == ["Rosalinde.", "The bike."]
 
 
+async def test_of_several_choices_the_first_is_the_answer(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream
+) -> None:
+    chat = wrap(client, memory, memory_s=PATIENT_S)
+    second, first = ({"index": 1, "delta": {"content": "It."}}, {"index": 0, "delta": {"content": "The bike."}})
+    pieces = [{"id": "c-1", "choices": choices} for choices in ([second], [first], [second, first])]
+    lines = b"".join(b"data: " + json.dumps(piece).encode() + b"\n\n" for piece in pieces)
+    model.act = sends(STREAM_HEAD + lines + b"data: [DONE]\n\n")
+    stream = await chat.chat.completions.create(model="m-1", messages=iter(QUESTION), n=2, stream=True)
+    assert len([chunk async for chunk in stream]) == 3
+    stored = [one.text async for one in memory.messages("chat")]
+    assert stored == ["What is the bike called?", "The bike.The bike."]
+
+
+async def test_words_that_are_no_unicode_cost_no_answer(
+    memory: AsyncMemory, client: openai.AsyncOpenAI, model: FakeUpstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    half = "Noted \ud83d."
+    model.act = sends(response(json.dumps(completion(half)).encode()))
+
+    def talk() -> Any:
+        with openai.OpenAI(base_url=model.url, api_key="sk-up") as plain:
+            nobody = Memory("http://127.0.0.1:9", "mk_0.no", retries=Retries(tries=1))
+            return wrap(plain, nobody, memory_s=PATIENT_S).chat.completions.create(model="m-1", messages=QUESTION)
+
+    for answer in (
+        await wrap(client, memory, memory_s=PATIENT_S).chat.completions.create(model="m-1", messages=QUESTION),
+        await asyncio.to_thread(talk),
+    ):
+        assert answer.choices[0].message.content == half
+    assert caplog.messages.count("the chat goes on without memory: UnicodeEncodeError") == 2
+
+
 class Slow(httpx.AsyncBaseTransport):
     """Lets nothing through for a while."""
 
@@ -182,6 +216,33 @@ async def test_a_slow_memory_is_not_waited_for_and_stores_all_the_same(
                 return {one.role async for one in memory.messages("chat")} == {"user", "assistant"}
             except RefusedError:
                 return False
+
+        await until(stored)
+
+
+async def test_what_was_said_is_stored_though_who_chats_has_gone(
+    api: Litestar, connect: Connect, owner: Owner, client: openai.AsyncOpenAI, model: FakeUpstream
+) -> None:
+    key = (await connect("read", "write", user=owner)).headers["Authorization"].removeprefix("Bearer ")
+    slow = Slow(api)
+    slow.opened.set()
+    model.act = sends(STREAM_HEAD + event({"content": "The"}), then=60)
+    async with AsyncMemory("http://memsvc.test", key, transport=slow) as memory:
+        stream = await wrap(client, memory, memory_s=PATIENT_S).chat.completions.create(
+            model="m-1", messages=QUESTION, stream=True
+        )
+        with anyio.CancelScope() as request:  # as web frameworks end what nobody reads any more
+            async for chunk in stream:
+                if chunk.choices[0].delta.content:
+                    slow.opened.clear()
+                    request.cancel()
+                    await stream.close()
+        assert request.cancelled_caught
+        await asyncio.wait_for(model.broken_off.wait(), 20)
+        slow.opened.set()
+
+        async def stored() -> bool:
+            return [one.text async for one in memory.messages("chat")] == ["What is the bike called?", "The"]
 
         await until(stored)
 

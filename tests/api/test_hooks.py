@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
 from jobs.steps import all_steps
+from memsvc.access.erase import erase
 from memsvc.access.users import Owner
 from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.forgetting import forgetting_steps
@@ -180,6 +182,21 @@ async def test_a_session_is_forgotten_when_it_ends(connect: Connect, owner: Owne
     assert (gone["state"], gone["verified"]) == ("done", True)
     assert (await ada.post("/v1/recall", json={"query": "Ines Porto"})).json()["memories"] == []
     assert (await ada.get("/v1/conversations")).json()["items"] == []
+
+
+async def test_a_conversation_whose_end_is_told_twice_at_once_is_unknown_then(
+    connect: Connect, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def after_another(*args: Any, **options: Any) -> Any:
+        await erase(*args, **options)
+        return await erase(*args, **options)
+
+    ada = await connect("read", "write", "forget", user=owner)
+    monkeypatch.setattr("memsvc.chat.forgetting.erase", after_another)
+    for said, end in (({"forget": "conversation"}, {}), ({}, {"forget": "conversation"})):
+        await ada.post("/v1/hooks/response", json=SAID | said | {"message_id": f"of {end}"})
+        late = await ada.post("/v1/hooks/session-end", json={"conversation": "petals"} | end)
+        assert (late.status_code, late.json()["code"]) == (404, "conversation_unknown")
 
 
 async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncClient) -> None:

@@ -16,6 +16,7 @@ from memsvc.client import calls
 from memsvc.client.calls import Call
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
+from tests.acceptance.killpoints import free_port
 from tests.api.served import served
 from tests.servers import program
 
@@ -56,6 +57,7 @@ async function meets(faults, call) {  // how often it is asked where these come 
     const fault = faults[asked++];
     if (!fault) return real(...given);
     if (fault.lost) await real(...given);
+    if (fault.refused) return real("%(closed)s");
     if (!fault.status) throw new TypeError("reset");
     return new Response(fault.text, { status: fault.status, headers: fault.headers });
   };
@@ -78,10 +80,11 @@ assert.deepEqual(await meets([unknown], append), [1, "outcome_unknown"]);
 assert.deepEqual(await meets([{ status: 503, text: "reset" }], append), [1, "http_503"]);
 assert.deepEqual(await meets([lost], append), [1, "unreachable"]);
 assert.deepEqual(await meets([{ status: 503, text: '{"code": "overloaded"}' }], append), [2, "fine"]);
+assert.deepEqual(await meets([{ refused: true }, { refused: true }], append), [3, "fine"]);
 const odd = { status: 200, text: "<h1>Welcome</h1>", headers: { "Content-Type": "application/json" } };
 assert.deepEqual(await meets([odd], ask), [1, "answer_invalid"]);
 globalThis.fetch = real;
-assert.equal((await memory.readBlock({ path: { name: "plan" } })).version, 4);
+assert.equal((await memory.readBlock({ path: { name: "plan" } })).version, 5);
 console.log("fine");
 """
 
@@ -127,7 +130,8 @@ async def test_node_speaks_with_the_service(db: Database, settings: Settings) ->
     await add_user(db, app, name="Zoë", external_id="Zoë 李")
     key = await create_key(db, app)
     async with served(create_app(settings, db)) as url:
-        script = PROGRAM % {"client": (FOLDER / "memsvc.mjs").as_uri(), "url": url, "key": key}
+        client, closed = (FOLDER / "memsvc.mjs").as_uri(), f"http://127.0.0.1:{free_port()}"
+        script = PROGRAM % {"client": client, "url": url, "key": key, "closed": closed}
         process = await asyncio.create_subprocess_exec(
             node, "--input-type=module", "-e", script, stdout=PIPE, stderr=PIPE
         )
