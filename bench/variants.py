@@ -24,7 +24,7 @@ AGES = ("recency", "strength")
 PUBLISHED = {"published_70_20_10": (0.7, 0.2, 0.1), "published_50_30_20": (0.5, 0.3, 0.2)}
 """Relevance, recency, importance."""
 TRIAL: Mapping[str, float] = {
-    "words": 0.5, "vector": 0.5, "nearby": 0.1, "session": 0.25, "nearby_vector": 0.25, "session_vector": 0.25,
+    "words": 0.5, "vector": 0.5, "nearby": 0.1, "session": 0.25, "nearby_vector": 0.1, "session_vector": 0.25,
     "late": 0.5, "names": 0.5, "speaker": 0.25, "time": 0.5, "order": 0.25, "recency": 0.25,
     "importance": 0.25, "strength": 0.25,
     "familiarity": 0.25, "usefulness": 0.25, "kind": 0.25, "distance": 0.25, "place": 2.0,

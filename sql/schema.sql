@@ -3522,7 +3522,7 @@ COMMENT ON FUNCTION memsvc.decide_type(p_user_id uuid, p_kind text, p_name text,
 
 CREATE FUNCTION memsvc.default_weights() RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN '{"kind": 0, "late": 0.5, "time": 1.5, "names": 0.5, "order": 0, "place": 2, "words": 0.5, "nearby": 0.1, "vector": 0.4, "recency": 0, "session": 0.25, "speaker": 1.25, "distance": 0.25, "strength": 0, "sentiment": 0, "staleness": 0.5, "importance": 0, "usefulness": 0.3, "familiarity": 0, "nearby_vector": 0.1, "session_vector": 0.5}'::jsonb;
+    RETURN '{"kind": 0, "late": 0.5, "time": 1.5, "names": 0.5, "order": 0, "place": 2, "words": 0.5, "nearby": 0.1, "vector": 0.4, "recency": 0, "session": 0.25, "speaker": 1.25, "distance": 0.25, "strength": 0, "sentiment": 0, "staleness": 0.5, "importance": 0, "usefulness": 0.3, "familiarity": 0, "nearby_vector": 0, "session_vector": 0.5}'::jsonb;
 
 ALTER FUNCTION memsvc.default_weights() OWNER TO memsvc_owner;
 

@@ -123,7 +123,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """The best BM25 of the session."""
     vector: float = 0.4
     """Cosine of the passage's vector and the query's."""
-    nearby_vector: float = 0.1
+    nearby_vector: float = 0.0
     """The better cosine of the messages before and after."""
     session_vector: float = 0.5
     """The best cosine of the session."""

@@ -67,7 +67,7 @@ COMMENT ON FUNCTION memsvc.confidence(
 CREATE OR REPLACE FUNCTION memsvc.default_weights() RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN jsonb '{
-  "words": 0.5, "nearby": 0.1, "session": 0.25, "vector": 0.4, "nearby_vector": 0.1, "session_vector": 0.5, "late": 0.5,
+  "words": 0.5, "nearby": 0.1, "session": 0.25, "vector": 0.4, "nearby_vector": 0, "session_vector": 0.5, "late": 0.5,
   "names": 0.5, "distance": 0.25, "place": 2, "speaker": 1.25, "time": 1.5, "order": 0, "recency": 0, "importance": 0,
   "strength": 0, "familiarity": 0, "usefulness": 0.3, "kind": 0, "sentiment": 0, "staleness": 0.5
 }';
