@@ -33,6 +33,7 @@ from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Pa
 from memsvc.recall.phrases import age, day, last_before, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
+from memsvc.recall.rows import SINCE
 from memsvc.recall.search import QueryEmbedder, recall
 from memsvc.recall.surroundings import instructions, last_turns, moments, neighbours, profile, spoken
 from memsvc.settings import Settings
@@ -264,10 +265,12 @@ class _Asked:
         items: list[Item] = []
         if options.salient:
             minded = await salient.top_of_mind(self.db, self.owner, limit=options.salient + SPARE_SALIENT, **times)
-            items = [memory_item(memory, now, zone, why=SALIENT) for memory in minded if self._may(memory)]
+            items = [
+                memory_item(memory, now, zone, why=_since(SALIENT, memory)) for memory in minded if self._may(memory)
+            ]
         drawn = await salient.random_memory(self.db, self.owner, seed=seed, **times) if options.chance else None
         if drawn is not None and self._may(drawn):
-            items.append(memory_item(drawn, now, zone, why=CHANCE))
+            items.append(memory_item(drawn, now, zone, why=_since(CHANCE, drawn)))
         return items
 
     def _may(self, memory: Memory) -> bool:
@@ -320,13 +323,13 @@ class _Asked:
         await trip.send()
         return Material(
             memories=found.memories,
-            recent=_without_words(recent(), present),
+            recent=_without_words(recent(), present, stands.source_id),
             profile=blocks(),
             core=stands.core,
             instructions=stands.instructions,
             salient=minded,
             most_salient=options.salient,
-            neighbours={memory: _without_words(items, present) for memory, items in near().items()},
+            neighbours={memory: _without_words(items, present, stands.source_id) for memory, items in near().items()},
             notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found)],
             asked=options.memories,
         )
@@ -357,8 +360,15 @@ def _without_present(found: Recalled, present: frozenset[str], said: str | None,
     return msgspec.structs.replace(found, memories=kept)
 
 
-def _without_words(items: list[Item], words: frozenset[str]) -> list[Item]:
-    return [item for item in items if item.text.strip() not in words]
+def _without_words(items: list[Item], words: frozenset[str], source_id: UUID | None) -> list[Item]:
+    """Without messages of the conversation that have these words."""
+    return [item for item in items if item.conversation_id != source_id or item.text.strip() not in words]
+
+
+def _since(why: str, memory: Memory) -> str:
+    """A short reason for what nobody asked for, and what became of it, which stands behind its long reason."""
+    _, mark, remark = memory.why.partition(SINCE)
+    return f"{why}{mark}{remark}"
 
 
 def _meeting(spoken: Sequence[datetime], now: datetime) -> str:

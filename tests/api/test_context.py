@@ -140,6 +140,25 @@ async def test_a_message_brings_its_neighbours_and_the_last_turns_do_not_come_tw
     assert "bread knife" not in chat.text
 
 
+async def test_what_a_prompt_holds_of_a_conversation_is_left_out_of_that_one_alone(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    asked, old = "Which worktop is it?", ["Yes.", "An oak worktop.", "Fine."]
+    await said(db, owner, settings, [("user", words) for words in old], day="2026-05-01")
+    now = ["Hello.", "Yes.", "Good.", asked]
+    await append(db, owner, [MessageIn(conversation="now", id=words, text=words) for words in now], settings)
+    ask: dict[str, Any] = {"conversation": "now", "filters": Filters(not_conversations=["now"])}
+    found = await build_context(
+        db, owner, "oak worktop", settings, options=ContextOptions(present=["Yes.", asked], recent_turns=9, **ask)
+    )
+    assert texts(found, "memories") == old
+    assert texts(found, "recent") == ["Hello.", "Good."]
+    last = await build_context(
+        db, owner, "oak worktop", settings, options=ContextOptions(said=asked, recent_turns=2, **ask)
+    )
+    assert texts(last, "recent") == ["Yes.", "Good."], "as many as were wanted, though one more is the last"
+
+
 async def test_last_turns_run_across_sessions_in_the_order_of_time(
     db: Database, owner: Owner, settings: Settings
 ) -> None:
