@@ -10788,6 +10788,7 @@ CREATE FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp
 DECLARE
   most_links CONSTANT integer := 1000;
   most_remarks CONSTANT integer := 3;
+  most_chars CONSTANT integer := 200; -- of each
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
@@ -10877,7 +10878,9 @@ BEGIN
     LEFT JOIN present AS n ON t.functional AND n.from_node = t.from_node AND n.type = t.type
     WHERE NOT t.holds AND t.valid_to > p.said_at AND t.edge_id NOT IN (SELECT a.edge_id FROM again AS a)
   )
-  SELECT e.passage_id, array_to_string((array_agg(DISTINCT rtrim(e.remark, '.')))[:most_remarks], '; '),
+  SELECT e.passage_id, array_to_string((array_agg(DISTINCT
+      CASE WHEN length(e.remark) > most_chars THEN left(e.remark, most_chars) || '…' ELSE rtrim(e.remark, '.') END
+    ))[:most_remarks], '; '),
     count(*) = (SELECT count(*) FROM told AS t WHERE t.passage_id = e.passage_id)
   FROM ended AS e
   GROUP BY e.passage_id;

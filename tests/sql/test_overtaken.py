@@ -117,6 +117,15 @@ async def test_in_a_context_what_nobody_asked_for_says_so_too(kim: Kim, settings
         assert f"  why: {why}; since then: Kim lives in Graz\n" in found.text
 
 
+async def test_a_long_fact_is_cut(kim: Kim, settings: Settings) -> None:
+    """A reason is one line, also where facts are as long as they may be."""
+    before = await quote(kim, settings)
+    await kim.learn(f"Kim lives {'near the river ' * 500} in Graz.", said=False, valid_from=MOVED)
+    remark = (await quote(kim, settings)).why.removeprefix(f"{before.why}; ")
+    assert remark.startswith("since then: Kim lives near the river")
+    assert (len(remark), remark[-1]) == (201, "…")
+
+
 async def test_what_is_left_of_a_message_keeps_it_current(kim: Kim, settings: Settings) -> None:
     await kim.learn(TEA)
     await kim.learn(GRAZ, said=False, valid_from=MOVED)
