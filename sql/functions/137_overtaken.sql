@@ -61,14 +61,23 @@ BEGIN
     FROM edge_versions AS r WHERE r.user_id = asker AND r.version_id = ANY (versions_of)
     ORDER BY r.version_id OFFSET 0
   ),
-  told AS MATERIALIZED (
-    SELECT l.passage_id, v.edge_id, any_value(v.from_node) AS from_node, any_value(v.type) AS type,
-      bool_or(v.functional) AS functional, max(v.fact) AS fact, max(v.valid_to) AS valid_to,
-      bool_or(v.valid_to > moment AND (v.recorded_to = 'infinity' OR v.recorded_to > known)) AS holds
-    FROM unnest(passages_of, versions_of) AS l (passage_id, version_id)
-    INNER JOIN version AS v ON v.version_id = l.version_id
-    WHERE v.recorded_from <= known AND v.valid_from <= moment
-    GROUP BY l.passage_id, v.edge_id
+  told AS MATERIALIZED ( -- a split says the same of another node: what it said first was never meant
+    SELECT e.* FROM (
+      SELECT s.*, row_number() OVER (PARTITION BY s.passage_id, s.type, s.fact ORDER BY s.learnt DESC, s.edge_id DESC)
+          AS nth
+      FROM (
+        SELECT l.passage_id, v.edge_id, any_value(v.from_node) AS from_node, any_value(v.type) AS type,
+          bool_or(v.functional) AS functional, (array_agg(v.fact ORDER BY v.recorded_from DESC))[1] AS fact,
+          max(v.valid_to) AS valid_to,
+          bool_or(v.valid_to > moment AND (v.recorded_to = 'infinity' OR v.recorded_to > known)) AS holds,
+          min(v.recorded_from) AS learnt
+        FROM unnest(passages_of, versions_of) AS l (passage_id, version_id)
+        INNER JOIN version AS v ON v.version_id = l.version_id
+        WHERE v.recorded_from <= known AND v.valid_from <= moment
+        GROUP BY l.passage_id, v.edge_id
+      ) AS s
+    ) AS e
+    WHERE e.nth = 1
   ),
   lost AS MATERIALIZED (
     SELECT t.edge_id, t.from_node, t.type, t.functional FROM told AS t

@@ -13,7 +13,9 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.identity import Signer
 from memsvc.graph import operations as ops
+from memsvc.graph.describe import describe_edge
 from memsvc.graph.history import write
+from memsvc.identity.splitting import split
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.options import Filters
@@ -22,6 +24,7 @@ from memsvc.recall.salient import random_memory, top_of_mind
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from memsvc.sources.opening import open_memory
 from tests.sql.bulk import fill
 from tests.sql.conftest import Scratch
 from tests.sql.world import value
@@ -86,7 +89,7 @@ async def kim(db: Database, owner: Owner, settings: Settings) -> Kim:
 async def quote(kim: Kim, settings: Settings, **times: Any) -> Memory:
     """The message as it is recalled."""
     found = await recall(kim.db, kim.owner, "drinks tea", settings, filters=Filters(**times))
-    [memory] = [memory for memory in found.memories if memory.kind == "message"]
+    [memory] = [memory for memory in found.memories if memory.kind == "message" and memory.conversation == "talk"]
     return memory
 
 
@@ -144,6 +147,24 @@ async def test_what_never_was_so_is_no_longer_true_either(kim: Kim, settings: Se
     assert (await quote(kim, settings)).why.endswith("; since then: Kim lives in Graz")
     await kim.write(ops.Retract(thread=ops.Thread(edge=kim.edges[GRAZ])))
     assert (await quote(kim, settings)).why.endswith("; no longer true: Kim lives in Lyon")
+
+
+async def test_what_a_split_gave_to_another_node_is_told_of_that_one(kim: Kim, settings: Settings) -> None:
+    """The first node's value is not what became of the second's, and what moved with its words has not ended."""
+    await kim.learn(TEA)
+    [stored] = await append(kim.db, kim.owner, [MessageIn(conversation="elsewhere", text="Kim moved.")], settings)
+    talk, kim.passage = kim.passage, stored.passage_id
+    await kim.learn(GRAZ, valid_from=MOVED)
+    assert (await quote(kim, settings)).why.endswith("; since then: Kim lives in Graz")
+    tea = await describe_edge(kim.db, kim.owner, kim.edges[TEA])
+    await kim.write(ops.Correct(version=tea.versions[0].version_id, content={"fact": "Kim drinks tea."}, refines=True))
+    opened = await open_memory(kim.db, kim.owner, str(talk))
+    assert opened.source is not None
+    await split(kim.db, kim.owner, kim.nodes["Kim"], [opened.source.source_id])
+    found = await quote(kim, settings)
+    assert (found.stale, found.why) == (
+        False, "tells of tea; says “drinks”, “tea”; no longer true: Kim lives in Lyon",
+    )  # fmt: skip
 
 
 async def test_what_is_true_again_or_was_over_when_it_was_said_is_left_alone(kim: Kim, settings: Settings) -> None:
