@@ -121,7 +121,9 @@ async def answer_question(
     options = ContextOptions(
         budget_tokens=budget_tokens,
         filters=chosen,
-        profile=not (chosen.conversations or chosen.said_from or chosen.said_to or chosen.near),
+        profile=not (
+            chosen.conversations or chosen.not_conversations or chosen.said_from or chosen.said_to or chosen.near
+        ),
         core=False,
         instructions=(),
         salient=0,

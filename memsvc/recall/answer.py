@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ import msgspec
 from sqlalchemy import Row
 
 from memsvc.recall import cursor as cursors
-from memsvc.recall.diversity import diversify
+from memsvc.recall.diversity import POOL, diversify
 from memsvc.recall.options import CUT_SHOWN, LEAST_CONFIDENCE, NEAREST_SHOWN, QUESTION_CHARS, Mode, Weights
 from memsvc.recall.reasons import reason
 from memsvc.recall.rerank import ResidentReranker, rerank
@@ -152,7 +153,10 @@ async def answer(rows: Sequence[Row[Any]], asked: Asked, reranker: ResidentReran
     relevant = bool(memories) and not doubtful
     begun = asked.place or cursors.Place(known_at=moment, given=(), confidence=confidence, relevant=relevant)
     limit = asked.limit if begun.relevant or asked.place is not None else min(asked.limit, NEAREST_SHOWN)
-    kept, alike = diversify(memories, limit, asked.diversity)
+    if asked.diversity and limit > POOL:  # many are compared with each other: of a thousand for seconds
+        kept, alike = await asyncio.to_thread(diversify, memories, limit, asked.diversity)
+    else:
+        kept, alike = diversify(memories, limit, asked.diversity)
     return Recalled(
         memories=kept,
         degraded=degraded,

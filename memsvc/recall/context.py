@@ -33,6 +33,7 @@ from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Pa
 from memsvc.recall.phrases import age, day, last_before, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
+from memsvc.recall.rows import SINCE
 from memsvc.recall.search import QueryEmbedder, recall
 from memsvc.recall.surroundings import instructions, last_turns, moments, neighbours, profile, spoken
 from memsvc.settings import Settings
@@ -202,7 +203,7 @@ async def build_context(
     else:
         await trip.send()
     stands = standing()
-    present = _as_stored(chosen.present, settings.passage_tokens)
+    present = _Present(chosen.present, settings.passage_tokens)
     found = _without_present(found, present, chosen.said, stands.source_id)
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(MAX_SEED)
     # Who comes unasked need not speak of a place.
@@ -264,10 +265,12 @@ class _Asked:
         items: list[Item] = []
         if options.salient:
             minded = await salient.top_of_mind(self.db, self.owner, limit=options.salient + SPARE_SALIENT, **times)
-            items = [memory_item(memory, now, zone, why=SALIENT) for memory in minded if self._may(memory)]
+            items = [
+                memory_item(memory, now, zone, why=_since(SALIENT, memory)) for memory in minded if self._may(memory)
+            ]
         drawn = await salient.random_memory(self.db, self.owner, seed=seed, **times) if options.chance else None
         if drawn is not None and self._may(drawn):
-            items.append(memory_item(drawn, now, zone, why=CHANCE))
+            items.append(memory_item(drawn, now, zone, why=_since(CHANCE, drawn)))
         return items
 
     def _may(self, memory: Memory) -> bool:
@@ -300,9 +303,7 @@ class _Asked:
 
         return told
 
-    async def material(
-        self, found: Recalled, minded: list[Item], stands: _Standing, present: frozenset[str]
-    ) -> Material:
+    async def material(self, found: Recalled, minded: list[Item], stands: _Standing, present: _Present) -> Material:
         """Everything that may go into the block; what depends on the memories or the conversation is read now."""
         options, owner, times = self.options, self.owner, self._times()
         trip = Together(self.db, owner.user_id, keep_plans=True, stores=False)
@@ -320,13 +321,13 @@ class _Asked:
         await trip.send()
         return Material(
             memories=found.memories,
-            recent=_without_words(recent(), present),
+            recent=_without_words(recent(), present, stands.source_id),
             profile=blocks(),
             core=stands.core,
             instructions=stands.instructions,
             salient=minded,
             most_salient=options.salient,
-            neighbours={memory: _without_words(items, present) for memory, items in near().items()},
+            neighbours={memory: _without_words(items, present, stands.source_id) for memory, items in near().items()},
             notes=[*([stands.meeting] if stands.meeting is not None else []), *_notes(found)],
             asked=options.memories,
         )
@@ -335,30 +336,54 @@ class _Asked:
         return moments(self.packer.now, self.options.filters.known_at)
 
 
-def _as_stored(texts: Sequence[str], window: int) -> frozenset[str]:
-    """Words of messages, whole and in the parts in which long ones are stored. A picture may have no words."""
-    parts = {
-        part for whole in texts for text, _ in split_blocks(whole) for part in [whole, *split_text(text, window)]
-    }  # fmt: skip
-    return frozenset(part.strip() for part in parts) - {""}
+class _Present:
+    """Words of messages, whole and in the parts in which long ones are stored. A picture may have no words.
+
+    Only those are split that hold what is looked for: a chat's request may hold a million signs.
+    """
+
+    def __init__(self, texts: Sequence[str], window: int) -> None:
+        self._texts = frozenset(texts)
+        self._whole = frozenset(text.strip() for text in texts)
+        self._window = window
+        self._parts: dict[str, frozenset[str]] = {}
+
+    def __contains__(self, text: str) -> bool:
+        words = text.strip()
+        if not words or words in self._whole:
+            return bool(words)
+        return any(words in self._parts_of(whole) for whole in self._texts if words in whole)
+
+    def _parts_of(self, whole: str) -> frozenset[str]:
+        if whole not in self._parts:
+            parts = (part for text, _ in split_blocks(whole) for part in split_text(text, self._window))
+            self._parts[whole] = frozenset(part.strip() for part in parts)
+        return self._parts[whole]
 
 
-def _without_present(found: Recalled, present: frozenset[str], said: str | None, source_id: UUID | None) -> Recalled:
+def _without_present(found: Recalled, present: _Present, said: str | None, source_id: UUID | None) -> Recalled:
     """Without messages of the conversation that the prompt holds anyway, by their words, or that is answered."""
-    if source_id is None or (not present and said is None):
+    if source_id is None:
         return found
     kept = [
         memory
         for memory in found.memories
         if memory.kind == "fact"
         or memory.conversation_id != source_id
-        or not (memory.text.strip() in present or (said is not None and memory.message_id == said))
+        or not (memory.text in present or (said is not None and memory.message_id == said))
     ]
     return msgspec.structs.replace(found, memories=kept)
 
 
-def _without_words(items: list[Item], words: frozenset[str]) -> list[Item]:
-    return [item for item in items if item.text.strip() not in words]
+def _without_words(items: list[Item], words: _Present, source_id: UUID | None) -> list[Item]:
+    """Without messages of the conversation that have these words."""
+    return [item for item in items if item.conversation_id != source_id or item.text not in words]
+
+
+def _since(why: str, memory: Memory) -> str:
+    """A short reason for what nobody asked for, and what became of it, which stands behind its long reason."""
+    _, mark, remark = memory.why.partition(SINCE)
+    return f"{why}{mark}{remark}"
 
 
 def _meeting(spoken: Sequence[datetime], now: datetime) -> str:

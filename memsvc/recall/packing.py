@@ -189,7 +189,7 @@ class Packer:
         taken = {memory.memory_id for memory in material.memories}
         minded = 0
         for item in material.salient:
-            chance = item.why == CHANCE
+            chance = item.why.startswith(CHANCE)
             if item.memory_id in taken or (item.kind != "fact" and _turn(item) in turns):
                 continue
             wanted = chance or minded < material.most_salient

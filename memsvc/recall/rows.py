@@ -12,6 +12,8 @@ from memsvc.recall.results import Memory, RecalledFact
 
 FILED = ("block", "former")
 """Kinds of passages of blocks in the archive: what they say now, and what they said before."""
+SINCE = "; "
+"""Between a reason and what became of what a message says."""
 
 
 def fact_of(row: Row[Any]) -> RecalledFact | None:
@@ -74,7 +76,7 @@ def memory_of(row: Row[Any], *, score: float, why: str, factors: dict[str, float
 
 def since_then(why: str, row: Row[Any]) -> str:
     """A reason, and what became of what the message says."""
-    return f"{why}; {row.remark}" if row.remark else why
+    return f"{why}{SINCE}{row.remark}" if row.remark else why
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:

@@ -164,7 +164,8 @@ def parameters(
     """
     chosen, effort, told = filters or Filters(), EFFORTS[mode], times or QueryTimes()
     active, leaving = vectors
-    depth = listed = limit + len(given)
+    depth = limit + len(given)
+    listed = depth if page is None else page + CUT_SHOWN  # as many whether it is explained or not
     if mode == "deliberate":  # whatever the page, its list is the same, and then the same again
         listed = -(-((page or limit) + len(given)) // effort.candidates) * effort.candidates
         depth = listed + BEYOND
@@ -292,7 +293,7 @@ async def recall(
         times=times,
         known_at=known_at,
         given=place.given if place is not None else (),
-        page=limit,
+        page=limit if mode == "deliberate" else wanted,
         **await _narrowed(db, owner, chosen, around, known_at),
     )
     async with _stage("database"):

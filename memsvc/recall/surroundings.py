@@ -45,7 +45,8 @@ def last_turns(
 
     Without the message that has the client's id ``said``.
     """
-    parameters = {"user_id": owner.user_id, "source_id": source_id, "limit": limit, **times}
+    most = limit if said is None else limit + 1
+    parameters = {"user_id": owner.user_id, "source_id": source_id, "limit": most, **times}
     rows = trip.ask(query("context_turns"), parameters)
     return lambda: [
         Item(
@@ -60,7 +61,7 @@ def last_turns(
         )
         for row in rows
         if said is None or row.client_id != said
-    ]
+    ][:limit]
 
 
 def neighbours(

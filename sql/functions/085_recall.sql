@@ -89,8 +89,8 @@ COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of rec
 --
 -- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
 -- first or last, where the query asks for that. p_near: only what speaks of one of these nodes, as they are stored (null:
--- anything); what does is found as if the query named it two steps away. p_except: not these. met: how many candidates there were,
--- and by which arms.
+-- anything); what does is found as if the query named it two steps away. p_except: not these; given only by processes of
+-- the version before, for pages. met: how many candidates there were, and by which arms.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid,
   p_query text,

@@ -150,7 +150,9 @@ async def test_the_profile_answers_though_nothing_is_recalled(ada: httpx.AsyncCl
         assert (await asked(ada, other))["answer"] == NOT_IN_MEMORY
     assert (await asked(ada, "What are my preferences?"))["found"], "the block is called so"
     await ada.post("/v1/messages", json={"conversation": "a", "text": TEXT})
-    assert not (await asked(ada, "Which tea do I drink?", conversations=["a"]))["found"], "it is of no conversation"
+    for filters in ({"conversations": ["a"]}, {"not_conversations": ["a"]}):
+        found = (await asked(ada, "Which tea do I drink?", **filters))["found"]
+        assert not found, "nobody knows which conversation it is of"
 
 
 async def test_what_is_recalled_stands_beside_the_profile(ada: httpx.AsyncClient) -> None:

@@ -20,6 +20,8 @@ from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Evidence, Node
 from memsvc.llm.fence import find_blocks
+from memsvc.llm.split import split_text
+from memsvc.recall import context
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
@@ -138,6 +140,43 @@ async def test_a_message_brings_its_neighbours_and_the_last_turns_do_not_come_tw
     assert chat.messages[0].role == "system"
     assert chat.messages[0].content == chat.text
     assert "bread knife" not in chat.text
+
+
+async def test_what_a_prompt_holds_of_a_conversation_is_left_out_of_that_one_alone(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    asked, old = "Which worktop is it?", ["Yes.", "An oak worktop.", "Fine."]
+    await said(db, owner, settings, [("user", words) for words in old], day="2026-05-01")
+    now = ["Hello.", "Yes.", "Good.", asked]
+    await append(db, owner, [MessageIn(conversation="now", id=words, text=words) for words in now], settings)
+    ask: dict[str, Any] = {"conversation": "now", "filters": Filters(not_conversations=["now"])}
+    found = await build_context(
+        db, owner, "oak worktop", settings, options=ContextOptions(present=["Yes.", asked], recent_turns=9, **ask)
+    )
+    assert texts(found, "memories") == old
+    assert texts(found, "recent") == ["Hello.", "Good."]
+    last = await build_context(
+        db, owner, "oak worktop", settings, options=ContextOptions(said=asked, recent_turns=2, **ask)
+    )
+    assert texts(last, "recent") == ["Yes.", "Good."], "as many as were wanted, though one more is the last"
+
+
+async def test_of_what_a_prompt_holds_only_that_is_split_which_may_be_stored_in_parts(
+    db: Database, owner: Owner, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chat's request may hold a million signs, and nobody else is served while they are split."""
+    turns = [f"Turn {number} of the oak. {'It rained all day long. ' * 100}" for number in range(40)]
+    await append(db, owner, [MessageIn(conversation="now", text=turns[7])], settings)
+    split: list[str] = []
+
+    def noted(text: str, window: int) -> list[str]:
+        split.append(text)
+        return split_text(text, window)
+
+    monkeypatch.setattr(context, "split_text", noted)
+    options = ContextOptions(conversation="now", present=turns)
+    found = await build_context(db, owner, "Turn of the oak", settings, options=options)
+    assert (found.memories, split) == ([], [turns[7]])
 
 
 async def test_last_turns_run_across_sessions_in_the_order_of_time(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +16,8 @@ from memsvc.access.users import Owner
 from memsvc.api.app import create_app
 from memsvc.db.engine import Database
 from memsvc.errors import ConfigurationError
+from memsvc.recall import answer
+from memsvc.recall.diversity import POOL, diversify
 from memsvc.settings import Settings
 from tests.api.conftest import Connect, client_of, running
 from tests.api.graphs import homes, refused
@@ -26,9 +29,9 @@ FAR = "2999-01-01"
 
 async def recalled(client: httpx.AsyncClient, query: str = "oak", **more: Any) -> dict[str, Any]:
     """An answer that must be good."""
-    answer = await client.post("/v1/recall", json={"query": query, **more})
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
+    told = await client.post("/v1/recall", json={"query": query, **more})
+    assert told.status_code == 200, told.text
+    found: dict[str, Any] = told.json()
     return found
 
 
@@ -193,6 +196,29 @@ async def test_an_answer_is_explained_where_that_is_asked_for(ada: httpx.AsyncCl
     assert {cut["reason"] for cut in told["cut"]} == {"behind the limit"}
     assert "oak" in told["cut"][0]["memory"]["text"]
     assert told["weights"]["words"] > 0
+
+
+async def test_an_answer_that_is_explained_is_the_same(ada: httpx.AsyncClient) -> None:
+    await said(ada, *(f"oak {'tree ' * (number % 7)}number{number}" for number in range(90)))
+    plain, told = [await recalled(ada, "oak tree", limit=60, explain=explain) for explain in (False, True)]
+    assert len(plain["memories"]) == 60
+    assert [told["memories"], len(told["explanation"]["cut"])] == [plain["memories"], 10]
+
+
+async def test_many_are_compared_with_each_other_while_others_are_served(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await said(ada, "oak table", "oak chair")
+    threads = []
+
+    def noted(*given: Any) -> Any:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return diversify(*given)
+
+    monkeypatch.setattr(answer, "diversify", noted)
+    for limit in (POOL, POOL + 1):
+        assert len(texts(await recalled(ada, "oak", limit=limit, diversity=0.5))) == 2
+    assert threads == [True, False]
 
 
 async def test_diversity_makes_room_for_what_says_something_else(ada: httpx.AsyncClient) -> None:
