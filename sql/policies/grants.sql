@@ -100,6 +100,8 @@ GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
 GRANT UPDATE (part, kind) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations
+TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
 GRANT UPDATE (upto, passed_over) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
@@ -115,6 +117,7 @@ memsvc.content_of(memsvc.node_versions), memsvc.content_of(memsvc.edge_versions)
 memsvc.content_of(memsvc.aliases), memsvc.content_of(memsvc.locations), memsvc.version_of(uuid, uuid),
 memsvc.keeps_words(jsonb, jsonb),
 memsvc.derivations_of(uuid, uuid[]), memsvc.versions_undone(uuid, uuid[], uuid, uuid[], uuid[]),
+memsvc.keep_derivations(uuid, uuid[], uuid[]),
 memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
 memsvc.lines_lost(uuid, uuid[]), memsvc.filed_with(uuid, uuid[], uuid[]),
 memsvc.erasure_reach(uuid, text, uuid, integer),
