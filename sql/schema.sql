@@ -4495,6 +4495,16 @@ BEGIN
     INNER JOIN same AS t ON t.node_id = o.to_node
     WHERE o.op = 'edge'
     UNION ALL
+    SELECT o.position, jsonb_build_array('edge', t.stored, o.type, f.stored, coalesce(o.key, ''))
+    FROM operation AS o
+    INNER JOIN same AS f ON f.node_id = o.from_node
+    INNER JOIN same AS t ON t.node_id = o.to_node
+    WHERE o.op = 'edge' AND o.type IN ('KNOWS', 'FAMILY_OF') AND NOT EXISTS (
+      SELECT FROM edges AS e
+      WHERE e.user_id = p_user_id AND e.from_node = o.from_node AND e.type = o.type AND e.to_node = o.to_node
+        AND e.key = coalesce(o.key, '')
+    )
+    UNION ALL
     SELECT o.position,
       jsonb_build_array('name', memsvc.normal_form(CASE o.op WHEN 'node' THEN o.label ELSE o.alias END))
     FROM operation AS o
