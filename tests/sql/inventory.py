@@ -316,6 +316,7 @@ WRITING = {
     "count_words",
     "spoken_for",
     "keeps_words",
+    "words_beyond",
     "derivations_of",
     "versions_undone",
     "versions_built",
@@ -377,7 +378,7 @@ EXECUTE = {
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
         "links_of", "erasure_scope", "erasure_reach", "lines_lost", "filed_with", "spoken_for",
-        "content_of", "version_of", "keeps_words", "derivations_of", "versions_undone",
+        "content_of", "version_of", "keeps_words", "words_beyond", "derivations_of", "versions_undone",
         "keep_derivations",
         "plan_erasure", "terms_of", "forget_words", "forget_recalls",
         "forget_readings", "forget_profile", "forget_analysis", "bury", "retire_passages",

@@ -71,6 +71,10 @@ async def test_what_was_entered_by_hand_outlives_a_correction_that_quotes_a_mess
     assert (await note(db, owner, made.note_id)).title == "quotes a word"
     await erase(db, owner, "message", first, requested_by="user")
     now = await note(db, owner, made.note_id)
+    assert (now.title, now.text) == ("quotes a word", "all of it"), "no word of what it replaced, whose message is gone"
+    assert sources(admin, now.version_id) == {second}
+    await erase(db, owner, "message", second, requested_by="user")
+    now = await note(db, owner, made.note_id)
     assert (now.title, now.text, now.asserted_by) == ("by hand", "all of it", "somebody")
     assert sources(admin, now.version_id) == set()
     assert found(admin, owner, "node_versions") == 3, "the user, what was entered by hand, and again"
