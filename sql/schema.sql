@@ -4297,6 +4297,9 @@ BEGIN
   reviews := memsvc.forget_readings(proved, scope.passages);
   results := memsvc.forget_analysis(proved, scope.passages || plan.edge_versions || plan.nodes);
   profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
+  PERFORM memsvc.keep_derivations(
+    proved, plan.links, plan.node_versions || plan.edge_versions || plan.aliases || plan.locations
+  );
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);
@@ -4491,6 +4494,16 @@ BEGIN
     INNER JOIN same AS f ON f.node_id = o.from_node
     INNER JOIN same AS t ON t.node_id = o.to_node
     WHERE o.op = 'edge'
+    UNION ALL
+    SELECT o.position, jsonb_build_array('edge', t.stored, o.type, f.stored, coalesce(o.key, ''))
+    FROM operation AS o
+    INNER JOIN same AS f ON f.node_id = o.from_node
+    INNER JOIN same AS t ON t.node_id = o.to_node
+    WHERE o.op = 'edge' AND o.type IN ('KNOWS', 'FAMILY_OF') AND NOT EXISTS (
+      SELECT FROM edges AS e
+      WHERE e.user_id = p_user_id AND e.from_node = o.from_node AND e.type = o.type AND e.to_node = o.to_node
+        AND e.key = coalesce(o.key, '')
+    )
     UNION ALL
     SELECT o.position,
       jsonb_build_array('name', memsvc.normal_form(CASE o.op WHEN 'node' THEN o.label ELSE o.alias END))
@@ -7345,6 +7358,81 @@ CREATE FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) R
 ALTER FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) IS 'The message that carries a job''s id to a worker.';
+
+CREATE FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+  made jsonb; -- versions that stay, with what they were made of, and the nearest of that which stays (null: none)
+BEGIN
+  WITH RECURSIVE stays AS MATERIALIZED (
+    SELECT d.* FROM memsvc.derivations_of(p_user_id, ARRAY(
+      SELECT v.id
+      FROM source_links AS l
+      CROSS JOIN LATERAL coalesce(l.node_version_id, l.edge_version_id, l.alias_id, l.location_id) AS v (id)
+      WHERE l.user_id = p_user_id AND l.link_id = ANY (p_links) AND l.stance = 'supports'
+        AND v.id NOT IN (SELECT unnest(p_gone))
+    )) AS d
+  ),
+  up AS (
+    SELECT s.version_id, s.derived_from AS origin FROM stays AS s
+    UNION ALL
+    SELECT u.version_id, d.derived_from
+    FROM up AS u CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[u.origin]) AS d
+    WHERE u.origin = ANY (p_gone)
+  )
+  SELECT jsonb_agg(to_jsonb(s) - 'content' || jsonb_build_object('origin', u.origin)) INTO made
+  FROM stays AS s LEFT JOIN up AS u ON u.version_id = s.version_id AND u.origin <> ALL (p_gone);
+  IF made IS NULL THEN
+    RETURN;
+  END IF;
+  INSERT INTO tombstones AS t (user_id, digest, recorded_at)
+  SELECT p_user_id, memsvc.tombstone_digest(jsonb_build_array('version', m.version_id)), clock_timestamp()
+  FROM jsonb_to_recordset(made) AS m (
+    kind text, version_id uuid, derived_from uuid, origin uuid, recorded_from timestamptz
+  )
+  CROSS JOIN LATERAL (
+    SELECT bool_or(NOT k.stays AND k.goes) AND NOT bool_or(NOT k.stays AND NOT k.goes) AS alone,
+      bool_or(k.given AND NOT k.goes AND NOT k.stays) AS taken_over
+    FROM (
+      SELECT l.link_id IN (SELECT unnest(p_links)) AS goes,
+        coalesce(bool_or(o.version_id = m.derived_from), false) AS given,
+        coalesce(bool_or(o.version_id = m.origin), false) AS stays
+      FROM memsvc.links_of(p_user_id, m.kind, m.version_id) AS l
+      LEFT JOIN LATERAL (
+        SELECT g.version_id FROM unnest(ARRAY[m.derived_from, m.origin]) AS g (version_id)
+        CROSS JOIN LATERAL memsvc.links_of(p_user_id, m.kind, g.version_id) AS e
+        WHERE e.stance = 'supports' AND (e.passage_id, e.span_from, e.span_to, e.asserted_by)
+          IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.asserted_by)
+      ) AS o ON true
+      WHERE l.stance = 'supports' AND l.recorded_from = m.recorded_from
+      GROUP BY l.link_id
+    ) AS k
+  ) AS b
+  WHERE b.alone OR b.taken_over
+  ON CONFLICT (user_id, digest) DO NOTHING;
+
+  UPDATE node_versions AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.version_id = m.version_id AND m.origin <> m.derived_from;
+  UPDATE edge_versions AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.version_id = m.version_id AND m.origin <> m.derived_from;
+  UPDATE aliases AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.alias_id = m.version_id AND m.origin <> m.derived_from;
+  UPDATE locations AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.location_id = m.version_id AND m.origin <> m.derived_from;
+END
+$$;
+
+ALTER FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) IS 'Notes what versions that stay were made of and with, before an erasure takes that.';
 
 CREATE FUNCTION memsvc.keep_memories(p_user_id uuid) RETURNS void
     LANGUAGE plpgsql
@@ -14598,30 +14686,49 @@ DECLARE
 BEGIN
   SELECT jsonb_agg(to_jsonb(m)) INTO made
   FROM (
-    SELECT d.kind, d.version_id, d.derived_from, b.content <> d.content AS corrects,
-      memsvc.keeps_words(b.content, d.content) AS keeps, k.born, k.stays
+    SELECT d.kind, d.version_id, d.derived_from, b.content IS DISTINCT FROM d.content AS corrects, b.content AS was,
+      d.content, k.born OR t.marked AS born, k.stays
     FROM memsvc.derivations_of(p_user_id, p_others) AS d
-    CROSS JOIN LATERAL memsvc.version_of(p_user_id, d.derived_from) AS b
+    CROSS JOIN LATERAL (
+      SELECT count(*) > 0 AS marked FROM tombstones AS s
+      WHERE s.user_id = p_user_id AND s.digest = memsvc.tombstone_digest(jsonb_build_array('version', d.version_id))
+    ) AS t
+    LEFT JOIN LATERAL memsvc.version_of(p_user_id, d.derived_from) AS b ON true
     CROSS JOIN LATERAL (
       SELECT coalesce(bool_or(l.recorded_from = d.recorded_from), false) AS born, coalesce(bool_or(
-        l.passage_id NOT IN (SELECT unnest(p_passages)) AND (p_source_id IS NULL OR p_source_id <> (
+        (NOT t.marked OR l.recorded_from > d.recorded_from) AND l.passage_id NOT IN (SELECT unnest(p_passages))
+        AND (p_source_id IS NULL OR p_source_id <> (
           SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
         ))
       ), false) AS stays
       FROM memsvc.links_of(p_user_id, d.kind, d.version_id) AS l
       WHERE l.stance = 'supports' AND NOT EXISTS (
         SELECT FROM memsvc.links_of(p_user_id, d.kind, d.derived_from) AS o
-        WHERE o.stance = 'supports' AND o.passage_id = l.passage_id
+        WHERE o.stance = 'supports' AND (o.passage_id, o.span_from, o.span_to, o.asserted_by)
+          IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.asserted_by)
       )
     ) AS k
+    WHERE b.kind IS NOT NULL OR t.marked
   ) AS m;
   WHILE made IS NOT NULL LOOP
     more := ARRAY(
       SELECT m.version_id FROM jsonb_to_recordset(made) AS m (
-        version_id uuid, derived_from uuid, corrects boolean, keeps boolean, born boolean, stays boolean
+        version_id uuid, derived_from uuid, corrects boolean, was jsonb, content jsonb, born boolean, stays boolean
       )
       WHERE m.version_id <> ALL (gone) AND CASE
-        WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (m.corrects AND m.keeps)
+        WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (
+          m.corrects AND memsvc.keeps_words(memsvc.words_beyond(m.was, (
+            WITH RECURSIVE up AS (
+              SELECT m.derived_from AS origin
+              UNION ALL
+              SELECT d.derived_from
+              FROM up AS u CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[u.origin]) AS d
+              WHERE u.origin = ANY (gone)
+            )
+            SELECT o.content FROM up AS u CROSS JOIN LATERAL memsvc.version_of(p_user_id, u.origin) AS o
+            WHERE u.origin <> ALL (gone)
+          )), m.content)
+        )
         ELSE m.corrects AND m.born AND NOT m.stays
       END
     );
@@ -14810,6 +14917,14 @@ $$;
 ALTER FUNCTION memsvc.word_runs(p_text text) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.word_runs(p_text text) IS 'All runs of one to four words of a text, in their normal form.';
+
+CREATE FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((SELECT COALESCE(jsonb_object_agg(k.name, k.value), '{}'::jsonb) AS "coalesce" FROM jsonb_each((words_beyond.p_content - 'data'::text)) k(name, value) WHERE ((words_beyond.p_other -> k.name) IS DISTINCT FROM k.value)) || jsonb_build_object('data', (SELECT COALESCE(jsonb_object_agg(k.name, k.value), '{}'::jsonb) AS "coalesce" FROM jsonb_each((words_beyond.p_content -> 'data'::text)) k(name, value) WHERE (((words_beyond.p_other -> 'data'::text) -> k.name) IS DISTINCT FROM k.value))));
+
+ALTER FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) IS 'A content without what another one has too.';
 
 CREATE FUNCTION memsvc.work_errors() RETURNS TABLE(error_code text, retrying bigint, failed_last_hour bigint, last_seconds double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -17524,6 +17639,8 @@ GRANT SELECT,DELETE ON TABLE memsvc.node_versions TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.node_versions TO memsvc_app;
 
+GRANT UPDATE(derived_from) ON TABLE memsvc.node_versions TO memsvc_eraser;
+
 REVOKE ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.node_states(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
@@ -17551,6 +17668,8 @@ GRANT SELECT ON TABLE memsvc.aliases TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.aliases TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.aliases TO memsvc_app;
+
+GRANT UPDATE(derived_from) ON TABLE memsvc.aliases TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -17651,6 +17770,8 @@ GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.edge_versions TO memsvc_eraser;
 
+GRANT UPDATE(derived_from) ON TABLE memsvc.edge_versions TO memsvc_eraser;
+
 GRANT UPDATE(recorded_to) ON TABLE memsvc.edge_versions TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) FROM PUBLIC;
@@ -17663,6 +17784,8 @@ GRANT SELECT,INSERT ON TABLE memsvc.locations TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.locations TO memsvc_reader;
 GRANT SELECT ON TABLE memsvc.locations TO memsvc_recall;
 GRANT SELECT,DELETE ON TABLE memsvc.locations TO memsvc_eraser;
+
+GRANT UPDATE(derived_from) ON TABLE memsvc.locations TO memsvc_eraser;
 
 GRANT UPDATE(recorded_to) ON TABLE memsvc.locations TO memsvc_app;
 
@@ -18131,6 +18254,9 @@ GRANT ALL ON FUNCTION memsvc.impossible_dates(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.job_message(p_user_id uuid, p_job_id uuid, p_kind text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.keep_memories(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_memories(p_user_id uuid) TO memsvc_app;
@@ -18878,6 +19004,10 @@ GRANT ALL ON FUNCTION memsvc.word_count(p_words tsvector) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.word_runs(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.word_runs(p_text text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_eraser;
+GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.work_errors() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.work_errors() TO memsvc_app;

@@ -25,8 +25,8 @@ MOST_EVIDENCE = 20
 """Places at which a node that is new is said to be mentioned."""
 
 
-Said = tuple[UUID, UUID, str, UUID]
-"""A passage, and start, type and end of a fact that it says."""
+Said = tuple[UUID, UUID | str, str, UUID | str]
+"""A passage, and start, type and end of a fact that it says: nodes, or their folded names."""
 
 
 class KnownNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,7 +186,7 @@ class Planner:
             if (sound.turn.passage_id, digest) in rejected:
                 continue
             ends = self._ends_of(sound)
-            if ends is not None and retracted and _says(sound, ends) & set(retracted):
+            if ends is not None and retracted and self._says(sound, ends) & set(retracted):
                 continue
             reason = bad.get(place) or self._misfit(sound, ends)
             if ends is None or reason is not None:
@@ -207,6 +207,17 @@ class Planner:
         made.fates = timeline.fates
         del made.operations[MAX_OPERATIONS:], made.of_fact[MAX_OPERATIONS:]
         return made
+
+    def _says(self, sound: Sound, ends: tuple[Made, Made]) -> set[Said]:
+        """What a fact says, by nodes and by names, both ways round where that is the same."""
+        start, end = (
+            (made.node_id, folded(self._checked.entities[key].name))
+            for made, key in zip(ends, (sound.fact.subject, sound.fact.object), strict=True)
+        )
+        said: set[Said] = {(sound.turn.passage_id, one, sound.fact.type, other) for one in start for other in end}
+        if sound.fact.type in SYMMETRIC:
+            said |= {(passage, other, type_, one) for passage, one, type_, other in said}
+        return said
 
     def _misfit(self, sound: Sound, ends: tuple[Made, Made] | None) -> str | None:
         """What is wrong with a fact once its ends are nodes."""
@@ -306,12 +317,6 @@ class Planner:
                     has.add(folded(name))
                     operations.append(Alias(node=made.node_id, alias=name, evidence=evidence[:1]))
         return operations
-
-
-def _says(sound: Sound, ends: tuple[Made, Made]) -> set[Said]:
-    """What a fact says, both ways round where that is the same."""
-    passage, start, type_, end = sound.turn.passage_id, ends[0].node_id, sound.fact.type, ends[1].node_id
-    return {(passage, start, type_, end)} | ({(passage, end, type_, start)} if type_ in SYMMETRIC else set())
 
 
 def _opposites(type_: str) -> tuple[str, ...]:

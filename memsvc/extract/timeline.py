@@ -108,6 +108,8 @@ class Timeline:
         self._drafts: list[_Draft] = []
         self._before: list[tuple[Operation, int]] = []
         """What ends or is taken back, and evidence for what is known; with the fact that says so."""
+        self._refined: set[UUID] = set()
+        """Known versions of which the window says more: once, for a version can be corrected once."""
         self.fates: dict[int, Fate] = {}
         """What becomes of each fact, by its place."""
 
@@ -214,11 +216,15 @@ class Timeline:
         told = [] if begin is not None or fact.since is None else [
             Retract(thread=Thread(edge=known.edge_id), valid_to=fact.since, evidence=(fact.evidence,))
         ]  # fmt: skip
-        if fact.data.keys() - known.data.keys():  # in the words of who says more
+        now = known
+        says_more = fact.data.keys() - known.data.keys() and known.version_id not in self._refined
+        if says_more:  # in its own words
             more = {"fact": fact.sentence, "data": {**fact.data, **known.data}}
             said: list[Operation] = [
                 Correct(version=known.version_id, content=more, refines=True, evidence=(fact.evidence,)), *told,
             ]  # fmt: skip
+            self._refined.add(known.version_id)
+            now = msgspec.structs.replace(known, fact=fact.sentence, data={**fact.data, **known.data})
         else:
             said = [
                 *told,
@@ -228,6 +234,9 @@ class Timeline:
                     valid_from=fact.since if told else begin, valid_to=known.valid_to, evidence=(fact.evidence,),
                 ),
             ]  # fmt: skip
+        if told:
+            now = msgspec.structs.replace(now, valid_from=fact.since)
+        self._known[self._known.index(known)] = now  # what the window says next is compared with that
         self._before += [(operation, fact.place) for operation in said]
         return "known"
 

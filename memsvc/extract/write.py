@@ -17,6 +17,7 @@ from memsvc.access.users import Owner
 from memsvc.db.files import query
 from memsvc.errors import MemsvcError, PassageUnknownError
 from memsvc.extract.grounding import Grounded
+from memsvc.extract.names import folded
 from memsvc.extract.plan import KnownNode, Plan, Planner, Said, digest_of, mentions_of
 from memsvc.extract.timeline import KnownFact
 from memsvc.extract.turns import Turns
@@ -170,7 +171,12 @@ async def _rejected(connection: AsyncConnection, owner: Owner, passages: Sequenc
 
 async def _retracted(connection: AsyncConnection, owner: Owner, passages: Sequence[UUID]) -> set[Said]:
     rows = await connection.execute(query("retracted_facts"), {"user_id": owner.user_id, "passages": passages})
-    return {(row.passage_id, row.from_node, row.type, row.to_node) for row in rows}
+    return {
+        (row.passage_id, start, row.type, end)
+        for row in rows
+        for start in (row.from_node, *map(folded, row.from_names))
+        for end in (row.to_node, *map(folded, row.to_names))
+    }
 
 
 async def _write(

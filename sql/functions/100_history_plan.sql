@@ -39,6 +39,18 @@ RETURN EXISTS (
 );
 COMMENT ON FUNCTION memsvc.keeps_words(jsonb, jsonb) IS 'Whether some words of one content are in another one too.';
 
+-- A content without what another one has too (null: there is none).
+CREATE OR REPLACE FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (
+  SELECT coalesce(jsonb_object_agg(k.name, k.value), '{}') FROM jsonb_each(p_content - 'data') AS k (name, value)
+  WHERE p_other -> k.name IS DISTINCT FROM k.value
+) || jsonb_build_object('data', (
+  SELECT coalesce(jsonb_object_agg(k.name, k.value), '{}') FROM jsonb_each(p_content -> 'data') AS k (name, value)
+  WHERE p_other -> 'data' -> k.name IS DISTINCT FROM k.value
+));
+COMMENT ON FUNCTION memsvc.words_beyond(jsonb, jsonb) IS 'A content without what another one has too.';
+
 -- Versions that are open now on lines of valid time. A line is where at most one thing holds at a moment: a node's
 -- properties ('node', node), a name of a node ('alias', node, normal form), where a node is ('place', node), an edge
 -- ('edge', edge), and for functional types all edges of one start ('edge', start, type).

@@ -3,7 +3,8 @@
 -- Places of operations that would bring back what was erased: they have evidence, and all of it is older than the
 -- tombstone of their edge or name. So a job that reads old texts again brings nothing back; what people say by hand, or
 -- in newer texts, is new knowledge. With a node that is not made goes whatever the batch says about it. Evidence that
--- does not exist is left to check_operations. An edge is the same between whatever nodes are the same as its ends now.
+-- does not exist is left to check_operations. An edge is the same between whatever nodes are the same as its ends now,
+-- and where there is none yet, also the other way round, if its type says the same so.
 CREATE OR REPLACE FUNCTION memsvc.erased_operations(p_user_id uuid, p_operations jsonb) RETURNS integer[]
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp
@@ -43,6 +44,16 @@ BEGIN
     INNER JOIN same AS f ON f.node_id = o.from_node
     INNER JOIN same AS t ON t.node_id = o.to_node
     WHERE o.op = 'edge'
+    UNION ALL
+    SELECT o.position, jsonb_build_array('edge', t.stored, o.type, f.stored, coalesce(o.key, ''))
+    FROM operation AS o
+    INNER JOIN same AS f ON f.node_id = o.from_node
+    INNER JOIN same AS t ON t.node_id = o.to_node
+    WHERE o.op = 'edge' AND o.type IN ('KNOWS', 'FAMILY_OF') AND NOT EXISTS (
+      SELECT FROM edges AS e
+      WHERE e.user_id = p_user_id AND e.from_node = o.from_node AND e.type = o.type AND e.to_node = o.to_node
+        AND e.key = coalesce(o.key, '')
+    )
     UNION ALL
     SELECT o.position,
       jsonb_build_array('name', memsvc.normal_form(CASE o.op WHEN 'node' THEN o.label ELSE o.alias END))

@@ -33,8 +33,9 @@ COMMENT ON FUNCTION memsvc.derivations_of(uuid, uuid[]) IS 'Of what each of thes
 
 -- Versions that go though others speak for them too: a correction has words of two, of the version that it corrects and
 -- of its own evidence. It goes with the passages that it was made with, unless others said it afterwards; and with the
--- version that it corrects, where it keeps words of that or has nothing else to stand on. A remainder that nobody else
--- speaks for goes with the whole.
+-- version that it corrects, where it keeps words that are of that alone or has nothing else to stand on: words of an
+-- older version that stays are no reason. A remainder that nobody else
+-- speaks for goes with the whole. Tombstones say which began with evidence that is gone (keep_derivations).
 CREATE OR REPLACE FUNCTION memsvc.versions_undone(
   p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]
 ) RETURNS TABLE (kind text, id uuid)
@@ -50,30 +51,49 @@ DECLARE
 BEGIN
   SELECT jsonb_agg(to_jsonb(m)) INTO made
   FROM (
-    SELECT d.kind, d.version_id, d.derived_from, b.content <> d.content AS corrects,
-      memsvc.keeps_words(b.content, d.content) AS keeps, k.born, k.stays
+    SELECT d.kind, d.version_id, d.derived_from, b.content IS DISTINCT FROM d.content AS corrects, b.content AS was,
+      d.content, k.born OR t.marked AS born, k.stays
     FROM memsvc.derivations_of(p_user_id, p_others) AS d
-    CROSS JOIN LATERAL memsvc.version_of(p_user_id, d.derived_from) AS b
+    CROSS JOIN LATERAL (
+      SELECT count(*) > 0 AS marked FROM tombstones AS s
+      WHERE s.user_id = p_user_id AND s.digest = memsvc.tombstone_digest(jsonb_build_array('version', d.version_id))
+    ) AS t
+    LEFT JOIN LATERAL memsvc.version_of(p_user_id, d.derived_from) AS b ON true
     CROSS JOIN LATERAL (
       SELECT coalesce(bool_or(l.recorded_from = d.recorded_from), false) AS born, coalesce(bool_or(
-        l.passage_id NOT IN (SELECT unnest(p_passages)) AND (p_source_id IS NULL OR p_source_id <> (
+        (NOT t.marked OR l.recorded_from > d.recorded_from) AND l.passage_id NOT IN (SELECT unnest(p_passages))
+        AND (p_source_id IS NULL OR p_source_id <> (
           SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
         ))
       ), false) AS stays
       FROM memsvc.links_of(p_user_id, d.kind, d.version_id) AS l
       WHERE l.stance = 'supports' AND NOT EXISTS (
         SELECT FROM memsvc.links_of(p_user_id, d.kind, d.derived_from) AS o
-        WHERE o.stance = 'supports' AND o.passage_id = l.passage_id
+        WHERE o.stance = 'supports' AND (o.passage_id, o.span_from, o.span_to, o.asserted_by)
+          IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.asserted_by)
       )
     ) AS k
+    WHERE b.kind IS NOT NULL OR t.marked
   ) AS m;
   WHILE made IS NOT NULL LOOP
     more := ARRAY(
       SELECT m.version_id FROM jsonb_to_recordset(made) AS m (
-        version_id uuid, derived_from uuid, corrects boolean, keeps boolean, born boolean, stays boolean
+        version_id uuid, derived_from uuid, corrects boolean, was jsonb, content jsonb, born boolean, stays boolean
       )
       WHERE m.version_id <> ALL (gone) AND CASE
-        WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (m.corrects AND m.keeps)
+        WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (
+          m.corrects AND memsvc.keeps_words(memsvc.words_beyond(m.was, (
+            WITH RECURSIVE up AS (
+              SELECT m.derived_from AS origin
+              UNION ALL
+              SELECT d.derived_from
+              FROM up AS u CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[u.origin]) AS d
+              WHERE u.origin = ANY (gone)
+            )
+            SELECT o.content FROM up AS u CROSS JOIN LATERAL memsvc.version_of(p_user_id, u.origin) AS o
+            WHERE u.origin <> ALL (gone)
+          )), m.content)
+        )
         ELSE m.corrects AND m.born AND NOT m.stays
       END
     );
@@ -87,6 +107,82 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.versions_undone(uuid, uuid[], uuid, uuid[], uuid[]) IS
   'Versions that go with what they were made of or with, though others speak for them too.';
+
+-- Before links and versions go. What was made of a version that goes is made of the nearest one before that stays. What
+-- stays though all evidence that it was made with goes, or with evidence taken over from versions that go, gets a
+-- tombstone that says so: it goes with the last of those who said it afterwards.
+CREATE OR REPLACE FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+  made jsonb; -- versions that stay, with what they were made of, and the nearest of that which stays (null: none)
+BEGIN
+  WITH RECURSIVE stays AS MATERIALIZED (
+    SELECT d.* FROM memsvc.derivations_of(p_user_id, ARRAY(
+      SELECT v.id
+      FROM source_links AS l
+      CROSS JOIN LATERAL coalesce(l.node_version_id, l.edge_version_id, l.alias_id, l.location_id) AS v (id)
+      WHERE l.user_id = p_user_id AND l.link_id = ANY (p_links) AND l.stance = 'supports'
+        AND v.id NOT IN (SELECT unnest(p_gone))
+    )) AS d
+  ),
+  up AS (
+    SELECT s.version_id, s.derived_from AS origin FROM stays AS s
+    UNION ALL
+    SELECT u.version_id, d.derived_from
+    FROM up AS u CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[u.origin]) AS d
+    WHERE u.origin = ANY (p_gone)
+  )
+  SELECT jsonb_agg(to_jsonb(s) - 'content' || jsonb_build_object('origin', u.origin)) INTO made
+  FROM stays AS s LEFT JOIN up AS u ON u.version_id = s.version_id AND u.origin <> ALL (p_gone);
+  IF made IS NULL THEN
+    RETURN;
+  END IF;
+  INSERT INTO tombstones AS t (user_id, digest, recorded_at)
+  SELECT p_user_id, memsvc.tombstone_digest(jsonb_build_array('version', m.version_id)), clock_timestamp()
+  FROM jsonb_to_recordset(made) AS m (
+    kind text, version_id uuid, derived_from uuid, origin uuid, recorded_from timestamptz
+  )
+  CROSS JOIN LATERAL (
+    SELECT bool_or(NOT k.stays AND k.goes) AND NOT bool_or(NOT k.stays AND NOT k.goes) AS alone,
+      bool_or(k.given AND NOT k.goes AND NOT k.stays) AS taken_over
+    FROM (
+      SELECT l.link_id IN (SELECT unnest(p_links)) AS goes,
+        coalesce(bool_or(o.version_id = m.derived_from), false) AS given,
+        coalesce(bool_or(o.version_id = m.origin), false) AS stays
+      FROM memsvc.links_of(p_user_id, m.kind, m.version_id) AS l
+      LEFT JOIN LATERAL (
+        SELECT g.version_id FROM unnest(ARRAY[m.derived_from, m.origin]) AS g (version_id)
+        CROSS JOIN LATERAL memsvc.links_of(p_user_id, m.kind, g.version_id) AS e
+        WHERE e.stance = 'supports' AND (e.passage_id, e.span_from, e.span_to, e.asserted_by)
+          IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.asserted_by)
+      ) AS o ON true
+      WHERE l.stance = 'supports' AND l.recorded_from = m.recorded_from
+      GROUP BY l.link_id
+    ) AS k
+  ) AS b
+  WHERE b.alone OR b.taken_over
+  ON CONFLICT (user_id, digest) DO NOTHING;
+
+  UPDATE node_versions AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.version_id = m.version_id AND m.origin <> m.derived_from;
+  UPDATE edge_versions AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.version_id = m.version_id AND m.origin <> m.derived_from;
+  UPDATE aliases AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.alias_id = m.version_id AND m.origin <> m.derived_from;
+  UPDATE locations AS v SET derived_from = m.origin
+  FROM jsonb_to_recordset(made) AS m (version_id uuid, derived_from uuid, origin uuid)
+  WHERE v.user_id = p_user_id AND v.location_id = m.version_id AND m.origin <> m.derived_from;
+END
+$$;
+COMMENT ON FUNCTION memsvc.keep_derivations(uuid, uuid[], uuid[]) IS
+  'Notes what versions that stay were made of and with, before an erasure takes that.';
 
 -- What may have to come back after the next batch of an erasure: open versions that its passages speak for and that
 -- were made of others, with the ids of those, nearest first, that will stand without the passages.

@@ -182,6 +182,9 @@ BEGIN
   reviews := memsvc.forget_readings(proved, scope.passages);
   results := memsvc.forget_analysis(proved, scope.passages || plan.edge_versions || plan.nodes);
   profile := memsvc.forget_profile(proved, scope.passages, plan.nodes, scope.source_id, block);
+  PERFORM memsvc.keep_derivations(
+    proved, plan.links, plan.node_versions || plan.edge_versions || plan.aliases || plan.locations
+  );
   DELETE FROM source_links AS d WHERE d.user_id = proved AND d.link_id = ANY (plan.links);
   DELETE FROM edge_versions AS d WHERE d.user_id = proved AND d.version_id = ANY (plan.edge_versions);
   DELETE FROM edges AS d WHERE d.user_id = proved AND d.edge_id = ANY (plan.edges);

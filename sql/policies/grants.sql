@@ -100,6 +100,8 @@ GRANT UPDATE (recorded_at) ON memsvc.tombstones TO memsvc_eraser;
 GRANT UPDATE (state, counts, ids, finished_at) ON memsvc.erasures TO memsvc_eraser;
 GRANT UPDATE (identifier, title, metadata) ON memsvc.sources TO memsvc_eraser;
 GRANT UPDATE (part, kind) ON memsvc.passages TO memsvc_eraser;
+GRANT UPDATE (derived_from) ON memsvc.node_versions, memsvc.edge_versions, memsvc.aliases, memsvc.locations
+TO memsvc_eraser;
 GRANT UPDATE (memories) ON memsvc.recall_events TO memsvc_eraser;
 GRANT UPDATE (upto, passed_over) ON memsvc.extractions TO memsvc_eraser;
 GRANT UPDATE (text, version) ON memsvc.profile_versions TO memsvc_eraser;
@@ -113,8 +115,9 @@ memsvc.fold_statistics(uuid), memsvc.links_of(uuid, text, uuid, timestamptz),
 memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
 memsvc.content_of(memsvc.node_versions), memsvc.content_of(memsvc.edge_versions),
 memsvc.content_of(memsvc.aliases), memsvc.content_of(memsvc.locations), memsvc.version_of(uuid, uuid),
-memsvc.keeps_words(jsonb, jsonb),
+memsvc.keeps_words(jsonb, jsonb), memsvc.words_beyond(jsonb, jsonb),
 memsvc.derivations_of(uuid, uuid[]), memsvc.versions_undone(uuid, uuid[], uuid, uuid[], uuid[]),
+memsvc.keep_derivations(uuid, uuid[], uuid[]),
 memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),
 memsvc.lines_lost(uuid, uuid[]), memsvc.filed_with(uuid, uuid[], uuid[]),
 memsvc.erasure_reach(uuid, text, uuid, integer),
@@ -266,7 +269,7 @@ GRANT EXECUTE ON FUNCTION memsvc.all_users_jobs(integer), memsvc.all_users_model
 GRANT EXECUTE ON FUNCTION
 memsvc.tombstone_digest(jsonb), memsvc.message_digest(text, text, integer, text),
 memsvc.erasure_scope(uuid, text, uuid, integer), memsvc.spoken_for(uuid, uuid[], uuid),
-memsvc.keeps_words(jsonb, jsonb), memsvc.versions_built(uuid, text, uuid, integer),
+memsvc.keeps_words(jsonb, jsonb), memsvc.words_beyond(jsonb, jsonb), memsvc.versions_built(uuid, text, uuid, integer),
 memsvc.restore_origins(uuid, text, jsonb),
 memsvc.derivations_of(uuid, uuid[]), memsvc.versions_undone(uuid, uuid[], uuid, uuid[], uuid[]),
 memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid), memsvc.terms_of(uuid, uuid[]),

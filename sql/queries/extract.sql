@@ -127,7 +127,8 @@ WHERE r.user_id = :user_id AND r.passage_id = any(CAST(:passages AS uuid [])) AN
 
 -- name: retracted_facts
 -- Facts from passages that a person retracted, or undid the writing of, and that do not hold at any time now; their
--- ends are the nodes that stand for the stored ones. A version that was replaced has another of that time.
+-- ends are the nodes that stand for the stored ones, by all their names where undoing took the nodes too, for then new
+-- ones get other ids. A version that was replaced has another of that time.
 WITH retracted AS MATERIALIZED (
   SELECT DISTINCT l.passage_id, v.from_node, v.type, v.to_node
   FROM memsvc.source_links AS l
@@ -142,7 +143,16 @@ WITH retracted AS MATERIALIZED (
         AND (o.recorded_to = 'infinity' OR (o.recorded_from = v.recorded_to AND o.recorded_to > o.recorded_from))
     )
 )
-SELECT r.passage_id, f.canonical_id AS from_node, r.type, t.canonical_id AS to_node
+SELECT
+  r.passage_id, f.canonical_id AS from_node, r.type, t.canonical_id AS to_node, (
+    SELECT CASE WHEN bool_or(n.recorded_to = 'infinity') THEN '{}' ELSE coalesce(array_agg(n.label), '{}') END
+    FROM memsvc.node_versions AS n
+    WHERE n.user_id = :user_id AND n.node_id = f.canonical_id
+  ) AS from_names, (
+    SELECT CASE WHEN bool_or(n.recorded_to = 'infinity') THEN '{}' ELSE coalesce(array_agg(n.label), '{}') END
+    FROM memsvc.node_versions AS n
+    WHERE n.user_id = :user_id AND n.node_id = t.canonical_id
+  ) AS to_names
 FROM retracted AS r
 CROSS JOIN LATERAL memsvc.resolve_nodes(:user_id, ARRAY[r.from_node]) AS f
 CROSS JOIN LATERAL memsvc.resolve_nodes(:user_id, ARRAY[r.to_node]) AS t;

@@ -137,6 +137,39 @@ async def test_who_says_more_of_a_fact_says_it_in_own_words(desk: Desk, erased: 
     assert rows == [({"relation": "colleague"} if erased == 0 else {},)]
 
 
+@pytest.mark.parametrize(
+    ("more", "known", "data"),
+    [
+        ("as colleague", ("Ana KNOWS Rui as colleague.", None, None), {"relation": "colleague"}),
+        ("since 2020", ("Ana KNOWS Rui.", "2020", None), {}),
+    ],
+)
+async def test_who_says_less_later_in_the_same_window_takes_nothing_back(
+    desk: Desk, more: str, known: Fact, data: dict[str, str]
+) -> None:
+    await desk.say("Ana KNOWS Rui.", conversation="one")
+    await desk.read()
+    await desk.say(f"Ana KNOWS Rui {more}.", "Ana KNOWS Rui.", conversation="two")
+    await desk.read()
+    assert desk.history() == [known]
+    rows = desk.rows("SELECT data FROM memsvc.edge_versions WHERE user_id = %s AND recorded_to = 'infinity'")
+    assert rows == [(data,)]
+
+
+async def test_an_erased_fact_is_not_learnt_the_other_way_round(desk: Desk) -> None:
+    await desk.say("Ana KNOWS Rui.", conversation="one")
+    await desk.say("Rui KNOWS Ana.", conversation="two")
+    await desk.read()
+    [(edge,)] = desk.rows("SELECT edge_id FROM memsvc.edges WHERE user_id = %s")
+    await erase(desk.db, desk.owner, "fact", edge, requested_by="user")
+    await ask_all(desk.db, desk.owner, desk.better, "better")
+    await desk.read()
+    assert desk.facts() == []
+    await desk.say("Rui KNOWS Ana.", conversation="three")
+    await desk.read()
+    assert desk.facts() == ["Rui KNOWS Ana."]
+
+
 async def test_a_message_that_is_erased_leaves_no_gap_in_reading(desk: Desk) -> None:
     await desk.say("Ana KNOWS Rui.", "maybe Ana LIKES tea.")
     await desk.read()
@@ -217,6 +250,21 @@ async def test_what_a_person_took_back_is_not_read_from_the_same_passages_again(
     await ask_all(desk.db, desk.owner, desk.better, "better")
     await desk.read()
     assert "Ana KNOWS Eva." in desk.facts(), "no person took it back"
+
+
+@pytest.mark.parametrize("known_again", [False, True])
+async def test_what_a_person_undid_with_its_nodes_is_not_read_again(desk: Desk, *, known_again: bool) -> None:
+    await desk.say("Ana KNOWS Rui.", "Rui LIKES tea.")
+    await desk.read()
+    [(change,)] = desk.rows("SELECT change_id FROM memsvc.changes WHERE user_id = %s AND 'edge' = ANY (operations)")
+    await undo(desk.db, desk.owner, change, asserted_by="user")
+    said = ["Ana LIKES tea."] if known_again else []
+    await desk.say(*said, "Good morning.", conversation="newer")
+    await desk.read()
+    assert desk.facts() == said
+    await ask_all(desk.db, desk.owner, desk.better, "better")
+    await desk.read()
+    assert desk.facts() == said
 
 
 async def test_what_is_refused_is_kept_with_its_reason(desk: Desk) -> None:

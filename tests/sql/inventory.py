@@ -90,6 +90,7 @@ ERASERS_UPDATES = {
     "profile_evidence": {"lines"},
     "corpora": {"passages", "length"},
     "terms": {"passages"},
+    **{name: {"derived_from"} for name in ("node_versions", "edge_versions", "aliases", "locations")},
 }
 TABLE_PRIVILEGES = {
     *((APP, "SELECT", name) for name in READS | {"tombstones"} | BOOKKEEPING),
@@ -213,6 +214,7 @@ INNER = {
     "vectors_behind",
     "user_tables",
     "erase_user_rows",
+    "keep_derivations",
     "forget_words",
     "forget_recalls",
     "forget_readings",
@@ -314,6 +316,7 @@ WRITING = {
     "count_words",
     "spoken_for",
     "keeps_words",
+    "words_beyond",
     "derivations_of",
     "versions_undone",
     "versions_built",
@@ -375,7 +378,8 @@ EXECUTE = {
     ERASER: {
         "current_user_id", "require_identity", "normal_form", "tombstone_digest", "message_digest", "fold_statistics",
         "links_of", "erasure_scope", "erasure_reach", "lines_lost", "filed_with", "spoken_for",
-        "content_of", "version_of", "keeps_words", "derivations_of", "versions_undone",
+        "content_of", "version_of", "keeps_words", "words_beyond", "derivations_of", "versions_undone",
+        "keep_derivations",
         "plan_erasure", "terms_of", "forget_words", "forget_recalls",
         "forget_readings", "forget_profile", "forget_analysis", "bury", "retire_passages",
         "lock_memories", "add_counts", "begin_erasure", "erase_batch",

@@ -263,12 +263,27 @@ async def test_an_erased_fact_is_the_same_between_nodes_that_are_merged(
         await erase(db, owner, "fact", fact, requested_by="user")
     ends = [(canonical, bea), (canonical, merged), (ida, merged), (another, bea), (bea, canonical)]
     assert outcomes(await learn(db, owner, *(knows(*pair, "Ida knows Bea.", old) for pair in ends))) == [
-        "erased", "erased", "erased", "written", "written",
+        "erased", "erased", "erased", "written", "erased",
     ]  # fmt: skip
     await learn(db, owner, ops.Unmerge(node=ida))
     assert outcomes(await learn(db, owner, *(knows(*pair, "They met.", old) for pair in ends[:3]))) == [
         "written", "written", "erased",
     ]  # fmt: skip
+
+
+async def test_an_erased_fact_the_other_way_round_is_another_one_by_its_type_or_where_it_is_known(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    [old] = await say(db, owner, settings, "Ida knows and likes Bea.")
+    ida, bea = await two_people(db, owner)
+    likes = ops.Edge(from_node=ida, type="LIKES", to_node=bea, fact="Ida likes Bea.", evidence=by(old))
+    known = [knows(ida, bea, "They met.", old), knows(bea, ida, "They met.", old)]
+    change = await learn(db, owner, likes, *known)
+    for result in change.results[:2]:
+        assert result.edge_id
+        await erase(db, owner, "fact", result.edge_id, requested_by="user")
+    turned = ops.Edge(from_node=bea, type="LIKES", to_node=ida, fact="Bea likes Ida.", evidence=by(old))
+    assert outcomes(await learn(db, owner, turned, *known)) == ["written", "erased", "known"]
 
 
 async def test_an_erased_node_is_not_made_again_from_old_texts_nor_what_hangs_on_it(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -68,6 +70,10 @@ async def test_what_was_entered_by_hand_outlives_a_correction_that_quotes_a_mess
     await erase(db, owner, "message", third, requested_by="user")
     assert (await note(db, owner, made.note_id)).title == "quotes a word"
     await erase(db, owner, "message", first, requested_by="user")
+    now = await note(db, owner, made.note_id)
+    assert (now.title, now.text) == ("quotes a word", "all of it"), "no word of what it replaced, whose message is gone"
+    assert sources(admin, now.version_id) == {second}
+    await erase(db, owner, "message", second, requested_by="user")
     now = await note(db, owner, made.note_id)
     assert (now.title, now.text, now.asserted_by) == ("by hand", "all of it", "somebody")
     assert sources(admin, now.version_id) == set()
@@ -138,3 +144,85 @@ async def test_what_came_back_can_be_taken_away_by_undoing(
     )
     await undo(db, owner, change, asserted_by="user")
     assert found(admin, owner, "node_versions") == 3
+
+
+@pytest.mark.parametrize("ended", [False, True])
+async def test_words_of_a_correction_go_with_the_last_who_said_them(
+    db: Database, owner: Owner, settings: Settings, admin: psycopg.Connection, ended: bool
+) -> None:
+    first, second, third = await say(db, owner, settings, "they met", "they work together", "they do")
+    ida, bea = await two_people(db, owner)
+    end, before = (datetime(2024, 1, 1, tzinfo=UTC), datetime(2023, 1, 1, tzinfo=UTC)) if ended else (None, None)
+    change = await learn(db, owner, knows(ida, bea, "They met.", first))
+    version, content = change.results[0].versions[0], {"fact": "They work together."}
+    correct = ops.Correct(version=version, refines=True, evidence=by(second), content=content)
+    change = await learn(db, owner, correct)
+    edge = change.results[0].edge_id
+    assert edge
+    if end is not None:
+        await learn(db, owner, ops.Close(thread=ops.Thread(edge=edge), at=end))
+    said = ops.Edge(
+        from_node=ida, type="KNOWS", to_node=bea, fact="They work together.", valid_to=end, evidence=by(third)
+    )
+    await learn(db, owner, said)
+    await erase(db, owner, "message", second, requested_by="user")
+    assert [fact.fact for fact in await facts(db, owner, [ida], as_of=before)] == ["They work together."]
+    await erase(db, owner, "message", third, requested_by="user")
+    assert [fact.fact for fact in await facts(db, owner, [ida], as_of=before)] == ["They met."]
+    texts = admin.execute("SELECT DISTINCT fact FROM memsvc.edge_versions WHERE user_id = %s", [owner.user_id])
+    assert texts.fetchall() == [("They met.",)]
+
+
+async def test_what_a_second_reader_makes_of_the_same_message_goes_with_it(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    first, second = await say(db, owner, settings, "they met", "they met at work")
+    ida, bea = await two_people(db, owner)
+    change = await learn(db, owner, knows(ida, bea, "They met.", first, second))
+    correct = ops.Correct(
+        version=change.results[0].versions[0], refines=True, content={"fact": "They met at work."},
+        evidence=[ops.Evidence(passage_id=second, span=(0, 16))],
+    )  # fmt: skip
+    await learn(db, owner, correct)
+    await erase(db, owner, "message", second, requested_by="user")
+    assert [fact.fact for fact in await facts(db, owner, [ida])] == ["They met."]
+
+
+async def test_what_was_entered_by_hand_comes_back_past_a_correction_that_was_erased_before(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    first, second = await say(db, owner, settings, "a word", "the secret")
+    ida, bea = await two_people(db, owner)
+    change = await learn(db, owner, knows(ida, bea, "by hand"))
+    for passage, words in ((first, "a word"), (second, "the secret")):
+        content = {"fact": words}
+        version = change.results[0].versions[0]
+        correct = ops.Correct(version=version, refines=True, evidence=by(passage), content=content)
+        change = await learn(db, owner, correct)
+    await erase(db, owner, "message", first, requested_by="user")
+    assert [fact.fact for fact in await facts(db, owner, [ida])] == ["the secret"]
+    await erase(db, owner, "message", second, requested_by="user")
+    assert [fact.fact for fact in await facts(db, owner, [ida])] == ["by hand"]
+
+
+async def test_evidence_of_an_erased_correction_does_not_keep_one_that_refined_it(
+    db: Database, owner: Owner, settings: Settings
+) -> None:
+    first, second, third = await say(db, owner, settings, "they met", "they met twice", "they work together")
+    ida, bea = await two_people(db, owner)
+    change = await learn(
+        db, owner,
+        ops.Edge(from_node=ida, type="KNOWS", to_node=bea, fact="They met.", data={"how": "met"}, evidence=by(first)),
+    )  # fmt: skip
+    contents: tuple[dict[str, Any], ...] = (
+        {"fact": "They met twice."},
+        {"fact": "They work together.", "data": {"relation": "colleague"}},
+    )
+    for passage, content in zip((second, third), contents, strict=True):
+        version = change.results[0].versions[0]
+        correct = ops.Correct(version=version, refines=True, evidence=by(passage), content=content)
+        change = await learn(db, owner, correct)
+    await erase(db, owner, "message", first, requested_by="user")
+    assert [fact.fact for fact in await facts(db, owner, [ida])] == ["They work together."]
+    await erase(db, owner, "message", third, requested_by="user")
+    assert await facts(db, owner, [ida]) == []
