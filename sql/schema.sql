@@ -7372,9 +7372,9 @@ BEGIN
     SELECT d.* FROM memsvc.derivations_of(p_user_id, ARRAY(
       SELECT v.id
       FROM source_links AS l
-      CROSS JOIN LATERAL coalesce(l.node_version_id, l.edge_version_id, l.alias_id, l.location_id) AS v (id)
+      CROSS JOIN unnest(ARRAY[l.node_version_id, l.edge_version_id, l.alias_id, l.location_id]) AS v (id)
       WHERE l.user_id = p_user_id AND l.link_id = ANY (p_links) AND l.stance = 'supports'
-        AND v.id NOT IN (SELECT unnest(p_gone))
+        AND v.id IS NOT NULL AND v.id NOT IN (SELECT unnest(p_gone))
     )) AS d
   ),
   up AS (
@@ -13114,10 +13114,30 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                    WHERE (f_1.words > (0)::double precision)) t
            GROUP BY t.asked
          ), sure AS MATERIALIZED (
-          SELECT memsvc.confidence(max(r.similarity), avg(l.late) FILTER (WHERE (l.rank <= 3)), (bool_or(r.speaks) AND ( SELECT memsvc.says_i(recall.p_query) AS says_i)), max(l.late) FILTER (WHERE r.speaks), max(l.late) FILTER (WHERE (NOT r.speaks)), ( SELECT t.told
+          SELECT memsvc.confidence(max(h.similarity), avg(h.late) FILTER (WHERE (h.rank <= 3)), (bool_or(h.speaks) AND ( SELECT memsvc.says_i(recall.p_query) AS says_i)), max(h.late) FILTER (WHERE h.speaks), max(h.late) FILTER (WHERE (NOT h.speaks)), ( SELECT t.told
                     FROM telling t)) AS confidence
-            FROM (late l
-              JOIN ranked r ON ((r.memory_id = l.passage_id)))
+            FROM ( SELECT c.late,
+                     c.similarity,
+                     c.speaks,
+                     row_number() OVER (ORDER BY c.late DESC) AS rank
+                    FROM ( SELECT r.speaks,
+                                 CASE
+                                     WHEN e.again THEN (0)::double precision
+                                     ELSE l.late
+                                 END AS late,
+                                 CASE
+                                     WHEN e.again THEN (0)::double precision
+                                     ELSE r.similarity
+                                 END AS similarity
+                            FROM ((late l
+                              JOIN ranked r ON ((r.memory_id = l.passage_id)))
+                              CROSS JOIN LATERAL ( SELECT
+CASE
+ WHEN ((l.late > (0.8)::double precision) AND (recall.p_query ~ '[?？؟]'::text)) THEN ( SELECT (memsvc.plain_words(p.text) = memsvc.plain_words(recall.p_query))
+    FROM memsvc.passages p
+   WHERE ((p.user_id = recall.p_user_id) AND (p.passage_id = l.passage_id)))
+ ELSE NULL::boolean
+END AS again) e)) c) h
          ), found AS MATERIALIZED (
           SELECT w.memory_id,
              w.kind,

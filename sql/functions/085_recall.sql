@@ -85,7 +85,7 @@ COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of rec
 -- Late interaction (MaxSim) comes last, for passages among the best p_late; what stands behind these stays behind. The
 -- same scores tell how likely it is that the answer is here at all (memsvc.confidence, in every row; null where there are
 -- no token vectors). A fact tells it that holds more than half of the query's words, or half of them and is about what
--- the query names.
+-- the query names; a question that was asked before, in the same words, is no answer to itself.
 --
 -- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
 -- first or last, where the query asks for that. p_near: only what speaks of one of these nodes, as they are stored (null:
@@ -352,11 +352,22 @@ BEGIN ATOMIC
   ),
   sure AS MATERIALIZED (
     SELECT memsvc.confidence(
-      max(r.similarity), avg(l.late) FILTER (WHERE l.rank <= 3), bool_or(r.speaks) AND (SELECT memsvc.says_i(p_query)),
-      max(l.late) FILTER (WHERE r.speaks), max(l.late) FILTER (WHERE NOT r.speaks), (SELECT t.told FROM telling AS t)
+      max(h.similarity), avg(h.late) FILTER (WHERE h.rank <= 3), bool_or(h.speaks) AND (SELECT memsvc.says_i(p_query)),
+      max(h.late) FILTER (WHERE h.speaks), max(h.late) FILTER (WHERE NOT h.speaks), (SELECT t.told FROM telling AS t)
     ) AS confidence
-    FROM late AS l
-    INNER JOIN ranked AS r ON r.memory_id = l.passage_id
+    FROM (
+      SELECT c.late, c.similarity, c.speaks, row_number() OVER (ORDER BY c.late DESC) AS rank
+      FROM (
+        SELECT r.speaks, CASE WHEN e.again THEN 0 ELSE l.late END AS late,
+          CASE WHEN e.again THEN 0 ELSE r.similarity END AS similarity
+        FROM late AS l
+        INNER JOIN ranked AS r ON r.memory_id = l.passage_id
+        CROSS JOIN LATERAL (SELECT CASE WHEN l.late > 0.8 AND p_query ~ '[?？؟]' THEN (
+          SELECT memsvc.plain_words(p.text) = memsvc.plain_words(p_query) FROM memsvc.passages AS p
+          WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
+        ) END AS again) AS e
+      ) AS c
+    ) AS h
   ),
   found AS MATERIALIZED (
     SELECT w.*, o.late_points, o.score, o.late, o.late_rank, o.place

@@ -124,9 +124,9 @@ BEGIN
     SELECT d.* FROM memsvc.derivations_of(p_user_id, ARRAY(
       SELECT v.id
       FROM source_links AS l
-      CROSS JOIN LATERAL coalesce(l.node_version_id, l.edge_version_id, l.alias_id, l.location_id) AS v (id)
+      CROSS JOIN unnest(ARRAY[l.node_version_id, l.edge_version_id, l.alias_id, l.location_id]) AS v (id)
       WHERE l.user_id = p_user_id AND l.link_id = ANY (p_links) AND l.stance = 'supports'
-        AND v.id NOT IN (SELECT unnest(p_gone))
+        AND v.id IS NOT NULL AND v.id NOT IN (SELECT unnest(p_gone))
     )) AS d
   ),
   up AS (

@@ -116,6 +116,23 @@ async def test_what_nothing_answers_gets_the_nearest_few(
     assert len(answered.memories) == 8
 
 
+async def test_a_question_that_was_asked_before_is_no_answer_to_itself(
+    db: Database, owner: Owner, settings: Settings, models: Residents
+) -> None:
+    before = await asked(db, owner, settings, models, "Which volcano erupted near Iceland?")
+    await say(db, owner, settings, "which volcano erupted near Iceland")
+    await work(db, models)
+    again = await asked(db, owner, settings, models, "Which volcano erupted near Iceland?")
+    assert again.confidence == pytest.approx(before.confidence, abs=0.02)
+    assert not again.relevant
+    assert again.memories[0].text == "which volcano erupted near Iceland"
+    searched = await asked(db, owner, settings, models, "which volcano erupted near Iceland")
+    assert searched.relevant, "who looks for what was said finds it"
+    await say(db, owner, settings, "The volcano that erupted near Iceland was Katla")
+    await work(db, models)
+    assert (await asked(db, owner, settings, models, "Which volcano erupted near Iceland?")).relevant
+
+
 @pytest.mark.parametrize(
     "case",
     [
