@@ -108,8 +108,10 @@ class Timeline:
         self._drafts: list[_Draft] = []
         self._before: list[tuple[Operation, int]] = []
         """What ends or is taken back, and evidence for what is known; with the fact that says so."""
-        self._refined: set[UUID] = set()
-        """Known versions of which the window says more: once, for a version can be corrected once."""
+        self._refined: dict[UUID, int] = {}
+        """Known versions of which the window says more, and where: once, for a version can be corrected once."""
+        self._begun: dict[UUID, list[Operation]] = {}
+        """Known versions of which the window tells the begin, by what: a correction after it would undo it."""
         self.fates: dict[int, Fate] = {}
         """What becomes of each fact, by its place."""
 
@@ -213,18 +215,27 @@ class Timeline:
         if not known.supported:
             return "known"
         begin = known.valid_from
-        told = [] if begin is not None or fact.since is None else [
+        told: list[Operation] = [] if begin is not None or fact.since is None else [
             Retract(thread=Thread(edge=known.edge_id), valid_to=fact.since, evidence=(fact.evidence,))
         ]  # fmt: skip
         now = known
+        if told:
+            self._begun[known.version_id] = told
         says_more = fact.data.keys() - known.data.keys() and known.version_id not in self._refined
         if says_more:  # in its own words
             more = {"fact": fact.sentence, "data": {**fact.data, **known.data}}
             said: list[Operation] = [
-                Correct(version=known.version_id, content=more, refines=True, evidence=(fact.evidence,)), *told,
+                Correct(version=known.version_id, content=more, refines=True, evidence=(fact.evidence,)),
+                *self._begun.get(known.version_id, []),
             ]  # fmt: skip
-            self._refined.add(known.version_id)
+            self._refined[known.version_id] = len(self._before)
             now = msgspec.structs.replace(known, fact=fact.sentence, data={**fact.data, **known.data})
+        elif known.version_id in self._refined:  # an edge of its own would not be made of what is known
+            place = self._refined[known.version_id]
+            correct, first = self._before[place]
+            evidence = tuple(dict.fromkeys((*correct.evidence, fact.evidence)))[:MAX_EVIDENCE]
+            self._before[place] = msgspec.structs.replace(correct, evidence=evidence), first
+            said = [*told]
         else:
             said = [
                 *told,

@@ -108,6 +108,7 @@ AS $$
 DECLARE
   ends uuid[]; -- nodes that lose something
   others uuid[]; -- versions that others speak for too
+  taken_over uuid[] := '{}'; -- links of versions that stay, from versions that go
 BEGIN
   SELECT
     coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
@@ -133,6 +134,9 @@ BEGIN
       SELECT r.id FROM unnest(reduced) AS r (id)
       WHERE r.id NOT IN (SELECT unnest(node_versions || edge_versions || aliases || locations))
     );
+    taken_over := memsvc.evidence_lost(
+      p_user_id, p_passages, others, node_versions || edge_versions || aliases || locations
+    );
   END IF;
 
   edge_versions := edge_versions || ARRAY(
@@ -155,6 +159,8 @@ BEGIN
 
   links := ARRAY(
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages)
+    UNION
+    SELECT unnest(taken_over)
     UNION
     SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = ANY (node_versions)
     UNION

@@ -31,11 +31,63 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.derivations_of(uuid, uuid[]) IS 'Of what each of these versions was made, where it was.';
 
+-- The nearest version that each of these was made of (derivations_of) and that is none of p_gone; null: there is none.
+CREATE OR REPLACE FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[])
+RETURNS TABLE (kind text, version_id uuid, derived_from uuid, recorded_from timestamptz, origin uuid)
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+BEGIN
+  RETURN QUERY
+  WITH RECURSIVE made AS MATERIALIZED (
+    SELECT d.* FROM memsvc.derivations_of(p_user_id, p_versions) AS d
+  ),
+  up AS (
+    SELECT m.version_id, m.derived_from AS origin FROM made AS m
+    UNION ALL
+    SELECT u.version_id, d.derived_from
+    FROM up AS u CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[u.origin]) AS d
+    WHERE u.origin = ANY (p_gone)
+  )
+  SELECT m.kind, m.version_id, m.derived_from, m.recorded_from, u.origin
+  FROM made AS m LEFT JOIN up AS u ON u.version_id = m.version_id AND u.origin <> ALL (p_gone);
+END
+$$;
+COMMENT ON FUNCTION memsvc.origins_of(uuid, uuid[], uuid[]) IS
+  'The nearest version that each of these was made of and that stays.';
+
+-- Evidence of a version that it has not from the one that it was made of (null: none), nor from passages of that one
+-- which were read again since: they say what that one says.
+CREATE OR REPLACE FUNCTION memsvc.own_links(
+  p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamptz, p_derived_from uuid
+) RETURNS SETOF memsvc.source_links
+LANGUAGE plpgsql STABLE ROWS 2
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT l.* FROM memsvc.links_of(p_user_id, p_kind, p_version_id) AS l
+  WHERE l.stance = 'supports' AND NOT EXISTS (
+    SELECT FROM memsvc.links_of(p_user_id, p_kind, p_derived_from) AS o
+    WHERE o.stance = 'supports' AND o.passage_id = l.passage_id AND (
+      l.recorded_from > p_recorded_from
+      OR (o.span_from, o.span_to, o.asserted_by) IS NOT DISTINCT FROM (l.span_from, l.span_to, l.asserted_by)
+    )
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.own_links(uuid, text, uuid, timestamptz, uuid) IS
+  'Evidence of a version that it has not from the one that it was made of.';
+
 -- Versions that go though others speak for them too: a correction has words of two, of the version that it corrects and
 -- of its own evidence. It goes with the passages that it was made with, unless others said it afterwards; and with the
 -- version that it corrects, where it keeps words that are of that alone or has nothing else to stand on: words of an
--- older version that stays are no reason. A remainder that nobody else
--- speaks for goes with the whole. Tombstones say which began with evidence that is gone (keep_derivations).
+-- older version that stays are no reason. A remainder that nobody else speaks for goes with the whole. Tombstones say
+-- which began with evidence that is gone (keep_derivations).
 CREATE OR REPLACE FUNCTION memsvc.versions_undone(
   p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]
 ) RETURNS TABLE (kind text, id uuid)
@@ -46,14 +98,15 @@ SET enable_seqscan = off
 AS $$
 DECLARE
   gone uuid[] := p_gone;
-  more uuid[];
-  made jsonb; -- versions that may go, with what they stand on beyond what they were made of
+  before jsonb := '{}'; -- of versions that go, the nearest that they were made of and that stays
+  origin uuid;
+  m record;
 BEGIN
-  SELECT jsonb_agg(to_jsonb(m)) INTO made
-  FROM (
-    SELECT d.kind, d.version_id, d.derived_from, b.content IS DISTINCT FROM d.content AS corrects, b.content AS was,
-      d.content, k.born OR t.marked AS born, k.stays
-    FROM memsvc.derivations_of(p_user_id, p_others) AS d
+  FOR m IN -- what others were made of comes before them
+    SELECT d.kind, d.version_id, d.derived_from, d.content, b.content AS was,
+      b.content IS DISTINCT FROM d.content AS corrects, k.born OR t.marked AS born, k.stays,
+      b.kind IS NOT NULL OR t.marked AS known
+    FROM memsvc.derivations_of(p_user_id, p_others || p_gone) AS d
     CROSS JOIN LATERAL (
       SELECT count(*) > 0 AS marked FROM tombstones AS s
       WHERE s.user_id = p_user_id AND s.digest = memsvc.tombstone_digest(jsonb_build_array('version', d.version_id))
@@ -61,56 +114,86 @@ BEGIN
     LEFT JOIN LATERAL memsvc.version_of(p_user_id, d.derived_from) AS b ON true
     CROSS JOIN LATERAL (
       SELECT coalesce(bool_or(l.recorded_from = d.recorded_from), false) AS born, coalesce(bool_or(
-        (NOT t.marked OR l.recorded_from > d.recorded_from) AND l.passage_id NOT IN (SELECT unnest(p_passages))
-        AND (p_source_id IS NULL OR p_source_id <> (
+        l.passage_id NOT IN (SELECT unnest(p_passages)) AND (p_source_id IS NULL OR p_source_id <> (
           SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = l.passage_id
         ))
       ), false) AS stays
-      FROM memsvc.links_of(p_user_id, d.kind, d.version_id) AS l
-      WHERE l.stance = 'supports' AND NOT EXISTS (
-        SELECT FROM memsvc.links_of(p_user_id, d.kind, d.derived_from) AS o
-        WHERE o.stance = 'supports' AND (o.passage_id, o.span_from, o.span_to, o.asserted_by)
-          IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.asserted_by)
-      )
+      FROM memsvc.own_links(p_user_id, d.kind, d.version_id, d.recorded_from, d.derived_from) AS l
     ) AS k
-    WHERE b.kind IS NOT NULL OR t.marked
-  ) AS m;
-  WHILE made IS NOT NULL LOOP
-    more := ARRAY(
-      SELECT m.version_id FROM jsonb_to_recordset(made) AS m (
-        version_id uuid, derived_from uuid, corrects boolean, was jsonb, content jsonb, born boolean, stays boolean
+    ORDER BY d.recorded_from
+  LOOP
+    origin := coalesce((before ->> m.derived_from::text)::uuid, m.derived_from);
+    IF m.known AND m.version_id <> ALL (gone) AND (CASE
+      WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (
+        m.corrects AND memsvc.keeps_words(memsvc.words_beyond(m.was, (
+          SELECT o.content FROM memsvc.version_of(p_user_id, origin) AS o WHERE origin <> ALL (gone)
+        )), m.content)
       )
-      WHERE m.version_id <> ALL (gone) AND CASE
-        WHEN m.derived_from = ANY (gone) THEN NOT m.stays OR (
-          m.corrects AND memsvc.keeps_words(memsvc.words_beyond(m.was, (
-            WITH RECURSIVE up AS (
-              SELECT m.derived_from AS origin
-              UNION ALL
-              SELECT d.derived_from
-              FROM up AS u CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[u.origin]) AS d
-              WHERE u.origin = ANY (gone)
-            )
-            SELECT o.content FROM up AS u CROSS JOIN LATERAL memsvc.version_of(p_user_id, u.origin) AS o
-            WHERE u.origin <> ALL (gone)
-          )), m.content)
-        )
-        ELSE m.corrects AND m.born AND NOT m.stays
-      END
-    );
-    EXIT WHEN more = '{}';
-    gone := gone || more;
+      ELSE m.corrects AND m.born AND NOT m.stays
+    END) THEN
+      gone := gone || m.version_id;
+      kind := m.kind;
+      id := m.version_id;
+      RETURN NEXT;
+    END IF;
+    IF m.version_id = ANY (gone) THEN
+      before := before || jsonb_build_object(m.version_id, origin);
+    END IF;
   END LOOP;
-  RETURN QUERY
-  SELECT m.kind, m.version_id FROM jsonb_to_recordset(made) AS m (kind text, version_id uuid)
-  WHERE m.version_id = ANY (gone);
 END
 $$;
 COMMENT ON FUNCTION memsvc.versions_undone(uuid, uuid[], uuid, uuid[], uuid[]) IS
   'Versions that go with what they were made of or with, though others speak for them too.';
 
+-- Evidence that versions which stay took over from versions that go, and that nothing which they are made of then has:
+-- it says nothing of them. Not that from p_passages, which goes anyway.
+CREATE OR REPLACE FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[])
+RETURNS uuid[]
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+BEGIN
+  RETURN ARRAY(
+    WITH RECURSIVE made AS MATERIALIZED (
+      SELECT o.* FROM memsvc.origins_of(p_user_id, ARRAY(
+        SELECT v.id FROM unnest(p_versions) AS v (id) WHERE v.id NOT IN (SELECT unnest(p_gone))
+      ), p_gone) AS o
+    ),
+    lost AS (
+      SELECT m.version_id, l.passage_id, l.link_id
+      FROM made AS m
+      CROSS JOIN LATERAL (
+        SELECT o.passage_id, o.link_id
+        FROM memsvc.own_links(p_user_id, m.kind, m.version_id, m.recorded_from, m.origin) AS o
+        EXCEPT
+        SELECT o.passage_id, o.link_id
+        FROM memsvc.own_links(p_user_id, m.kind, m.version_id, m.recorded_from, m.derived_from) AS o
+      ) AS l
+      WHERE m.derived_from = ANY (p_gone) AND l.passage_id NOT IN (SELECT unnest(p_passages))
+      UNION
+      SELECT m.version_id, l.passage_id, l.link_id
+      FROM lost AS b
+      INNER JOIN made AS m ON m.origin = b.version_id
+      CROSS JOIN LATERAL (
+        SELECT k.passage_id, k.link_id FROM memsvc.links_of(p_user_id, m.kind, m.version_id) AS k
+        WHERE k.stance = 'supports' AND k.passage_id = b.passage_id
+        EXCEPT
+        SELECT o.passage_id, o.link_id
+        FROM memsvc.own_links(p_user_id, m.kind, m.version_id, m.recorded_from, m.origin) AS o
+      ) AS l
+    )
+    SELECT b.link_id FROM lost AS b
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.evidence_lost(uuid, uuid[], uuid[], uuid[]) IS
+  'Evidence that versions which stay took over from versions that go.';
+
 -- Before links and versions go. What was made of a version that goes is made of the nearest one before that stays. What
--- stays though all evidence that it was made with goes, or with evidence taken over from versions that go, gets a
--- tombstone that says so: it goes with the last of those who said it afterwards.
+-- stays though all evidence that it was made with goes gets a tombstone that says so: it goes with the last of those
+-- who said it afterwards.
 CREATE OR REPLACE FUNCTION memsvc.keep_derivations(p_user_id uuid, p_links uuid[], p_gone uuid[]) RETURNS void
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp
@@ -118,53 +201,27 @@ SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 AS $$
 DECLARE
-  made jsonb; -- versions that stay, with what they were made of, and the nearest of that which stays (null: none)
+  made jsonb; -- versions that stay and lose evidence (origins_of)
 BEGIN
-  WITH RECURSIVE stays AS MATERIALIZED (
-    SELECT d.* FROM memsvc.derivations_of(p_user_id, ARRAY(
-      SELECT v.id
-      FROM source_links AS l
-      CROSS JOIN unnest(ARRAY[l.node_version_id, l.edge_version_id, l.alias_id, l.location_id]) AS v (id)
-      WHERE l.user_id = p_user_id AND l.link_id = ANY (p_links) AND l.stance = 'supports'
-        AND v.id IS NOT NULL AND v.id NOT IN (SELECT unnest(p_gone))
-    )) AS d
-  ),
-  up AS (
-    SELECT s.version_id, s.derived_from AS origin FROM stays AS s
-    UNION ALL
-    SELECT u.version_id, d.derived_from
-    FROM up AS u CROSS JOIN LATERAL memsvc.derivations_of(p_user_id, ARRAY[u.origin]) AS d
-    WHERE u.origin = ANY (p_gone)
-  )
-  SELECT jsonb_agg(to_jsonb(s) - 'content' || jsonb_build_object('origin', u.origin)) INTO made
-  FROM stays AS s LEFT JOIN up AS u ON u.version_id = s.version_id AND u.origin <> ALL (p_gone);
+  SELECT jsonb_agg(to_jsonb(o)) INTO made
+  FROM memsvc.origins_of(p_user_id, ARRAY(
+    SELECT v.id
+    FROM source_links AS l
+    CROSS JOIN unnest(ARRAY[l.node_version_id, l.edge_version_id, l.alias_id, l.location_id]) AS v (id)
+    WHERE l.user_id = p_user_id AND l.link_id = ANY (p_links) AND l.stance = 'supports'
+      AND v.id IS NOT NULL AND v.id NOT IN (SELECT unnest(p_gone))
+  ), p_gone) AS o;
   IF made IS NULL THEN
     RETURN;
   END IF;
   INSERT INTO tombstones AS t (user_id, digest, recorded_at)
   SELECT p_user_id, memsvc.tombstone_digest(jsonb_build_array('version', m.version_id)), clock_timestamp()
-  FROM jsonb_to_recordset(made) AS m (
-    kind text, version_id uuid, derived_from uuid, origin uuid, recorded_from timestamptz
+  FROM jsonb_to_recordset(made) AS m (kind text, version_id uuid, recorded_from timestamptz, origin uuid)
+  WHERE (
+    SELECT bool_and(l.link_id IN (SELECT unnest(p_links)))
+    FROM memsvc.own_links(p_user_id, m.kind, m.version_id, m.recorded_from, m.origin) AS l
+    WHERE l.recorded_from = m.recorded_from
   )
-  CROSS JOIN LATERAL (
-    SELECT bool_or(NOT k.stays AND k.goes) AND NOT bool_or(NOT k.stays AND NOT k.goes) AS alone,
-      bool_or(k.given AND NOT k.goes AND NOT k.stays) AS taken_over
-    FROM (
-      SELECT l.link_id IN (SELECT unnest(p_links)) AS goes,
-        coalesce(bool_or(o.version_id = m.derived_from), false) AS given,
-        coalesce(bool_or(o.version_id = m.origin), false) AS stays
-      FROM memsvc.links_of(p_user_id, m.kind, m.version_id) AS l
-      LEFT JOIN LATERAL (
-        SELECT g.version_id FROM unnest(ARRAY[m.derived_from, m.origin]) AS g (version_id)
-        CROSS JOIN LATERAL memsvc.links_of(p_user_id, m.kind, g.version_id) AS e
-        WHERE e.stance = 'supports' AND (e.passage_id, e.span_from, e.span_to, e.asserted_by)
-          IS NOT DISTINCT FROM (l.passage_id, l.span_from, l.span_to, l.asserted_by)
-      ) AS o ON true
-      WHERE l.stance = 'supports' AND l.recorded_from = m.recorded_from
-      GROUP BY l.link_id
-    ) AS k
-  ) AS b
-  WHERE b.alone OR b.taken_over
   ON CONFLICT (user_id, digest) DO NOTHING;
 
   UPDATE node_versions AS v SET derived_from = m.origin
@@ -215,13 +272,13 @@ BEGIN
       SELECT b.version_id, jsonb_agg(b.origin ORDER BY b.steps) AS origins
       FROM built AS b CROSS JOIN LATERAL memsvc.version_of(p_user_id, b.origin) AS o
       WHERE NOT EXISTS ( -- entered by hand: nothing ever spoke for it
-        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = b.origin
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = b.origin AND l.stance = 'supports'
         UNION ALL
-        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = b.origin
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = b.origin AND l.stance = 'supports'
         UNION ALL
-        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = b.origin
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = b.origin AND l.stance = 'supports'
         UNION ALL
-        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = b.origin
+        SELECT FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = b.origin AND l.stance = 'supports'
       ) OR EXISTS (
         SELECT FROM memsvc.links_of(p_user_id, o.kind, b.origin) AS l
         WHERE l.stance = 'supports' AND l.passage_id NOT IN (SELECT unnest(passages)) AND (source IS NULL OR source <> (

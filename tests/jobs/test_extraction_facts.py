@@ -156,6 +156,23 @@ async def test_who_says_less_later_in_the_same_window_takes_nothing_back(
     assert rows == [(data,)]
 
 
+async def test_what_a_window_says_twice_of_a_known_fact_is_made_of_that(desk: Desk) -> None:
+    await desk.say("Ana KNOWS Rui.", conversation="one")
+    await desk.read()
+    second = await desk.say("Ana KNOWS Rui as colleague.", "Ana KNOWS Rui.", conversation="two")
+    await desk.read()
+    await erase(desk.db, desk.owner, "source", second, requested_by="user")
+    assert desk.history() == [("Ana KNOWS Rui.", None, None)]
+
+
+async def test_a_begin_told_before_more_is_said_in_the_same_window_stays(desk: Desk) -> None:
+    await desk.say("Ana KNOWS Rui.", conversation="one")
+    await desk.read()
+    await desk.say("Ana KNOWS Rui since 2020.", "Ana KNOWS Rui as colleague.", conversation="two")
+    await desk.read()
+    assert desk.history() == [("Ana KNOWS Rui as colleague.", "2020", None)]
+
+
 async def test_an_erased_fact_is_not_learnt_the_other_way_round(desk: Desk) -> None:
     await desk.say("Ana KNOWS Rui.", conversation="one")
     await desk.say("Rui KNOWS Ana.", conversation="two")
