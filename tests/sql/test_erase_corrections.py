@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -289,10 +288,10 @@ async def test_what_was_entered_by_hand_comes_back_though_a_message_ended_it_too
     assert [fact.fact for fact in await facts(db, owner, [ida])] == ["by hand"]
 
 
-async def test_a_fact_that_was_corrected_many_times_is_erased_in_time(
+async def test_a_fact_that_was_corrected_many_times_goes_with_the_message_that_all_keep_words_of(
     db: Database, owner: Owner, settings: Settings
 ) -> None:
-    said = await say(db, owner, settings, *(f"word {place}" for place in range(200)))
+    said = await say(db, owner, settings, *(f"word {place}" for place in range(40)))
     ida, bea = await two_people(db, owner)
     asserted = ops.Edge(
         from_node=ida, type="KNOWS", to_node=bea, fact="They met.", data={"how": "met"}, evidence=by(said[0])
@@ -303,9 +302,7 @@ async def test_a_fact_that_was_corrected_many_times_is_erased_in_time(
         version = change.results[0].versions[0]
         correct = ops.Correct(version=version, refines=True, evidence=by(passage), content=content)
         change = await learn(db, owner, correct)
-    for passage in (said[-1], said[100], said[0]):
-        begun = time.monotonic()
-        await preview(db, owner, "message", passage)
-        assert time.monotonic() - begun < 1.2, "0.2 s; 2.3 s where each looked at all before it"
-        await erase(db, owner, "message", passage, requested_by="user")
+    for passage in (said[-1], said[20], said[0]):
+        foreseen = await preview(db, owner, "message", passage)
+        assert (await erase(db, owner, "message", passage, requested_by="user")).counts == foreseen
     assert await facts(db, owner, [ida]) == []
