@@ -127,7 +127,7 @@ WHERE r.user_id = :user_id AND r.passage_id = any(CAST(:passages AS uuid [])) AN
 
 -- name: retracted_facts
 -- Facts from passages that a person retracted, or undid the writing of, and that do not hold at any time now; their
--- ends are the nodes that stand for the stored ones, by all their names where undoing took the nodes too, for then new
+-- ends are the nodes that stand for the stored ones, by all their labels where undoing took the nodes too, for then new
 -- ones get other ids. A version that was replaced has another of that time.
 WITH retracted AS MATERIALIZED (
   SELECT DISTINCT l.passage_id, v.from_node, v.type, v.to_node
