@@ -127,6 +127,7 @@ CREATE OR REPLACE FUNCTION memsvc.recall(
 LANGUAGE sql STABLE
 SET search_path = memsvc, public, pg_temp
 SET plan_cache_mode = force_generic_plan
+SET enable_nestloop = off -- estimates know nothing of how many the arms find
 BEGIN ATOMIC
   WITH asked AS MATERIALIZED (
     SELECT w.*, coalesce(p_as_of, p_known_at, now()) AS moment
@@ -186,7 +187,8 @@ BEGIN ATOMIC
   ),
   speaking AS MATERIALIZED ( -- whom the query names
     SELECT s.speaker FROM (SELECT DISTINCT c.speaker FROM candidate AS c OFFSET 0) AS s
-    WHERE memsvc.plain_words(s.speaker) && (SELECT memsvc.naming_words(p_query, p_language))
+    WHERE CASE WHEN memsvc.plain_words(s.speaker) && (SELECT memsvc.plain_words(p_query)) -- most name none of them
+      THEN memsvc.plain_words(s.speaker) && (SELECT memsvc.naming_words(p_query, p_language)) ELSE false END
   ),
   around AS MATERIALIZED (
     SELECT m.source_id, m.session, m.ordinal,
