@@ -8745,6 +8745,7 @@ CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vect
     AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
+  worth_a_neighbour CONSTANT integer := 1250;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
@@ -8770,7 +8771,7 @@ BEGIN
     ) AS own;
   END IF;
 
-  IF neighbours <= size * (size::double precision / worth_an_index) THEN
+  IF neighbours <= size * ((size - worth_an_index)::double precision / worth_a_neighbour) THEN
     -- Planned each time: the partial index by expression is only seen where model and length are known.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(

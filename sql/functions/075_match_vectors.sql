@@ -7,10 +7,11 @@
 --
 -- Small users are compared one by one, by key: exact, and faster than an index most of whose hits are others' (200 rows
 -- of a user beside 40,000 came back as none). Large ones go through HNSW (Malkov & Yashunin 2018) with iterative scan.
--- The branch is taken here, for the planner does not know how many passages the user has. One by one takes 0.25 µs a
--- passage; HNSW takes 0.6 ms for each vector of the partition that stands behind one of the user's, as it walks past
--- all the others. Both take the same where size² = 2,500 × the partition's vectors: 2,500 passages of a user alone,
--- 10,000 of one among 40,000 vectors, 50,000 of one among a million.
+-- The branch is taken here, for the planner does not know how many passages the user has. One by one takes 0.7 µs a
+-- passage within recall, whose other steps leave few vectors in the processor's cache; HNSW takes 1.7 ms and 0.9 ms for
+-- each vector of the partition that stands behind one of the user's, as it walks past all the others. Both take the
+-- same at 2,500 passages and 1,250 more for each such vector: 3,750 passages of a user alone, 5,000 of one among 10,000
+-- vectors, 10,000 of one among 60,000, 37,000 of one among a million.
 -- The index is asked for more than are wanted, so that a few of others' do not cost another round, and in relaxed
 -- order, which drops nothing that a later round finds; they are sorted here. The more vectors a partition has, the more
 -- are asked for: of the exact ten nearest, 83 candidates keep 99.9 % among 10,000 vectors (100 take a tenth longer, 150
@@ -39,6 +40,7 @@ SET jit = off -- a kept plan is costed as if filters were asked for
 AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
+  worth_a_neighbour CONSTANT integer := 1250;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
@@ -64,7 +66,7 @@ BEGIN
     ) AS own;
   END IF;
 
-  IF neighbours <= size * (size::double precision / worth_an_index) THEN
+  IF neighbours <= size * ((size - worth_an_index)::double precision / worth_a_neighbour) THEN
     -- Planned each time: the partial index by expression is only seen where model and length are known.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(
