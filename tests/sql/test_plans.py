@@ -248,6 +248,28 @@ def test_vectors_of_a_big_user_among_many_more_are_compared_one_by_one(plans: Pl
     assert "Seq Scan" not in used
 
 
+@pytest.mark.parametrize(("wanted", "by_index"), [("p_sources", False), ("p_not_sources", True)])
+def test_vectors_behind_a_filter_are_sought_by_what_it_leaves(plans: Plans, wanted: str, *, by_index: bool) -> None:
+    """One conversation of fifty: less than a twentieth of the passages, or nearly all."""
+    user = plans.users[0]
+    plans.act_for(user)
+    table = partition(plans, user)
+    source = value(plans.connection, "SELECT min(source_id::text)::uuid FROM memsvc.sources WHERE user_id = %s", [user])
+    plans.seen.clear()
+    call = f"SELECT matched_id, similarity FROM memsvc.match_vectors(%s, 1::smallint, '[1,0,0]', 10, {wanted} => %s)"
+    found = plans.connection.execute(call.encode(), [user, [source]]).fetchall()
+    used = plans.indexes(table)
+    assert (f"{table}_vector_idx" in used) is by_index
+    assert "Seq Scan" not in used
+    exactly = (
+        "SELECT (e.vector <#> '[1,0,0]') * -1 FROM memsvc.embeddings AS e WHERE e.user_id = %s AND e.passage_id IN ("
+        "SELECT p.passage_id FROM memsvc.passages AS p WHERE p.user_id = %s AND (p.source_id = %s) <> %s"
+        ") ORDER BY 1 DESC LIMIT 10"
+    )
+    nearest = [row[0] for row in plans.connection.execute(exactly, [user, user, source, by_index])]
+    assert [row[1] for row in found] == pytest.approx(nearest, abs=1e-3)
+
+
 def test_vectors_of_a_small_user_are_compared_one_by_one(plans: Plans) -> None:
     user = plans.users[1]
     plans.act_for(user)
