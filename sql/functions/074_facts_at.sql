@@ -10,14 +10,13 @@
 
 -- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter, and
 -- their words: p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its facts
--- hold (null: at any). The strongest of each list, of equally strong ones the newest, one more than p_fan_outs[i]. list:
--- open and ended ones from the node (1, 2) and to it (3, 4), those that were known only at p_known_at (5); nth: the
--- place in it.
+-- hold (null: at any). The strongest of each list, of equally strong ones the newest, one more than p_fan_outs[i]; list:
+-- 1 and 2 for open and ended ones from the node, 3 and 4 for those to it, 5 for what was known only at p_known_at.
 CREATE OR REPLACE FUNCTION memsvc.facts_at(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamptz[],
   p_known_at timestamptz
 ) RETURNS TABLE (
-  start_id uuid, list integer, nth bigint, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text,
+  start_id uuid, list integer, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text,
   weight real, recorded_from timestamptz, valid_from timestamptz, valid_to timestamptz, tsv tsvector, length integer
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 300
@@ -40,7 +39,7 @@ BEGIN
     FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
   ) AS s
   CROSS JOIN LATERAL (
-    SELECT 1, row_number() OVER (), e.* FROM (
+    SELECT 1, e.* FROM (
       SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
         v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
@@ -49,7 +48,7 @@ BEGIN
       ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most
     ) AS e
     UNION ALL
-    SELECT 2, row_number() OVER (), b.* FROM (
+    SELECT 2, b.* FROM (
       SELECT e.* FROM (
         SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
           v.valid_to, v.tsv, v.length
@@ -61,7 +60,7 @@ BEGIN
       ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most
     ) AS b
     UNION ALL
-    SELECT 3, row_number() OVER (), e.* FROM (
+    SELECT 3, e.* FROM (
       SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
         v.valid_from, v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
@@ -70,7 +69,7 @@ BEGIN
       ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most
     ) AS e
     UNION ALL
-    SELECT 4, row_number() OVER (), b.* FROM (
+    SELECT 4, b.* FROM (
       SELECT e.* FROM (
         SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
           v.valid_from, v.valid_to, v.tsv, v.length
@@ -92,7 +91,7 @@ BEGIN
     FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
   ) AS s
   CROSS JOIN LATERAL (
-    SELECT row_number() OVER (ORDER BY b.weight DESC, b.version_id DESC), b.* FROM (
+    SELECT b.* FROM (
       (SELECT v.to_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
         v.valid_from, v.valid_to, v.tsv, v.length
       FROM edge_versions AS v

@@ -107,7 +107,8 @@ BEGIN
     array_agg(CASE b.steps WHEN 0 THEN fan_out ELSE least(fan_out, greatest(least_fan_out, p_limit / b.others)) END)
       AS read_outs,
     array_agg(CASE WHEN b.steps > 0 THEN moment END) AS moments,
-    array_agg(b.start_id) FILTER (WHERE b.steps = 0) AS named
+    coalesce(array_agg(b.start_id) FILTER (WHERE b.steps = 0), '{}') AS named,
+    p_limit / max(b.others) > least_fan_out AS wide -- more is read than mentions look at
   INTO asked
   FROM (
     SELECT s.start_id, s.node_id, n.reach, n.distance, n.steps,
@@ -127,16 +128,25 @@ BEGIN
       p_user_id, asked.starts, asked.nodes, asked.read_outs, asked.moments, p_known_at
     ) AS f
   ),
-  mention AS (
-    SELECT r.start_id, r.version_id FROM read AS r
-    WHERE r.nth <= least_fan_out + 1 OR r.start_id = ANY (asked.named)
+  mention AS MATERIALIZED (
+    SELECT r.start_id, r.version_id FROM read AS r WHERE NOT asked.wide OR r.start_id = ANY (asked.named)
+    UNION ALL
+    SELECT l.start_id, l.version_id
+    FROM (
+      SELECT r.start_id, r.version_id, row_number() OVER (
+        PARTITION BY r.start_id, r.list, CASE r.other_id WHEN r.to_node THEN r.from_node ELSE r.to_node END
+        ORDER BY r.weight DESC, r.version_id DESC
+      ) AS nth
+      FROM read AS r
+      WHERE asked.wide AND r.start_id <> ALL (asked.named)
+    ) AS l
+    WHERE l.nth <= least_fan_out + 1
   ),
   part AS MATERIALIZED ( -- named nodes of which those that hold are read once more
-    SELECT DISTINCT f.start_id FROM read AS f
-    WHERE p_facts AND f.nth > fan_out AND f.start_id = ANY (asked.named) AND EXISTS (
-      SELECT FROM read AS o
-      WHERE o.start_id = f.start_id AND o.list = f.list AND (o.valid_from > moment OR o.valid_to <= moment)
-    )
+    SELECT r.start_id FROM read AS r
+    WHERE p_facts AND r.start_id = ANY (asked.named)
+    GROUP BY r.start_id, r.list
+    HAVING count(*) > fan_out AND NOT bool_and(r.valid_from <= moment AND r.valid_to > moment)
   ),
   near AS MATERIALIZED (
     SELECT DISTINCT ON (h.version_id) h.version_id, h.from_node, h.to_node,
