@@ -189,7 +189,7 @@ BEGIN
   IF p_versions <> '{}' THEN
     SELECT array_agg(v.version_id) AS ids, array_agg(v.tsv) AS texts, array_agg(v.length) AS lengths INTO more
     FROM unnest(p_versions, p_texts, p_lengths) AS v (version_id, tsv, length)
-    WHERE v.tsv @@ every AND v.version_id <> ALL (ids);
+    WHERE v.tsv @@ every AND v.version_id NOT IN (SELECT u.version_id FROM unnest(ids) AS u (version_id));
     ids := ids || more.ids;
     texts := texts || more.texts;
     lengths := lengths || more.lengths;
@@ -212,7 +212,7 @@ BEGIN
   SELECT s.version_id, s.score, s.held FROM (
     SELECT b.*, row_number() OVER (ORDER BY b.score DESC, b.version_id DESC) AS place FROM scored AS b
   ) AS s
-  WHERE s.place <= p_limit OR s.version_id = ANY (p_versions)
+  WHERE s.place <= p_limit OR s.version_id IN (SELECT u.version_id FROM unnest(p_versions) AS u (version_id))
   ORDER BY s.place;
 END
 $$;
