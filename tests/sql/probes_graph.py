@@ -22,7 +22,11 @@ READS = (
 RECALLS = (
     ("similar_names(%(user)s, '{ada}', NULL, NULL)", 3),
     ("names_with_words(%(user)s, '{ada}', 9)", 3),
-    ("match_fact_words(%(user)s, 'Who knows Ada?', 'english', '{}', '{}', '{}', 9, ARRAY[%(source)s]" + 5 * ", NULL" + ")", 1),
+    (
+        "match_fact_words(%(user)s, 'Who knows Ada?', 'english', '{}', '{}', '{}', 9, "
+        "ARRAY[%(source)s]" + 5 * ", NULL" + ")",
+        1,
+    ),
     (
         "match_locations(%(user)s, 52.5, 13.4, 1000, NULL, '{Person}', '{}', '{}', '-infinity', 'infinity', NULL, 9)",
         1,
