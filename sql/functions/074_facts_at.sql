@@ -8,10 +8,11 @@
 --
 -- ORDER BY with enable_sort off names the index, as in 130_traverse.sql.
 
--- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter, and
--- their words: p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its facts
--- hold (null: at any). The strongest of each list, of equally strong ones the newest, one more than p_fan_outs[i]; list:
--- 1 and 2 for open and ended ones from the node, 3 and 4 for those to it, 5 for what was known only at p_known_at.
+-- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter,
+-- and their words: p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its
+-- facts hold (null: at any). The strongest of each list, of equally strong ones the newest, one more than
+-- p_fan_outs[i]; list: 1 and 2 for open and ended ones from the node, 3 and 4 for those to it, 5 for what was known at
+-- p_known_at alone.
 CREATE OR REPLACE FUNCTION memsvc.facts_at(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamptz[],
   p_known_at timestamptz

@@ -56,12 +56,12 @@ COMMENT ON FUNCTION memsvc.fact_is_from(
 ) IS 'Whether a passage of some sources and times supports a fact.';
 
 -- What is known about nodes that a query names or that lie behind these (p_nodes; p_reach and p_distances: of each, as
--- memsvc.expand_names gives them): passages that support it, as match_mentions tells (p_kinds null: none), and facts, as
--- match_facts tells (p_facts), in one go, for both read the same facts at these nodes.
+-- memsvc.expand_names gives them): passages that support it, as match_mentions tells (p_kinds null: none), and facts,
+-- as match_facts tells (p_facts). In one go, for both read the same facts at these nodes, and in the order of these two.
 --
--- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest facts
--- of any time are read; only where those that do not hold may have kept others out of their list, those that hold are
--- read once more.
+-- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
+-- facts of any time are read; only where those that do not hold may have kept others out of their list, those that hold
+-- are read once more.
 CREATE OR REPLACE FUNCTION memsvc.match_nodes(
   p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[],
   p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz,

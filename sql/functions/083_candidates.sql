@@ -1,9 +1,9 @@
 -- What recall looks at: the best that each arm finds among one user's passages, with what the arms know of them.
 
 -- Arms: words (BM25) and vectors give their best p_candidates each; p_mentions are passages that support what is known
--- about nodes (p_nodes, p_reach and p_distances: of each the best one, memsvc.match_nodes); times give passages said in the windows [p_begins, p_ends). Each
--- passage comes once, with the scores of all arms: BM25 null where it is not among the best by words, and a similarity
--- wherever it has a vector.
+-- about nodes, of each the best of these (p_nodes, p_reach, p_distances; memsvc.match_nodes finds them); times give
+-- passages said in the windows [p_begins, p_ends). Each passage comes once, with the scores of all arms: BM25 null
+-- where it is not among the best by words, and a similarity wherever it has a vector.
 --
 -- While the embedding model changes, the model that leaves answers for passages that the active one lacks (p_other_*;
 -- docs/adr/0008).
