@@ -57,7 +57,7 @@ COMMENT ON FUNCTION memsvc.fact_is_from(
 
 -- What is known about nodes that a query names or that lie behind these (p_nodes; p_reach and p_distances: of each, as
 -- memsvc.expand_names gives them): passages that support it, as match_mentions tells (p_kinds null: none), and facts,
--- as match_facts tells (p_facts). In one go, for both read the same facts at these nodes, and in the order of these two.
+-- as match_facts tells (p_facts). In one go, for both read the same facts at these nodes; passages go first.
 --
 -- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
 -- facts of any time are read; only where those that do not hold may have kept others out of their list, those that hold
