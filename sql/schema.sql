@@ -5005,7 +5005,7 @@ ALTER FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as
 
 COMMENT ON FUNCTION memsvc.facts(p_user_id uuid, p_about uuid[], p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_side text) IS 'Facts about nodes and all that are the same, at a valid and a recorded time.';
 
-CREATE FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text, weight real, recorded_from timestamp with time zone)
+CREATE FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamp with time zone[], p_known_at timestamp with time zone) RETURNS TABLE(start_id uuid, list integer, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text, weight real, recorded_from timestamp with time zone, valid_from timestamp with time zone, valid_to timestamp with time zone, tsv tsvector, length integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 300
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -5026,54 +5026,69 @@ BEGIN
     FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
   ) AS s
   CROSS JOIN LATERAL (
-    (SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from FROM edge_versions AS v
-    WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
-      AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most)
-    UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+    SELECT 1, e.* FROM (
+      SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
+        v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
-      WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
-        AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
-        AND v.to_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most)
+      WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+        AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most
+    ) AS e
     UNION ALL
-    (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
-    FROM edge_versions AS v
-    WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
-      AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most)
+    SELECT 2, b.* FROM (
+      SELECT e.* FROM (
+        SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
+          v.valid_to, v.tsv, v.length
+        FROM edge_versions AS v
+        WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+          AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
+          AND v.to_node <> ALL (s.same)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most
+    ) AS b
     UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+    SELECT 3, e.* FROM (
+      SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
+        v.valid_from, v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
-      WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
-        AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
-        AND v.from_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most)
-  ) AS x (other_id, version_id, from_node, to_node, type, weight, recorded_from);
+      WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+        AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most
+    ) AS e
+    UNION ALL
+    SELECT 4, b.* FROM (
+      SELECT e.* FROM (
+        SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
+          v.valid_from, v.valid_to, v.tsv, v.length
+        FROM edge_versions AS v
+        WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+          AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
+          AND v.from_node <> ALL (s.same)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most
+    ) AS b
+  ) AS x;
   IF p_known_at IS NULL THEN
     RETURN;
   END IF;
   RETURN QUERY
-  SELECT s.start_id, x.*
+  SELECT s.start_id, 5, x.*
   FROM (
     SELECT u.*, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
     FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
   ) AS s
   CROSS JOIN LATERAL (
     SELECT b.* FROM (
-      (SELECT v.to_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      (SELECT v.to_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
+        v.valid_from, v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
         AND v.recorded_from <= p_known_at
         AND (s.moment IS NULL OR (v.valid_from <= s.moment AND v.valid_to > s.moment)) AND v.to_node <> ALL (s.same)
       ORDER BY v.type OFFSET 0)
       UNION ALL
-      (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
+        v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
         AND v.recorded_from <= p_known_at
@@ -8075,21 +8090,37 @@ DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL OR p_as_of IS NOT NULL OR p_known_at IS NOT NULL;
+  told record; -- which passages support which facts
 BEGIN
+  SELECT count(*) AS links, array_agg(l.edge_version_id) FILTER (WHERE l.counts) AS versions,
+    array_agg(l.passage_id) FILTER (WHERE l.counts) AS passages
+  INTO told
+  FROM (
+    SELECT i.edge_version_id, i.passage_id, i.stance = 'supports' AND i.recorded_from <= known
+        AND (i.recorded_to = 'infinity' OR i.recorded_to > known) AS counts
+    FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (p_facts)
+    ORDER BY i.edge_version_id DESC LIMIT most_links
+  ) AS l;
+  IF told.links = most_links THEN
+    SELECT told.links, array_agg(f.version_id) AS versions, array_agg(l.passage_id) AS passages INTO told
+    FROM (SELECT DISTINCT u.version_id FROM unnest(p_facts) AS u (version_id)) AS f
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (ARRAY[f.version_id])
+      ORDER BY i.edge_version_id DESC LIMIT most_links
+    ) AS l
+    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  END IF;
   RETURN QUERY
   WITH subject AS MATERIALIZED (
     SELECT u.* FROM unnest(p_starts, p_nodes, p_reach, p_distances, p_fan_outs, p_moments)
       AS u (start_id, node_id, reach, distance, fan_out, moment)
   ),
   linked AS (
-    SELECT f.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
+    SELECT f.start_id, l.passage_id
     FROM unnest(p_fact_starts, p_facts) AS f (start_id, version_id)
-    CROSS JOIN LATERAL (
-      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (ARRAY[f.version_id])
-      ORDER BY i.edge_version_id DESC LIMIT most_links
-    ) AS l
+    INNER JOIN unnest(told.versions, told.passages) AS l (version_id, passage_id) ON l.version_id = f.version_id
     UNION ALL
-    SELECT s.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
+    SELECT s.start_id, l.passage_id
     FROM subject AS s
     CROSS JOIN LATERAL (
       (SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_id = ANY (ARRAY[s.node_id])
@@ -8134,13 +8165,13 @@ BEGIN
         ORDER BY i.location_id DESC LIMIT most_links
       ) AS m
     ) AS l
+    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
   ),
   first AS MATERIALIZED ( -- ids are in the order in which messages came: the newest of equal reach
     SELECT b.* FROM (
       SELECT DISTINCT ON (l.passage_id) l.passage_id, s.start_id, s.reach, s.distance
       FROM linked AS l
       INNER JOIN (SELECT DISTINCT o.start_id, o.reach, o.distance FROM subject AS o) AS s ON s.start_id = l.start_id
-      WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
       ORDER BY l.passage_id, s.reach DESC, s.distance, s.start_id
     ) AS b
     ORDER BY b.reach DESC, b.distance, b.passage_id DESC
@@ -8250,7 +8281,7 @@ ALTER FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with t
 
 COMMENT ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The time arm for facts: versions that began or ended inside windows of time, the latest first.';
 
-CREATE FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(version_id uuid, score double precision, matched_terms text[])
+CREATE FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(version_id uuid, score double precision, matched_terms text[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -8293,6 +8324,7 @@ DECLARE
   texts tsvector[] := '{}';
   lengths integer[] := '{}';
   walks boolean;
+  met tsquery; -- what a walk looks for
   more record;
 BEGIN
   IF wanted = '{}' THEN
@@ -8309,9 +8341,11 @@ BEGIN
     IF seen < sample THEN
       RETURN;
     END IF;
-    PERFORM FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every LIMIT 1;
-    IF NOT FOUND THEN
-      RETURN;
+    IF p_versions = '{}' THEN
+      PERFORM FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every LIMIT 1;
+      IF NOT FOUND THEN
+        RETURN;
+      END IF;
     END IF;
   END IF;
 
@@ -8389,6 +8423,7 @@ BEGIN
   IF walks AND seen = sample AND NOT soon THEN
     walks := EXISTS (SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common);
   END IF;
+  met := CASE WHEN seen < sample THEN every ELSE common END;
   IF walks THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
@@ -8397,7 +8432,7 @@ BEGIN
         SELECT n.* FROM edge_versions AS n WHERE n.user_id = asker AND n.recorded_from <= known
         ORDER BY n.recorded_from DESC LIMIT walk
       ) AS v
-      WHERE v.tsv @@ every AND v.version_id <> ALL (ids) AND v.valid_from <= moment AND v.valid_to > moment
+      WHERE v.tsv @@ met AND v.version_id <> ALL (ids) AND v.valid_from <= moment AND v.valid_to > moment
         AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
         AND (NOT filtered OR memsvc.fact_is_from(
           asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
@@ -8410,11 +8445,8 @@ BEGIN
   END IF;
   IF p_versions <> '{}' THEN
     SELECT array_agg(v.version_id) AS ids, array_agg(v.tsv) AS texts, array_agg(v.length) AS lengths INTO more
-    FROM (
-      SELECT g.version_id, g.tsv, g.length FROM edge_versions AS g
-      WHERE g.user_id = asker AND g.version_id = ANY (p_versions) OFFSET 0
-    ) AS v
-    WHERE v.version_id <> ALL (ids) AND v.tsv @@ every;
+    FROM unnest(p_versions, p_texts, p_lengths) AS v (version_id, tsv, length)
+    WHERE v.tsv @@ every AND v.version_id NOT IN (SELECT u.version_id FROM unnest(ids) AS u (version_id));
     ids := ids || more.ids;
     texts := texts || more.texts;
     lengths := lengths || more.lengths;
@@ -8430,115 +8462,34 @@ BEGIN
         AS score,
       array_agg(q.term ORDER BY q.weight DESC, q.term) AS held
     FROM unnest(ids, texts, lengths) AS c (version_id, tsv, length)
-    CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75 * c.length / mean_length) AS norm) AS n
+    CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75::double precision * c.length / mean_length) AS norm) AS n
     INNER JOIN unnest(terms, weights, needles) AS q (term, weight, needle) ON c.tsv @@ q.needle
     GROUP BY c.version_id
   )
   SELECT s.version_id, s.score, s.held FROM (
     SELECT b.*, row_number() OVER (ORDER BY b.score DESC, b.version_id DESC) AS place FROM scored AS b
   ) AS s
-  WHERE s.place <= p_limit OR s.version_id = ANY (p_versions)
+  WHERE s.place <= p_limit OR s.version_id IN (SELECT u.version_id FROM unnest(p_versions) AS u (version_id))
   ORDER BY s.place;
 END
 $$;
 
-ALTER FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
+ALTER FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_recall;
 
-COMMENT ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The word arm for facts: BM25 over their sentences, best first; p_versions are scored whatever their place.';
+COMMENT ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'The word arm for facts: BM25 over their sentences, best first; p_versions are scored whatever their place.';
 
 CREATE FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(version_id uuid, words double precision, matched_terms text[], distance integer, node_id uuid)
     LANGUAGE plpgsql STABLE ROWS 50
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_incremental_sort TO 'off'
-    SET enable_nestloop TO 'off'
     AS $$
 #variable_conflict use_column
-DECLARE
-  fan_out CONSTANT integer := 50;
-  least_fan_out CONSTANT integer := 10;
-  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
-    OR p_said_to IS NOT NULL;
-  same record;
-  asked record;
 BEGIN
-  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
-    RETURN QUERY SELECT m.*, NULL::integer, NULL::uuid FROM memsvc.match_fact_words(
-      p_user_id, p_query, p_language, '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
-      p_known_at
-    ) AS m;
-    RETURN;
-  END IF;
-  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-  SELECT array_agg(b.start_id) AS starts, array_agg(b.node_id) AS nodes, array_agg(b.distance) AS distances,
-    array_agg(
-      CASE b.distance WHEN 0 THEN fan_out ELSE least(fan_out, greatest(least_fan_out, p_limit / b.others)) END
-    ) AS fan_outs
-  INTO asked
-  FROM (
-    SELECT m.*, greatest(1, count(*) FILTER (WHERE m.distance > 0) OVER ())::integer AS others
-    FROM (
-      SELECT DISTINCT s.start_id, s.node_id, min(n.distance) OVER (PARTITION BY s.start_id) AS distance
-      FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
-      LEFT JOIN unnest(p_nodes, p_distances) AS n (node_id, distance) ON n.node_id = s.node_id
-    ) AS m
-  ) AS b;
-  RETURN QUERY
-  WITH near AS MATERIALIZED (
-    SELECT DISTINCT ON (f.version_id) f.version_id, f.from_node, f.to_node,
-      memsvc.edge_type_weight(f.type) * f.weight AS strength, f.recorded_from
-    FROM memsvc.facts_at(
-      p_user_id, asked.starts, asked.nodes, asked.fan_outs, array_fill(moment, ARRAY[cardinality(asked.nodes)]),
-      p_known_at
-    ) AS f
-    WHERE NOT filtered OR memsvc.fact_is_from(
-      p_user_id, f.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
-    )
-    ORDER BY f.version_id
-  ),
-  told AS MATERIALIZED (
-    SELECT m.* FROM memsvc.match_fact_words(
-      p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), p_limit, p_sources, p_not_sources,
-      p_said_from, p_said_to, p_as_of, p_known_at
-    ) AS m
-  ),
-  about AS (
-    SELECT f.version_id, f.strength, f.recorded_from, least(o.distance, i.distance) AS distance,
-      CASE WHEN i.distance IS NULL OR o.distance <= i.distance THEN o.start_id ELSE i.start_id END AS node_id
-    FROM (
-      SELECT n.* FROM near AS n
-      UNION ALL
-      -- EXCEPT: under row security, an index is not used for an array with coalesce or CASE around it.
-      (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
-      FROM edge_versions AS v
-      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
-        SELECT t.version_id FROM told AS t EXCEPT SELECT n.version_id FROM near AS n
-      ))
-      ORDER BY v.version_id OFFSET 0)
-    ) AS f
-    LEFT JOIN unnest(asked.starts, asked.nodes, asked.distances) AS o (start_id, node_id, distance)
-      ON o.node_id = f.from_node
-    LEFT JOIN unnest(asked.starts, asked.nodes, asked.distances) AS i (start_id, node_id, distance)
-      ON i.node_id = f.to_node
-  ),
-  ranked AS (
-    SELECT a.version_id, t.score, t.matched_terms, a.distance, a.node_id,
-      CASE WHEN t.score IS NOT NULL
-        THEN row_number() OVER (ORDER BY t.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
-      END AS by_words,
-      CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
-        ORDER BY a.distance NULLS LAST, t.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
-          a.version_id DESC
-      ) END AS by_node
-    FROM about AS a LEFT JOIN told AS t ON t.version_id = a.version_id
-  )
-  SELECT r.version_id, r.score, coalesce(r.matched_terms, '{}'), r.distance, r.node_id
-  FROM ranked AS r
-  ORDER BY least(r.by_words, r.by_node), r.by_words, r.by_node
-  LIMIT p_limit;
+  RETURN QUERY SELECT m.memory_id, m.words, m.matched_terms, m.distance, m.node_id
+  FROM memsvc.match_nodes(
+    p_user_id, p_query, p_language, p_nodes, NULL, p_distances, p_limit, NULL, true, p_sources, p_not_sources,
+    p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS m;
 END
 $$;
 
@@ -8649,45 +8600,177 @@ CREATE FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach do
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
-DECLARE
-  fan_out CONSTANT integer := 50;
-  fan_out_behind CONSTANT integer := 10;
-  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  same record;
-  asked record;
-  fact record;
 BEGIN
-  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
-    RETURN;
-  END IF;
-  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-  SELECT array_agg(s.start_id) AS starts, array_agg(s.node_id) AS nodes, array_agg(b.reach) AS reach,
-    array_agg(b.distance) AS distances,
-    array_agg(CASE WHEN b.named THEN fan_out ELSE fan_out_behind END) AS fan_outs,
-    array_agg(CASE WHEN NOT b.named THEN moment END) AS moments
-  INTO asked
-  FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
-  INNER JOIN (
-    SELECT DISTINCT ON (i.start_id) i.start_id, n.reach, n.distance,
-      bool_or(n.distance = 0) OVER (PARTITION BY i.start_id) AS named
-    FROM unnest(p_nodes, p_reach, p_distances) AS n (node_id, reach, distance)
-    INNER JOIN unnest(same.starts, same.nodes) AS i (start_id, node_id) ON i.node_id = n.node_id
-    ORDER BY i.start_id, n.reach DESC, n.distance
-  ) AS b ON b.start_id = s.start_id;
-  SELECT array_agg(f.start_id) AS starts, array_agg(f.version_id) AS versions INTO fact
-  FROM memsvc.facts_at(
-    p_user_id, asked.starts, asked.nodes, asked.fan_outs, asked.moments, p_known_at
-  ) AS f;
-  RETURN QUERY SELECT e.* FROM memsvc.match_evidence(
-    p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments, fact.starts,
-    fact.versions, p_limit, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
-  ) AS e;
+  RETURN QUERY SELECT m.memory_id, m.node_id, m.reach, m.distance
+  FROM memsvc.match_nodes(
+    p_user_id, NULL, NULL, p_nodes, p_reach, p_distances, p_limit, p_kinds, false, p_sources, p_not_sources,
+    p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS m;
 END
 $$;
 
 ALTER FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Passages that support what is known about some nodes.';
+
+CREATE FUNCTION memsvc.match_nodes(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) RETURNS TABLE(kind text, memory_id uuid, node_id uuid, reach double precision, distance integer, words double precision, matched_terms text[])
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET search_path TO 'memsvc', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_incremental_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+  fan_out CONSTANT integer := 50; -- either way, of a named node
+  least_fan_out CONSTANT integer := 10; -- of another
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL;
+  same record;
+  asked record;
+BEGIN
+  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
+    IF p_facts THEN
+      RETURN QUERY SELECT 'fact', m.version_id, NULL::uuid, NULL::double precision, NULL::integer, m.score,
+        m.matched_terms
+      FROM memsvc.match_fact_words(
+        p_user_id, p_query, p_language, '{}', '{}', '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to,
+        p_as_of, p_known_at
+      ) AS m;
+    END IF;
+    RETURN;
+  END IF;
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  -- Of nodes that are one the best reach, with its distance; named where any of them is.
+  SELECT array_agg(b.start_id) AS starts, array_agg(b.node_id) AS nodes, array_agg(b.reach) AS reach,
+    array_agg(b.distance) AS distances, array_agg(b.steps) AS steps,
+    array_agg(CASE b.steps WHEN 0 THEN fan_out ELSE least_fan_out END) AS fan_outs,
+    array_agg(CASE b.steps WHEN 0 THEN fan_out ELSE least(fan_out, greatest(least_fan_out, p_limit / b.others)) END)
+      AS read_outs,
+    array_agg(CASE WHEN b.steps > 0 THEN moment END) AS moments,
+    coalesce(array_agg(b.start_id) FILTER (WHERE b.steps = 0), '{}') AS named,
+    p_limit / max(b.others) > least_fan_out AS wide -- more is read than mentions look at
+  INTO asked
+  FROM (
+    SELECT s.start_id, s.node_id, n.reach, n.distance, n.steps,
+      greatest(1, count(*) FILTER (WHERE n.steps > 0) OVER ())::integer AS others
+    FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
+    INNER JOIN (
+      SELECT DISTINCT ON (i.start_id) i.start_id, g.reach, g.distance,
+        min(g.distance) OVER (PARTITION BY i.start_id) AS steps
+      FROM unnest(p_nodes, p_reach, p_distances) AS g (node_id, reach, distance)
+      INNER JOIN unnest(same.starts, same.nodes) AS i (start_id, node_id) ON i.node_id = g.node_id
+      ORDER BY i.start_id, g.reach DESC, g.distance
+    ) AS n ON n.start_id = s.start_id
+  ) AS b;
+  RETURN QUERY
+  WITH read AS MATERIALIZED (
+    SELECT f.* FROM memsvc.facts_at(
+      p_user_id, asked.starts, asked.nodes, asked.read_outs, asked.moments, p_known_at
+    ) AS f
+  ),
+  mention AS MATERIALIZED (
+    SELECT r.start_id, r.version_id FROM read AS r WHERE NOT asked.wide OR r.start_id = ANY (asked.named)
+    UNION ALL
+    SELECT l.start_id, l.version_id
+    FROM (
+      SELECT r.start_id, r.version_id, row_number() OVER (
+        PARTITION BY r.start_id, r.list, CASE r.other_id WHEN r.to_node THEN r.from_node ELSE r.to_node END
+        ORDER BY r.weight DESC, r.version_id DESC
+      ) AS nth
+      FROM read AS r
+      WHERE asked.wide AND r.start_id <> ALL (asked.named)
+    ) AS l
+    WHERE l.nth <= least_fan_out + 1
+  ),
+  part AS MATERIALIZED ( -- named nodes of which those that hold are read once more
+    SELECT r.start_id FROM read AS r
+    WHERE p_facts AND r.start_id = ANY (asked.named)
+    GROUP BY r.start_id, r.list
+    HAVING count(*) > fan_out AND NOT bool_and(r.valid_from <= moment AND r.valid_to > moment)
+  ),
+  near AS MATERIALIZED (
+    SELECT DISTINCT ON (h.version_id) h.version_id, h.from_node, h.to_node,
+      memsvc.edge_type_weight(h.type) * h.weight AS strength, h.recorded_from, h.tsv, h.length
+    FROM (
+      SELECT r.* FROM read AS r
+      WHERE p_facts AND r.valid_from <= moment AND r.valid_to > moment
+        AND r.start_id NOT IN (SELECT t.start_id FROM part AS t)
+      UNION ALL
+      SELECT f.*
+      FROM (
+        SELECT array_agg(a.start_id) AS starts, array_agg(a.node_id) AS nodes
+        FROM unnest(asked.starts, asked.nodes) AS a (start_id, node_id)
+        WHERE a.start_id IN (SELECT t.start_id FROM part AS t)
+        HAVING count(*) > 0
+      ) AS n
+      CROSS JOIN LATERAL memsvc.facts_at(
+        p_user_id, n.starts, n.nodes, array_fill(fan_out, ARRAY[cardinality(n.nodes)]),
+        array_fill(moment, ARRAY[cardinality(n.nodes)]), p_known_at
+      ) AS f
+    ) AS h
+    WHERE NOT filtered OR memsvc.fact_is_from(
+      p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+    )
+    ORDER BY h.version_id
+  ),
+  told AS MATERIALIZED (
+    SELECT m.* FROM memsvc.match_fact_words(
+      p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), ARRAY(SELECT n.tsv FROM near AS n),
+      ARRAY(SELECT n.length FROM near AS n), p_limit, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
+      p_known_at
+    ) AS m
+    WHERE p_facts
+  ),
+  about AS (
+    SELECT f.version_id, f.strength, f.recorded_from, least(o.steps, i.steps) AS distance,
+      CASE WHEN i.steps IS NULL OR o.steps <= i.steps THEN o.start_id ELSE i.start_id END AS node_id
+    FROM (
+      SELECT n.version_id, n.from_node, n.to_node, n.strength, n.recorded_from FROM near AS n
+      UNION ALL
+      -- EXCEPT: under row security, an index is not used for an array with coalesce or CASE around it.
+      (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
+        SELECT t.version_id FROM told AS t EXCEPT SELECT n.version_id FROM near AS n
+      ))
+      ORDER BY v.version_id OFFSET 0)
+    ) AS f
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS o (start_id, node_id, steps) ON o.node_id = f.from_node
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS i (start_id, node_id, steps) ON i.node_id = f.to_node
+  ),
+  ranked AS (
+    SELECT a.version_id, t.score, t.matched_terms, a.distance, a.node_id,
+      CASE WHEN t.score IS NOT NULL
+        THEN row_number() OVER (ORDER BY t.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
+      END AS by_words,
+      CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
+        ORDER BY a.distance NULLS LAST, t.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
+          a.version_id DESC
+      ) END AS by_node
+    FROM about AS a LEFT JOIN told AS t ON t.version_id = a.version_id
+  )
+  SELECT 'passage', e.matched_id, e.node_id, e.reach, e.distance, NULL::double precision, NULL::text[]
+  FROM memsvc.match_evidence(
+    p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments,
+    ARRAY(SELECT m.start_id FROM mention AS m), ARRAY(SELECT m.version_id FROM mention AS m), p_limit, p_kinds,
+    p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS e
+  WHERE p_kinds IS NOT NULL
+  UNION ALL
+  (SELECT 'fact', r.version_id, r.node_id, NULL, r.distance, r.score, coalesce(r.matched_terms, '{}')
+  FROM ranked AS r
+  ORDER BY least(r.by_words, r.by_node), r.by_words, r.by_node
+  LIMIT p_limit);
+END
+$$;
+
+ALTER FUNCTION memsvc.match_nodes(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.match_nodes(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) IS 'Passages that support what is known about some nodes, and facts that matter for a query.';
 
 CREATE FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_as_of timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, fit double precision)
     LANGUAGE plpgsql STABLE ROWS 100
@@ -12527,7 +12610,7 @@ ALTER FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch in
 
 COMMENT ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer) IS 'Makes a part of the projection of a user anew.';
 
-CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) RETURNS TABLE(passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamp with time zone, words double precision, words_rank bigint, matched_terms text[], matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision, other_rank bigint, node_id uuid, reach double precision, distance integer)
+CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) RETURNS TABLE(passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamp with time zone, words double precision, words_rank bigint, matched_terms text[], matched_form text, similarity double precision, vector_rank bigint, other_similarity double precision, other_rank bigint, node_id uuid, reach double precision, distance integer)
     LANGUAGE sql STABLE ROWS 150
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -12587,8 +12670,7 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
                      m.node_id,
                      m.reach,
                      m.distance
-                    FROM memsvc.match_mentions(recall_candidates.p_user_id, recall_candidates.p_nodes, recall_candidates.p_reach, recall_candidates.p_distances, recall_candidates.p_candidates, recall_candidates.p_kinds, recall_candidates.p_sources, recall_candidates.p_not_sources, recall_candidates.p_said_from, recall_candidates.p_said_to, recall_candidates.p_as_of, recall_candidates.p_known_at) m(matched_id, node_id, reach, distance)
-                   WHERE (recall_candidates.p_nodes <> '{}'::uuid[])
+                    FROM UNNEST(recall_candidates.p_mentions, recall_candidates.p_nodes, recall_candidates.p_reach, recall_candidates.p_distances) m(matched_id, node_id, reach, distance)
                  UNION ALL
                   SELECT m.matched_id,
                      NULL::double precision,
@@ -12666,9 +12748,9 @@ CREATE FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough 
          END);
 END;
 
-ALTER FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) IS 'Passages that the arms of recall find for a query, each once, with what the arms know of them.';
+COMMENT ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) IS 'Passages that the arms of recall find for a query, each once, with what the arms know of them.';
 
 CREATE FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -12883,6 +12965,23 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                      array_fill(2, ARRAY[COALESCE(cardinality(recall.p_near), 0)]) AS distances) n
               LEFT JOIN reached r ON (true))
            GROUP BY n.nodes, n.reach, n.distances
+         ), about AS MATERIALIZED (
+          SELECT n.kind,
+             n.memory_id,
+             n.node_id,
+             n.reach,
+             n.distance,
+             n.words,
+             n.matched_terms
+            FROM (goal g
+              CROSS JOIN LATERAL memsvc.match_nodes(recall.p_user_id, recall.p_query, recall.p_language, g.nodes, g.reach, g.distances, recall.p_candidates, recall.p_kinds, recall.p_facts, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_as_of, recall.p_known_at) n(kind, memory_id, node_id, reach, distance, words, matched_terms))
+         ), mentioned AS MATERIALIZED (
+          SELECT array_agg(a.memory_id) AS passages,
+             array_agg(a.node_id) AS nodes,
+             array_agg(a.reach) AS reach,
+             array_agg(a.distance) AS distances
+            FROM about a
+           WHERE (a.kind = 'passage'::text)
          ), candidate AS MATERIALIZED (
           SELECT c.passage_id,
              c.source_id,
@@ -12902,9 +13001,9 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
              c.node_id,
              c.reach,
              c.distance
-            FROM (goal g
+            FROM (mentioned m
               CROSS JOIN LATERAL memsvc.recall_candidates(recall.p_user_id, recall.p_query, LEAST(recall.p_limit, recall.p_candidates), recall.p_candidates, recall.p_form, recall.p_language, recall.p_kinds, recall.p_sources, recall.p_not_sources, recall.p_said_from, LEAST(recall.p_said_to, (recall.p_as_of + '00:00:00.000001'::interval)), recall.p_as_of, recall.p_known_at, ( SELECT ((a.words > (0)::double precision) OR (a.nearby > (0)::double precision) OR (a.session > (0)::double precision))
-                    FROM asked a), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, g.nodes, g.reach, g.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
+                    FROM asked a), recall.p_model_id, recall.p_vector, recall.p_other_model_id, recall.p_other_vector, m.passages, m.nodes, m.reach, m.distances, recall.p_begins, recall.p_ends) c(passage_id, source_id, session, ordinal, role, speaker, said_at, words, words_rank, matched_terms, matched_form, similarity, vector_rank, other_similarity, other_rank, node_id, reach, distance))
            WHERE ((c.passage_id <> ALL (recall.p_except)) AND ((recall.p_near IS NULL) OR memsvc.speaks_of(recall.p_user_id, c.passage_id, recall.p_near, recall.p_known_at)))
          ), spread AS MATERIALIZED (
           SELECT avg(COALESCE(c.words, (0)::double precision)) AS words_mean,
@@ -12964,14 +13063,13 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
                    GROUP BY j.source_id, j.session, j.ordinal) m
            WINDOW whole AS (PARTITION BY m.source_id, m.session), beside AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW), about AS (PARTITION BY m.source_id, m.session ORDER BY m.ordinal RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
          ), matched AS MATERIALIZED (
-          SELECT f_1.version_id,
-             f_1.words,
-             f_1.matched_terms,
-             f_1.distance,
-             f_1.node_id
-            FROM (goal g
-              CROSS JOIN LATERAL memsvc.match_facts(recall.p_user_id, recall.p_query, recall.p_language, g.nodes, g.distances, recall.p_candidates, recall.p_sources, recall.p_not_sources, recall.p_said_from, recall.p_said_to, recall.p_as_of, recall.p_known_at) f_1(version_id, words, matched_terms, distance, node_id))
-           WHERE recall.p_facts
+          SELECT a.memory_id AS version_id,
+             a.words,
+             a.matched_terms,
+             a.distance,
+             a.node_id
+            FROM about a
+           WHERE (a.kind = 'fact'::text)
          ), told AS MATERIALIZED (
           SELECT m.version_id,
              m.words,
@@ -18430,9 +18528,9 @@ GRANT ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp
 GRANT ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.match_fact_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
-REVOKE ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+REVOKE ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_fact_words(p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.match_facts(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -18447,6 +18545,11 @@ REVOKE ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_r
 GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.match_mentions(p_user_id uuid, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
+
+REVOKE ALL ON FUNCTION memsvc.match_nodes(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.match_nodes(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.match_nodes(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.match_nodes(p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with time zone[], p_ends timestamp with time zone[], p_limit integer, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -18821,10 +18924,10 @@ GRANT ALL ON FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_o
 REVOKE ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer) TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_recall;
+REVOKE ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_reader;
+GRANT ALL ON FUNCTION memsvc.recall_candidates(p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[], p_sources uuid[], p_not_sources uuid[], p_said_from timestamp with time zone, p_said_to timestamp with time zone, p_as_of timestamp with time zone, p_known_at timestamp with time zone, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint, p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[], p_begins timestamp with time zone[], p_ends timestamp with time zone[]) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval) TO memsvc_app;

@@ -16,9 +16,13 @@
 -- any fact has one (0.1 ms, where a walk in vain takes 1). Where none of the sample has any word at all, that is asked
 -- at once: a question about what no fact speaks of is done then. Where the newest facts may not count, since others
 -- held at p_as_of or come from p_sources, the walk is longer.
+--
+-- p_versions: facts that the caller has read; their words (p_texts, p_lengths) are compared, too, and all that have any
+-- are given.
 CREATE OR REPLACE FUNCTION memsvc.match_fact_words(
-  p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_limit integer, p_sources uuid[],
-  p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz
+  p_user_id uuid, p_query text, p_language text, p_versions uuid[], p_texts tsvector[], p_lengths integer[],
+  p_limit integer, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz,
+  p_as_of timestamptz, p_known_at timestamptz
 ) RETURNS TABLE (version_id uuid, score double precision, matched_terms text[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 ROWS 50
@@ -63,6 +67,7 @@ DECLARE
   texts tsvector[] := '{}';
   lengths integer[] := '{}';
   walks boolean;
+  met tsquery; -- what a walk looks for
   more record;
 BEGIN
   IF wanted = '{}' THEN
@@ -79,9 +84,11 @@ BEGIN
     IF seen < sample THEN
       RETURN;
     END IF;
-    PERFORM FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every LIMIT 1;
-    IF NOT FOUND THEN
-      RETURN;
+    IF p_versions = '{}' THEN
+      PERFORM FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ every LIMIT 1;
+      IF NOT FOUND THEN
+        RETURN;
+      END IF;
     END IF;
   END IF;
 
@@ -159,6 +166,7 @@ BEGIN
   IF walks AND seen = sample AND NOT soon THEN
     walks := EXISTS (SELECT FROM edge_versions AS e WHERE ARRAY[e.user_id] @> ARRAY[asker] AND e.tsv @@ common);
   END IF;
+  met := CASE WHEN seen < sample THEN every ELSE common END;
   IF walks THEN
     SELECT array_agg(c.version_id) AS ids, array_agg(c.tsv) AS texts, array_agg(c.length) AS lengths INTO more
     FROM (
@@ -167,7 +175,7 @@ BEGIN
         SELECT n.* FROM edge_versions AS n WHERE n.user_id = asker AND n.recorded_from <= known
         ORDER BY n.recorded_from DESC LIMIT walk
       ) AS v
-      WHERE v.tsv @@ every AND v.version_id <> ALL (ids) AND v.valid_from <= moment AND v.valid_to > moment
+      WHERE v.tsv @@ met AND v.version_id <> ALL (ids) AND v.valid_from <= moment AND v.valid_to > moment
         AND (v.recorded_to = 'infinity' OR v.recorded_to > known)
         AND (NOT filtered OR memsvc.fact_is_from(
           asker, v.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
@@ -180,11 +188,8 @@ BEGIN
   END IF;
   IF p_versions <> '{}' THEN
     SELECT array_agg(v.version_id) AS ids, array_agg(v.tsv) AS texts, array_agg(v.length) AS lengths INTO more
-    FROM (
-      SELECT g.version_id, g.tsv, g.length FROM edge_versions AS g
-      WHERE g.user_id = asker AND g.version_id = ANY (p_versions) OFFSET 0
-    ) AS v
-    WHERE v.version_id <> ALL (ids) AND v.tsv @@ every;
+    FROM unnest(p_versions, p_texts, p_lengths) AS v (version_id, tsv, length)
+    WHERE v.tsv @@ every AND v.version_id NOT IN (SELECT u.version_id FROM unnest(ids) AS u (version_id));
     ids := ids || more.ids;
     texts := texts || more.texts;
     lengths := lengths || more.lengths;
@@ -200,23 +205,26 @@ BEGIN
         AS score,
       array_agg(q.term ORDER BY q.weight DESC, q.term) AS held
     FROM unnest(ids, texts, lengths) AS c (version_id, tsv, length)
-    CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75 * c.length / mean_length) AS norm) AS n
+    CROSS JOIN LATERAL (SELECT 1.2 * (0.25 + 0.75::double precision * c.length / mean_length) AS norm) AS n
     INNER JOIN unnest(terms, weights, needles) AS q (term, weight, needle) ON c.tsv @@ q.needle
     GROUP BY c.version_id
   )
   SELECT s.version_id, s.score, s.held FROM (
     SELECT b.*, row_number() OVER (ORDER BY b.score DESC, b.version_id DESC) AS place FROM scored AS b
   ) AS s
-  WHERE s.place <= p_limit OR s.version_id = ANY (p_versions)
+  WHERE s.place <= p_limit OR s.version_id IN (SELECT u.version_id FROM unnest(p_versions) AS u (version_id))
   ORDER BY s.place;
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_fact_words(
-  uuid, text, text, uuid[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
+  uuid, text, text, uuid[], tsvector[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz,
+  timestamptz
 ) IS 'The word arm for facts: BM25 over their sentences, best first; p_versions are scored whatever their place.';
 REVOKE ALL ON FUNCTION memsvc.match_fact_words(
-  uuid, text, text, uuid[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
+  uuid, text, text, uuid[], tsvector[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz,
+  timestamptz
 ) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION memsvc.match_fact_words(
-  uuid, text, text, uuid[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
+  uuid, text, text, uuid[], tsvector[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz,
+  timestamptz
 ) TO memsvc_app, memsvc_reader;

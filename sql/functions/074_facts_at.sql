@@ -8,15 +8,17 @@
 --
 -- ORDER BY with enable_sort off names the index, as in 130_traverse.sql.
 
--- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter:
--- p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its facts hold (null:
--- at any). The strongest of each list, of equally strong ones the newest, one more than p_fan_outs[i].
+-- Edges at stored nodes as memsvc.open_edges and memsvc.past_edges give them, with what tells how much they matter,
+-- and their words: p_nodes[i] is p_starts[i] or merged with it, and has a bound of its own and a moment at which its
+-- facts hold (null: at any). The strongest of each list, of equally strong ones the newest, one more than
+-- p_fan_outs[i]; list: 1 and 2 for open and ended ones from the node, 3 and 4 for those to it, 5 for what was known at
+-- p_known_at alone.
 CREATE OR REPLACE FUNCTION memsvc.facts_at(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_fan_outs integer[], p_moments timestamptz[],
   p_known_at timestamptz
 ) RETURNS TABLE (
-  start_id uuid, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text, weight real,
-  recorded_from timestamptz
+  start_id uuid, list integer, other_id uuid, version_id uuid, from_node uuid, to_node uuid, type text,
+  weight real, recorded_from timestamptz, valid_from timestamptz, valid_to timestamptz, tsv tsvector, length integer
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 300
 SET search_path = memsvc, pg_temp
@@ -38,54 +40,69 @@ BEGIN
     FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
   ) AS s
   CROSS JOIN LATERAL (
-    (SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from FROM edge_versions AS v
-    WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
-      AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most)
-    UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+    SELECT 1, e.* FROM (
+      SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
+        v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
-      WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
-        AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
-        AND v.to_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most)
+      WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+        AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.to_node <> ALL (s.same)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most
+    ) AS e
     UNION ALL
-    (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
-    FROM edge_versions AS v
-    WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
-      AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
-    ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most)
+    SELECT 2, b.* FROM (
+      SELECT e.* FROM (
+        SELECT v.to_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
+          v.valid_to, v.tsv, v.length
+        FROM edge_versions AS v
+        WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+          AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
+          AND v.to_node <> ALL (s.same)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most
+    ) AS b
     UNION ALL
-    (SELECT e.* FROM (
-      SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+    SELECT 3, e.* FROM (
+      SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
+        v.valid_from, v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
-      WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
-        AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
-        AND v.from_node <> ALL (s.same)
-      ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
-    ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most)
-  ) AS x (other_id, version_id, from_node, to_node, type, weight, recorded_from);
+      WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to = 'infinity'
+        AND v.valid_from <= s.moment AND v.recorded_from <= known AND v.from_node <> ALL (s.same)
+      ORDER BY v.weight DESC, v.version_id DESC LIMIT s.most
+    ) AS e
+    UNION ALL
+    SELECT 4, b.* FROM (
+      SELECT e.* FROM (
+        SELECT v.from_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
+          v.valid_from, v.valid_to, v.tsv, v.length
+        FROM edge_versions AS v
+        WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to = 'infinity' AND v.valid_to < 'infinity'
+          AND v.valid_to > s.ended AND v.valid_from <= s.moment AND v.recorded_from <= known
+          AND v.from_node <> ALL (s.same)
+        ORDER BY v.valid_to, v.weight DESC, v.version_id DESC
+      ) AS e ORDER BY e.weight DESC, e.version_id DESC LIMIT s.most
+    ) AS b
+  ) AS x;
   IF p_known_at IS NULL THEN
     RETURN;
   END IF;
   RETURN QUERY
-  SELECT s.start_id, x.*
+  SELECT s.start_id, 5, x.*
   FROM (
     SELECT u.*, array_agg(u.node_id) OVER (PARTITION BY u.start_id) AS same
     FROM unnest(p_starts, p_nodes, p_fan_outs, p_moments) AS u (start_id, node_id, fan_out, moment)
   ) AS s
   CROSS JOIN LATERAL (
     SELECT b.* FROM (
-      (SELECT v.to_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      (SELECT v.to_node AS other_id, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from,
+        v.valid_from, v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.from_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
         AND v.recorded_from <= p_known_at
         AND (s.moment IS NULL OR (v.valid_from <= s.moment AND v.valid_to > s.moment)) AND v.to_node <> ALL (s.same)
       ORDER BY v.type OFFSET 0)
       UNION ALL
-      (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from
+      (SELECT v.from_node, v.version_id, v.from_node, v.to_node, v.type, v.weight, v.recorded_from, v.valid_from,
+        v.valid_to, v.tsv, v.length
       FROM edge_versions AS v
       WHERE v.user_id = asker AND v.to_node = s.node_id AND v.recorded_to < 'infinity' AND v.recorded_to > p_known_at
         AND v.recorded_from <= p_known_at
@@ -103,7 +120,9 @@ COMMENT ON FUNCTION memsvc.facts_at(uuid, uuid[], uuid[], integer[], timestamptz
 -- stands), where they are (at p_moments; null: the last places, p_fan_outs at most), their properties and names, and
 -- the nodes themselves. Each passage comes once, with the best of the nodes that stand for these: p_reach and
 -- p_distances have the same for all that are one. p_kinds to p_as_of, order and p_limit: as in memsvc.match_mentions.
--- An array of one, and the order, leave the planner one index for each link, whatever it believes about the table.
+-- An array of one, and the order, leave the planner one index for each link, whatever it believes about the table. All
+-- links of the facts come in one scan; only where these are so many that one fact may have more than count, each fact
+-- is looked up by itself.
 CREATE OR REPLACE FUNCTION memsvc.match_evidence(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[],
   p_fan_outs integer[], p_moments timestamptz[], p_fact_starts uuid[], p_facts uuid[], p_limit integer,
@@ -125,21 +144,37 @@ DECLARE
   known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL OR p_as_of IS NOT NULL OR p_known_at IS NOT NULL;
+  told record; -- which passages support which facts
 BEGIN
+  SELECT count(*) AS links, array_agg(l.edge_version_id) FILTER (WHERE l.counts) AS versions,
+    array_agg(l.passage_id) FILTER (WHERE l.counts) AS passages
+  INTO told
+  FROM (
+    SELECT i.edge_version_id, i.passage_id, i.stance = 'supports' AND i.recorded_from <= known
+        AND (i.recorded_to = 'infinity' OR i.recorded_to > known) AS counts
+    FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (p_facts)
+    ORDER BY i.edge_version_id DESC LIMIT most_links
+  ) AS l;
+  IF told.links = most_links THEN
+    SELECT told.links, array_agg(f.version_id) AS versions, array_agg(l.passage_id) AS passages INTO told
+    FROM (SELECT DISTINCT u.version_id FROM unnest(p_facts) AS u (version_id)) AS f
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (ARRAY[f.version_id])
+      ORDER BY i.edge_version_id DESC LIMIT most_links
+    ) AS l
+    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known);
+  END IF;
   RETURN QUERY
   WITH subject AS MATERIALIZED (
     SELECT u.* FROM unnest(p_starts, p_nodes, p_reach, p_distances, p_fan_outs, p_moments)
       AS u (start_id, node_id, reach, distance, fan_out, moment)
   ),
   linked AS (
-    SELECT f.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
+    SELECT f.start_id, l.passage_id
     FROM unnest(p_fact_starts, p_facts) AS f (start_id, version_id)
-    CROSS JOIN LATERAL (
-      SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.edge_version_id = ANY (ARRAY[f.version_id])
-      ORDER BY i.edge_version_id DESC LIMIT most_links
-    ) AS l
+    INNER JOIN unnest(told.versions, told.passages) AS l (version_id, passage_id) ON l.version_id = f.version_id
     UNION ALL
-    SELECT s.start_id, l.passage_id, l.stance, l.recorded_from, l.recorded_to
+    SELECT s.start_id, l.passage_id
     FROM subject AS s
     CROSS JOIN LATERAL (
       (SELECT i.* FROM source_links AS i WHERE i.user_id = asker AND i.node_id = ANY (ARRAY[s.node_id])
@@ -184,13 +219,13 @@ BEGIN
         ORDER BY i.location_id DESC LIMIT most_links
       ) AS m
     ) AS l
+    WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
   ),
   first AS MATERIALIZED ( -- ids are in the order in which messages came: the newest of equal reach
     SELECT b.* FROM (
       SELECT DISTINCT ON (l.passage_id) l.passage_id, s.start_id, s.reach, s.distance
       FROM linked AS l
       INNER JOIN (SELECT DISTINCT o.start_id, o.reach, o.distance FROM subject AS o) AS s ON s.start_id = l.start_id
-      WHERE l.stance = 'supports' AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
       ORDER BY l.passage_id, s.reach DESC, s.distance, s.start_id
     ) AS b
     ORDER BY b.reach DESC, b.distance, b.passage_id DESC

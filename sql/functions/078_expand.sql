@@ -158,39 +158,12 @@ SET search_path = memsvc, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
-DECLARE
-  fan_out CONSTANT integer := 50;
-  fan_out_behind CONSTANT integer := 10;
-  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
-  same record;
-  asked record;
-  fact record;
 BEGIN
-  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
-    RETURN;
-  END IF;
-  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
-  SELECT array_agg(s.start_id) AS starts, array_agg(s.node_id) AS nodes, array_agg(b.reach) AS reach,
-    array_agg(b.distance) AS distances,
-    array_agg(CASE WHEN b.named THEN fan_out ELSE fan_out_behind END) AS fan_outs,
-    array_agg(CASE WHEN NOT b.named THEN moment END) AS moments
-  INTO asked
-  FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
-  INNER JOIN (
-    SELECT DISTINCT ON (i.start_id) i.start_id, n.reach, n.distance,
-      bool_or(n.distance = 0) OVER (PARTITION BY i.start_id) AS named
-    FROM unnest(p_nodes, p_reach, p_distances) AS n (node_id, reach, distance)
-    INNER JOIN unnest(same.starts, same.nodes) AS i (start_id, node_id) ON i.node_id = n.node_id
-    ORDER BY i.start_id, n.reach DESC, n.distance
-  ) AS b ON b.start_id = s.start_id;
-  SELECT array_agg(f.start_id) AS starts, array_agg(f.version_id) AS versions INTO fact
-  FROM memsvc.facts_at(
-    p_user_id, asked.starts, asked.nodes, asked.fan_outs, asked.moments, p_known_at
-  ) AS f;
-  RETURN QUERY SELECT e.* FROM memsvc.match_evidence(
-    p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments, fact.starts,
-    fact.versions, p_limit, p_kinds, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
-  ) AS e;
+  RETURN QUERY SELECT m.memory_id, m.node_id, m.reach, m.distance
+  FROM memsvc.match_nodes(
+    p_user_id, NULL, NULL, p_nodes, p_reach, p_distances, p_limit, p_kinds, false, p_sources, p_not_sources,
+    p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS m;
 END
 $$;
 COMMENT ON FUNCTION memsvc.match_mentions(

@@ -1,9 +1,9 @@
 -- What recall looks at: the best that each arm finds among one user's passages, with what the arms know of them.
 
--- Arms: words (BM25) and vectors give their best p_candidates each; names give passages that support what p_nodes are
--- called and do, and what lies p_hops around them; times give passages said in the windows [p_begins, p_ends). Each
--- passage comes once, with the scores of all arms: BM25 null where it is not among the best by words, and a similarity
--- wherever it has a vector.
+-- Arms: words (BM25) and vectors give their best p_candidates each; p_mentions are passages that support what is known
+-- about nodes, of each the best of these (p_nodes, p_reach, p_distances; memsvc.match_nodes finds them); times give
+-- passages said in the windows [p_begins, p_ends). Each passage comes once, with the scores of all arms: BM25 null
+-- where it is not among the best by words, and a similarity wherever it has a vector.
 --
 -- While the embedding model changes, the model that leaves answers for passages that the active one lacks (p_other_*;
 -- docs/adr/0008).
@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION memsvc.recall_candidates(
   p_user_id uuid, p_query text, p_enough integer, p_candidates integer, p_form text, p_language text, p_kinds text[],
   p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz, p_said_to timestamptz, p_as_of timestamptz,
   p_known_at timestamptz, p_by_words boolean, p_model_id smallint, p_vector public.halfvec, p_other_model_id smallint,
-  p_other_vector public.halfvec, p_nodes uuid[], p_reach double precision[], p_distances integer[],
+  p_other_vector public.halfvec, p_mentions uuid[], p_nodes uuid[], p_reach double precision[], p_distances integer[],
   p_begins timestamptz[], p_ends timestamptz[]
 ) RETURNS TABLE (
   passage_id uuid, source_id uuid, session text, ordinal integer, role text, speaker text, said_at timestamptz,
@@ -58,11 +58,7 @@ BEGIN ATOMIC
       WHERE p_vector IS NOT NULL
       UNION ALL
       SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, m.node_id, m.reach, m.distance
-      FROM memsvc.match_mentions(
-        p_user_id, p_nodes, p_reach, p_distances, p_candidates, p_kinds, p_sources, p_not_sources, p_said_from,
-        p_said_to, p_as_of, p_known_at
-      ) AS m
-      WHERE p_nodes <> '{}'
+      FROM unnest(p_mentions, p_nodes, p_reach, p_distances) AS m (matched_id, node_id, reach, distance)
       UNION ALL
       SELECT m.matched_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
       FROM memsvc.match_times(
@@ -109,6 +105,6 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.recall_candidates(
   uuid, text, integer, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
-  boolean, smallint, public.halfvec, smallint, public.halfvec, uuid[], double precision[], integer[], timestamptz[],
-  timestamptz[]
+  boolean, smallint, public.halfvec, smallint, public.halfvec, uuid[], uuid[], double precision[], integer[],
+  timestamptz[], timestamptz[]
 ) IS 'Passages that the arms of recall find for a query, each once, with what the arms know of them.';

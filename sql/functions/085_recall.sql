@@ -162,13 +162,25 @@ BEGIN ATOMIC
     LEFT JOIN reached AS r ON true
     GROUP BY n.nodes, n.reach, n.distances
   ),
+  about AS MATERIALIZED (
+    SELECT n.* FROM goal AS g CROSS JOIN LATERAL memsvc.match_nodes(
+      p_user_id, p_query, p_language, g.nodes, g.reach, g.distances, p_candidates, p_kinds, p_facts, p_sources,
+      p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
+    ) AS n
+  ),
+  mentioned AS MATERIALIZED (
+    SELECT array_agg(a.memory_id) AS passages, array_agg(a.node_id) AS nodes, array_agg(a.reach) AS reach,
+      array_agg(a.distance) AS distances
+    FROM about AS a
+    WHERE a.kind = 'passage'
+  ),
   candidate AS MATERIALIZED (
     -- An arm that gives fewer than are wanted would look on and on.
-    SELECT c.* FROM goal AS g CROSS JOIN LATERAL memsvc.recall_candidates(
+    SELECT c.* FROM mentioned AS m CROSS JOIN LATERAL memsvc.recall_candidates(
       p_user_id, p_query, least(p_limit, p_candidates), p_candidates, p_form, p_language, p_kinds, p_sources,
       p_not_sources, p_said_from, least(p_said_to, p_as_of + interval '1 microsecond'), p_as_of, p_known_at,
       (SELECT a.words > 0 OR a.nearby > 0 OR a.session > 0 FROM asked AS a), p_model_id, p_vector, p_other_model_id,
-      p_other_vector, g.nodes, g.reach, g.distances, p_begins, p_ends
+      p_other_vector, m.passages, m.nodes, m.reach, m.distances, p_begins, p_ends
     ) AS c
     WHERE c.passage_id <> ALL (p_except)
       AND (p_near IS NULL OR memsvc.speaks_of(p_user_id, c.passage_id, p_near, p_known_at))
@@ -208,12 +220,8 @@ BEGIN ATOMIC
         RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING EXCLUDE CURRENT ROW)
   ),
   matched AS MATERIALIZED (
-    SELECT f.version_id, f.words, f.matched_terms, f.distance, f.node_id
-    FROM goal AS g CROSS JOIN LATERAL memsvc.match_facts(
-      p_user_id, p_query, p_language, g.nodes, g.distances, p_candidates, p_sources, p_not_sources, p_said_from,
-      p_said_to, p_as_of, p_known_at
-    ) AS f
-    WHERE p_facts
+    SELECT a.memory_id AS version_id, a.words, a.matched_terms, a.distance, a.node_id FROM about AS a
+    WHERE a.kind = 'fact'
   ),
   told AS MATERIALIZED (
     SELECT m.* FROM matched AS m

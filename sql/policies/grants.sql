@@ -219,8 +219,8 @@ memsvc.match_times(
 memsvc.match_fact_times(uuid, timestamptz[], timestamptz[], integer, timestamptz, timestamptz),
 memsvc.recall_candidates(
   uuid, text, integer, integer, text, text, text[], uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz,
-  boolean, smallint, public.halfvec, smallint, public.halfvec, uuid[], double precision[], integer[], timestamptz[],
-  timestamptz[]
+  boolean, smallint, public.halfvec, smallint, public.halfvec, uuid[], uuid[], double precision[], integer[],
+  timestamptz[], timestamptz[]
 ),
 memsvc.recency(interval, interval), memsvc.recall_strength(integer, interval, interval), memsvc.familiarity(integer),
 memsvc.usefulness(integer, integer), memsvc.staleness(timestamptz, timestamptz, timestamptz),
@@ -240,6 +240,10 @@ memsvc.forms_called(uuid, text[], timestamptz, timestamptz),
 memsvc.names_in_query(uuid, text, timestamptz, timestamptz, text, boolean),
 memsvc.edge_type_weight(text),
 memsvc.fact_is_from(uuid, uuid, uuid[], uuid[], timestamptz, timestamptz, timestamptz),
+memsvc.match_nodes(
+  uuid, text, text, uuid[], double precision[], integer[], integer, text[], boolean, uuid[], uuid[], timestamptz,
+  timestamptz, timestamptz, timestamptz
+),
 memsvc.match_facts(
   uuid, text, text, uuid[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
 ),

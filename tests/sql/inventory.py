@@ -247,7 +247,7 @@ READING = {
     "known_zone", "analysed_facts", "weighted_pairs", "hubs", "mentions", "orphans", "contradictions", "first_day",
     "impossible_dates", "busy_days", "busiest_weeks", "days_of_facts", "days_of_people",
     "first_person_words", "name_grams", "forms_called", "names_in_query", "edge_type_weight", "fact_is_from",
-    "match_facts", "expand_names", "stored_nodes", "match_mentions", "name_evidence",
+    "match_nodes", "match_facts", "expand_names", "stored_nodes", "match_mentions", "name_evidence",
     "metres_between", "places_by", "location_counts", "node_locations", "nearby",
     "speaks_of", "says_near", "nodes_beside",
 }  # fmt: skip

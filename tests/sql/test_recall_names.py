@@ -297,6 +297,50 @@ def test_a_few_nodes_behind_what_is_named_give_more_facts_each(memory: Memory) -
     assert len(memory.rows(call, nodes=nodes[:1] + without, far=[1] * 7, limit=64)) == 11
 
 
+def came(memory: Memory, number: int) -> list[UUID]:
+    """So many messages more."""
+    more = {"said_at": "2026-03-09T09:00:00Z"}
+    said = [message(f"Guest {n} came.", n, client_id=f"guest {n}", **more) for n in range(number)]
+    return [row[3] for row in append_rows(memory.connection, memory.user_id, said)]
+
+
+def test_what_does_not_hold_yet_is_mentioned_and_keeps_no_fact_of_a_named_node_out(memory: Memory) -> None:
+    guests = [f"Guest {n}" for n in range(70)]
+    memory.add(*guests)
+    later = {"weight": 2, "valid_from": datetime(2999, 1, 1, tzinfo=UTC)}
+    said = came(memory, 70)
+    memory.write(
+        *(
+            memory.fact(
+                guest, "LIKES", "Hamburg", f"{guest} likes it.", evidence=[ops.Evidence(passage_id=said[n])],
+                **(later if n < 10 else {}),
+            )
+            for n, guest in enumerate(guests)
+        )
+    )  # fmt: skip
+    call = "match_nodes(%(user)s, 'x', 'english', ARRAY[%(node)s], '{1}', ARRAY[%(far)s], 90, '{message}', true"
+    found = [memory.rows(f"{call}{6 * ', NULL'})", node=memory.nodes["Hamburg"], far=far) for far in (0, 1)]
+    mentioned = [{row[1] for row in rows if row[0] == "passage"} for rows in found]
+    assert [len(passages) for passages in mentioned] == [51, 11]
+    assert [len(passages & set(said[:10])) for passages in mentioned] == [10, 0]
+    versions = [[row[1] for row in rows if row[0] == "fact"] for rows in found]
+    assert [len(facts) for facts in versions] == [51, 51]
+    assert set(versions[0]) == set(versions[1])
+
+
+def test_many_sources_of_one_fact_keep_no_other_out(memory: Memory) -> None:
+    said = came(memory, 510)
+    for first in range(0, 505, 100):
+        many = [ops.Evidence(passage_id=passage) for passage in said[first : min(505, first + 100)]]
+        memory.write(memory.fact("Will", "LIKES", "Hamburg", "Will likes it.", evidence=many))
+    last = [ops.Evidence(passage_id=said[-1])]
+    memory.write(memory.fact("Will", "LIKES", "New York", "Will likes it.", evidence=last))
+    call = "match_mentions(%(user)s, ARRAY[%(node)s], '{1}', '{0}', 900)"
+    found = {row[0] for row in memory.rows(call, node=memory.nodes["Will"])}
+    assert len(found) == 501  # the last 500 of a fact
+    assert found > {said[504], said[-1]}
+
+
 def test_what_was_erased_is_neither_named_nor_found(memory: Memory) -> None:
     assert memory.named("And Beppo?") == [("Beppo", "Beppo")]
     memory.connection.execute(
