@@ -19,10 +19,10 @@
 -- keep 98 % among 300,000, 1,000 keep 96 % among a million (with ef_construction 128 of 055_embeddings.sql). Where
 -- filters or others' rows leave fewer than asked for, the exact way has the last word.
 --
--- Filters: of a large user those passages are looked up that they leave, up to a twentieth of all. Are there no more,
--- they are compared one by one; else the index meets enough of them soon, 64 among some 1,300, and is asked, with a look
--- at each passage that it meets. For a user of 100,000 either way takes 1 to 9 ms, where comparing all that a filter
--- leaves takes 50 to 270. Of a user of 20,000 or less all that a filter leaves is compared at once.
+-- Filters: what they leave is looked up first, of a user of more than 5,000 passages up to 5,000 or a twentieth of all.
+-- Is there no more, that is compared one by one; else the index meets enough of it soon, 64 among some 1,300 at most,
+-- and is asked, with a look at each passage that it meets. For a user of 100,000 either way takes 1 to 10 ms, where
+-- comparing all that a filter leaves took 50 to 250.
 CREATE OR REPLACE FUNCTION memsvc.match_vectors(
   p_user_id uuid,
   p_model_id smallint,
@@ -41,17 +41,19 @@ SET search_path = memsvc, public, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off -- every way goes by an index; the table holds everybody's
 SET enable_sort = off -- the index gives the order
+SET enable_bitmapscan = off -- a look that ends early would collect all of the user's first
 SET jit = off -- a kept plan is costed as if filters were asked for
 AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
   worth_a_neighbour CONSTANT integer := 1250;
-  worth_a_look CONSTANT integer := 20000;
+  worth_a_look CONSTANT integer := 5000;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL OR p_known_at IS NOT NULL;
   size bigint;
+  few bigint; -- what a filter may leave to be compared one by one
   left_over uuid[];
   neighbours double precision;
   found_ids uuid[];
@@ -64,7 +66,8 @@ BEGIN
     SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
   ) AS c;
 
-  IF filtered AND size > worth_a_look THEN
+  few := greatest(worth_a_look, size / 20);
+  IF filtered AND size > few THEN
     PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how they are best found depends on the filter
     left_over := ARRAY(
       SELECT p.passage_id FROM passages AS p
@@ -74,10 +77,10 @@ BEGIN
         AND (p_said_from IS NULL OR p.said_at >= p_said_from)
         AND (p_said_to IS NULL OR p.said_at < p_said_to)
         AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
-      LIMIT size / 20 + 1
+      LIMIT few + 1
     );
     PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
-    IF cardinality(left_over) <= size / 20 THEN
+    IF cardinality(left_over) <= few THEN
       RETURN QUERY
       SELECT e.passage_id, -(e.vector <#> p_vector) AS similarity
       FROM embeddings AS e
@@ -88,7 +91,7 @@ BEGIN
     END IF;
   END IF;
 
-  IF size > worth_an_index AND (NOT filtered OR size > worth_a_look) THEN
+  IF size > worth_an_index AND (NOT filtered OR size > few) THEN
     SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
     FROM (
       -- The order is for the plan: without it all of the user's keys went into a bitmap, for one row.
