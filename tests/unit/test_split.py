@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -15,6 +16,11 @@ SIGNS = st.sampled_from(
     [*"abcXYZ019äß.!?…。！？」”\"')] \t\n\r", "\u3000", "\xa0", "日", "本", "🚲", "e\u0301", "supercalifragilistic"]
 )
 texts = st.one_of(st.text(max_size=400), st.lists(SIGNS, max_size=400).map("".join))
+
+
+@given(st.one_of(texts, st.text(st.sampled_from("aaaZ1. \n\x00\x1c\x7f\x85\xa0\u2003é“\ud800"), max_size=60)))
+def test_tokens_are_letters_by_six_and_every_other_sign_by_itself(text: str) -> None:
+    assert estimate_tokens(text) == len(re.findall(r"[a-zA-Z]{1,6}|\S", text))
 
 
 @given(texts, st.integers(1, 60))
