@@ -32,9 +32,9 @@ class Tokenizer(Protocol):
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many WordPiece tokens a text has; each digit and each sign outside ASCII counts as one.
+    r"""About how many WordPiece tokens a text has; each digit and each sign outside ASCII counts as one.
 
-    As many as ``[a-zA-Z]{1,6}|\\S`` finds, by counting alone, which takes a third of the time: a context counts its
+    As many as ``[a-zA-Z]{1,6}|\S`` finds, by counting alone, which takes a third of the time: a context counts its
     pieces and then the whole.
     """
     kinds = text.encode("ascii", "replace").translate(KINDS)
