@@ -23,7 +23,8 @@ STEERING = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2
 
 def flat(text: str) -> str:
     """Text on one line, with single blanks."""
-    return " ".join(STEERING.sub("", text).split())
+    steered = text if text.isprintable() else STEERING.sub("", text)  # none of those signs is printable
+    return " ".join(steered.split())
 
 
 class TextRenderer:
