@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,7 +18,7 @@ import uvloop
 from sqlalchemy import text
 
 from bench import latency_peers
-from bench.corpus_graph import PASSAGES_A_FACT, PASSAGES_A_NODE
+from bench.corpus_graph import DAYS, FIRST, PASSAGES_A_FACT, PASSAGES_A_NODE
 from bench.corpus_users import DEFAULT_MODEL, QUESTIONS, Person, build
 from bench.corpus_vectors import NOISE, question_tokens
 from bench.harness import Bench, Outcome, database, figures_table, report, run
@@ -25,7 +26,7 @@ from bench.metrics import percentile
 from bench.statement import parameters, timed
 from bench.variants import VARIANTS
 from memsvc.llm.embedders.residents import QueryVector
-from memsvc.recall.options import DEFAULT, Weights
+from memsvc.recall.options import DEFAULT, Filters, Weights
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -47,14 +48,17 @@ BUILD_MEMORY = {"1m": "3GB"}
 
 
 NEAREST = VARIANTS["vector"].weights
+MIDDLE = FIRST.replace(tzinfo=UTC) + timedelta(days=DAYS / 2)
+"""Half of all messages were said before it, half after."""
 
 
 async def ask(
-    db: Database, person: Person, question: str, vector: str, weights: Weights = DEFAULT
-) -> tuple[list[UUID | None], float]:
+    db: Database, person: Person, question: str, vector: str, *, weights: Weights = DEFAULT,
+    filters: Filters | None = None,
+) -> tuple[list[UUID | None], float]:  # fmt: skip
     """Passages of the answer, None for a fact without one, and the milliseconds of its round trip."""
     asked = QueryVector(DEFAULT_MODEL, vector, question_tokens(question))
-    given = parameters(person.owner, question, limit=LIMIT, weights=weights, vector=asked)
+    given = parameters(person.owner, question, limit=LIMIT, weights=weights, vector=asked, filters=filters)
     rows, milliseconds = await timed(db, person.owner, given)
     return [row.passage_id for row in rows], milliseconds
 
@@ -77,7 +81,7 @@ async def measure_user(db: Database, name: str, person: Person, *, model_id: int
         foreign += len(set(found) - person.ids - {None})
     shared = []
     for question, vector in asked[:EXACT]:
-        found, _ = await ask(db, person, question, vector, NEAREST)
+        found, _ = await ask(db, person, question, vector, weights=NEAREST)
         foreign += len(set(found) - person.ids - {None})
         async with db.transaction(person.owner.user_id) as connection:
             values = {"user_id": person.owner.user_id, "model_id": model_id, "vector": vector, "limit": LIMIT}
@@ -89,6 +93,24 @@ async def measure_user(db: Database, name: str, person: Person, *, model_id: int
         f"memsvc.{name}.recall_at_10": sum(shared) / len(shared),
     }
     outcome.figures["memsvc.foreign_rows"] += foreign
+    await measure_filters(db, name, person, outcome)
+
+
+async def measure_filters(db: Database, name: str, person: Person, outcome: Outcome) -> None:
+    """Latency of fused recall at another time, and behind a filter: every third question."""
+    filters = {
+        "as_of": Filters(as_of=MIDDLE), "known_at": Filters(known_at=datetime.now(UTC)),
+        "said_from": Filters(said_from=MIDDLE),
+    }  # fmt: skip
+    asked = person.questions(QUESTIONS)[::3]
+    for wanted, chosen in filters.items():
+        for question, vector in asked[:WARM_UP]:
+            await ask(db, person, question, vector, filters=chosen)
+        times = [(await ask(db, person, question, vector, filters=chosen))[1] for question, vector in asked]
+        outcome.figures |= {
+            f"memsvc.{name}.{wanted}.p50_ms": percentile(times, 0.5),
+            f"memsvc.{name}.{wanted}.p95_ms": percentile(times, 0.95),
+        }
 
 
 async def measure(bench: Bench, sizes: list[str], outcome: Outcome, *, peers: bool) -> None:

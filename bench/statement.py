@@ -14,7 +14,7 @@ from memsvc.db.files import query as named
 from memsvc.db.together import Together
 from memsvc.llm.embedders.residents import QueryVector
 from memsvc.recall import search
-from memsvc.recall.options import DEFAULT, Weights
+from memsvc.recall.options import DEFAULT, Filters, Weights
 from memsvc.times.reading import read_times
 
 
@@ -25,8 +25,9 @@ def parameters(
     limit: int,
     weights: Weights = DEFAULT,
     vector: QueryVector | None = None,
+    filters: Filters | None = None,
 ) -> dict[str, Any]:
-    """What the statement ``recall`` is given for a question; no filters.
+    """What the statement ``recall`` is given for a question.
 
     Args:
         owner: whose memory is asked.
@@ -34,9 +35,12 @@ def parameters(
         limit: most memories.
         weights: what each arm and factor counts.
         vector: the query's; None: by words alone.
+        filters: what may be recalled, but conversations.
     """
     times = read_times(question, datetime.now(UTC), ZoneInfo(owner.time_zone))
-    return search.parameters(owner, question, limit=limit, weights=weights, vectors=(vector, None), times=times)
+    return search.parameters(
+        owner, question, limit=limit, weights=weights, vectors=(vector, None), times=times, filters=filters
+    )
 
 
 async def timed(db: Database, owner: Owner, asked: dict[str, Any]) -> tuple[Sequence[Any], float]:

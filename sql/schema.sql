@@ -8824,16 +8824,20 @@ CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vect
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
   worth_a_neighbour CONSTANT integer := 1250;
+  worth_a_look CONSTANT integer := 5000;
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
     OR p_said_to IS NOT NULL OR p_known_at IS NOT NULL;
   size bigint;
+  few bigint; -- what a filter may leave to be compared one by one
+  left_over uuid[];
   neighbours double precision;
   found_ids uuid[];
   found_similarities double precision[];
@@ -8845,7 +8849,32 @@ BEGIN
     SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
   ) AS c;
 
-  IF size > worth_an_index AND NOT filtered THEN
+  few := greatest(worth_a_look, size / 20);
+  IF filtered AND size > few THEN
+    PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how they are best found depends on the filter
+    left_over := ARRAY(
+      SELECT p.passage_id FROM passages AS p
+      WHERE p.user_id = asker
+        AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+        AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+        AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+        AND (p_said_to IS NULL OR p.said_at < p_said_to)
+        AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+      LIMIT few + 1
+    );
+    PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
+    IF cardinality(left_over) <= few THEN
+      RETURN QUERY
+      SELECT e.passage_id, -(e.vector <#> p_vector) AS similarity
+      FROM embeddings AS e
+      WHERE e.user_id = asker AND e.model_id = p_model_id AND e.passage_id = ANY (left_over)
+      ORDER BY similarity DESC, e.passage_id
+      LIMIT p_limit;
+      RETURN;
+    END IF;
+  END IF;
+
+  IF size > worth_an_index AND (NOT filtered OR size > few) THEN
     SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
     FROM (
       -- The order is for the plan: without it all of the user's keys went into a bitmap, for one row.
@@ -8867,6 +8896,14 @@ BEGIN
       SELECT e.passage_id, -(halfvec(e.vector, dimensions, true) <#> p_vector) AS similarity
       FROM embeddings AS e
       WHERE e.user_id = asker AND e.model_id = p_model_id
+        AND (NOT filtered OR ( -- no EXISTS: that becomes a join, which loses the order
+          SELECT (p_sources IS NULL OR p.source_id = ANY (p_sources))
+            AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+            AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+            AND (p_said_to IS NULL OR p.said_at < p_said_to)
+            AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
+          FROM passages AS p WHERE p.user_id = asker AND p.passage_id = e.passage_id
+        ))
       ORDER BY halfvec(e.vector, dimensions, true) <#> p_vector LIMIT p_limit
     ) AS n;
     PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
@@ -12906,6 +12943,7 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
     LANGUAGE sql STABLE
     SET search_path TO 'memsvc', 'public', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_nestloop TO 'off'
     BEGIN ATOMIC
  WITH asked AS MATERIALIZED (
           SELECT w.words,
@@ -13044,7 +13082,11 @@ CREATE FUNCTION memsvc.recall(p_user_id uuid, p_query text, p_limit integer, p_w
             FROM ( SELECT DISTINCT c.speaker
                     FROM candidate c
                   OFFSET 0) s
-           WHERE (memsvc.plain_words(s.speaker) && ( SELECT memsvc.naming_words(recall.p_query, recall.p_language) AS naming_words))
+           WHERE
+                 CASE
+                     WHEN (memsvc.plain_words(s.speaker) && ( SELECT memsvc.plain_words(recall.p_query) AS plain_words)) THEN (memsvc.plain_words(s.speaker) && ( SELECT memsvc.naming_words(recall.p_query, recall.p_language) AS naming_words))
+                     ELSE false
+                 END
          ), around AS MATERIALIZED (
           SELECT m.source_id,
              m.session,
