@@ -8849,7 +8849,7 @@ BEGIN
     SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
   ) AS c;
 
-  few := greatest(worth_a_look, size / 20);
+  few := greatest(worth_a_look, least(size / 20, 4 * worth_a_look));
   IF filtered AND size > few THEN
     PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how they are best found depends on the filter
     left_over := ARRAY(

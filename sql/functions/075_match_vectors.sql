@@ -19,9 +19,9 @@
 -- keep 98 % among 300,000, 1,000 keep 96 % among a million (with ef_construction 128 of 055_embeddings.sql). Where
 -- filters or others' rows leave fewer than asked for, the exact way has the last word.
 --
--- Filters: what they leave is looked up first, of a user of more than 5,000 passages up to 5,000 or a twentieth of all.
--- Is there no more, that is compared one by one; else the index meets enough of it soon, 64 among some 1,300 at most,
--- and is asked, with a look at each passage that it meets. For a user of 100,000 either way takes 1 to 10 ms, where
+-- Filters: what they leave is looked up first, of a user of more than 5,000 passages a twentieth of all, but 5,000 to
+-- 20,000. Is there no more, that is compared one by one; else the index meets enough of it soon, 64 among some 1,300 of a
+-- user of 100,000, and is asked, with a look at each passage that it meets. Either way takes 1 to 10 ms there, where
 -- comparing all that a filter leaves took 50 to 250.
 CREATE OR REPLACE FUNCTION memsvc.match_vectors(
   p_user_id uuid,
@@ -66,7 +66,7 @@ BEGIN
     SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
   ) AS c;
 
-  few := greatest(worth_a_look, size / 20);
+  few := greatest(worth_a_look, least(size / 20, 4 * worth_a_look));
   IF filtered AND size > few THEN
     PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how they are best found depends on the filter
     left_over := ARRAY(
