@@ -8830,7 +8830,7 @@ CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vect
 DECLARE
   worth_an_index CONSTANT integer := 2500;
   worth_a_neighbour CONSTANT integer := 1250;
-  worth_a_look CONSTANT integer := 5000;
+  worth_a_look CONSTANT double precision := 8; -- a passage that the index meets, in passages compared one by one
   asker CONSTANT uuid := memsvc.require_identity(p_user_id);
   dimensions CONSTANT integer := vector_dims(p_vector);
   filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
@@ -8849,12 +8849,22 @@ BEGIN
     SELECT passages FROM term_deltas WHERE user_id = asker AND kind = ANY (p_kinds) AND form = 'simple'
   ) AS c;
 
-  few := greatest(worth_a_look, least(size / 20, 4 * worth_a_look));
+  IF size > worth_an_index THEN
+    SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
+    FROM (
+      -- The order is for the plan: without it all of the user's keys went into a bitmap, for one row.
+      SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id
+      ORDER BY e.passage_id LIMIT 1
+    ) AS own;
+  END IF;
+
+  -- Nobody has counted a partition where it says -1.
+  few := CASE WHEN neighbours IS NOT NULL THEN sqrt(worth_a_look * p_limit * greatest(neighbours, size)) END;
   IF filtered AND size > few THEN
     PERFORM set_config('plan_cache_mode', 'force_custom_plan', true); -- how they are best found depends on the filter
     left_over := ARRAY(
       SELECT p.passage_id FROM passages AS p
-      WHERE p.user_id = asker
+      WHERE p.user_id = asker AND p.kind = ANY (p_kinds)
         AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
         AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
         AND (p_said_from IS NULL OR p.said_at >= p_said_from)
@@ -8874,16 +8884,9 @@ BEGIN
     END IF;
   END IF;
 
-  IF size > worth_an_index AND (NOT filtered OR size > few) THEN
-    SELECT (SELECT c.reltuples FROM pg_class AS c WHERE c.oid = own.tableoid) INTO neighbours
-    FROM (
-      -- The order is for the plan: without it all of the user's keys went into a bitmap, for one row.
-      SELECT e.tableoid FROM embeddings AS e WHERE e.user_id = asker AND e.model_id = p_model_id
-      ORDER BY e.passage_id LIMIT 1
-    ) AS own;
-  END IF;
-
-  IF neighbours <= size * ((size - worth_an_index)::double precision / worth_a_neighbour) THEN
+  IF neighbours <= size * ((size - worth_an_index)::double precision / worth_a_neighbour)
+    AND (NOT filtered OR size > few)
+  THEN
     -- Planned each time: the partial index by expression is only seen where model and length are known.
     PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
       set_config('hnsw.ef_search', least(1000, greatest(
@@ -8904,13 +8907,14 @@ BEGIN
             AND (p_known_at IS NULL OR p.recorded_at <= p_known_at)
           FROM passages AS p WHERE p.user_id = asker AND p.passage_id = e.passage_id
         ))
-      ORDER BY halfvec(e.vector, dimensions, true) <#> p_vector LIMIT p_limit
+      ORDER BY halfvec(e.vector, dimensions, true) <#> p_vector
+      LIMIT CASE WHEN filtered THEN p_limit * 3 / 2 ELSE p_limit END
     ) AS n;
     PERFORM set_config('plan_cache_mode', 'force_generic_plan', true);
     IF cardinality(found_ids) >= least(p_limit, size) THEN
       RETURN QUERY SELECT f.passage_id, f.similarity
       FROM unnest(found_ids, found_similarities) AS f (passage_id, similarity)
-      ORDER BY f.similarity DESC, f.passage_id;
+      ORDER BY f.similarity DESC, f.passage_id LIMIT p_limit;
       RETURN;
     END IF;
   END IF;
