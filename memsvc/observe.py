@@ -152,7 +152,8 @@ RECALL_SECONDS = Histogram(
 )
 RECALL_STAGE_SECONDS = Histogram(
     "memsvc_recall_stage_duration_seconds",
-    "Time of recall's stages: embed (the query's vectors), database (the statements), answer (reranker, diversity).",
+    "Time of recall's stages: embed (the query's vectors), wait (for its turn), database (the statements), answer "
+    "(reranker, diversity).",
     ["stage"],
     buckets=SECONDS,
     registry=REGISTRY,

@@ -28,6 +28,7 @@ from sqlalchemy.util import greenlet_spawn
 
 from memsvc import traces
 from memsvc.db import spans
+from memsvc.db.admission import Admission
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import close_failed, roll_back, watch
 from memsvc.db.wire import Line
@@ -198,6 +199,8 @@ class Database:
         """Prepare the pool; nothing connects yet."""
         self._channels: set[str] = set()
         self._teller: asyncio.Task[None] | None = None
+        self.recalls = Admission(settings.recalls_at_once)
+        """Whose turn it is to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
         self.engine: AsyncEngine = create_async_engine(
             url,

@@ -296,11 +296,14 @@ async def recall(
         page=limit if mode == "deliberate" else wanted,
         **await _narrowed(db, owner, chosen, around, known_at),
     )
-    async with _stage("database"):
-        trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
-        rows = trip.ask(named("recall"), values)
-        words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
-        await trip.send()
+    trip = trip or Together(db, owner.user_id, keep_plans=True, stores=False)
+    rows = trip.ask(named("recall"), values)
+    words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
+    async with _stage("wait"):
+        turn = await db.recalls.turn()
+    with turn:
+        async with _stage("database"):
+            await trip.send()
     asked = Asked(
         query=query,
         limit=limit,
