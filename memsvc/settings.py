@@ -80,7 +80,7 @@ class Settings(BaseSettings):
     pool_size: int = Field(default=8, ge=1, le=200, description="Database connections a process keeps.")
     pool_timeout_s: float = Field(default=5.0, gt=0, description="Longest wait for a free connection.")
     recalls_at_once: int = Field(
-        default=0, ge=0, le=200, description="Recalls that a process begins at once; 0: as many as it has processors."
+        default=0, ge=0, le=200, description="Recalls that a process begins at once; 0: one a processor."
     )
     statement_timeout_ms: int = Field(default=30_000, ge=100, description="Longest statement of a request.")
     connect_timeout_s: int = Field(default=5, ge=1, description="Longest wait for the database to accept us.")

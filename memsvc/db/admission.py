@@ -8,8 +8,10 @@ what is slow, or hangs, keeps others back for a moment and no more (docs/adr/003
 from __future__ import annotations
 
 import asyncio
+import math
 import os
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
+from pathlib import Path
 
 LONGEST_WAIT_S = 0.25
 """For a turn; who has waited so long begins all the same."""
@@ -17,9 +19,17 @@ LEAST = 2
 """At once, so that a processor has work while one waits for a disk."""
 
 
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""Of this container, by Linux's cgroups (version 2): microseconds of processors in so many of the clock, or "max"."""
+
+
 def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many processors this process may use, a container's quota rounded up; 1 at least."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):
+        spent, clock = map(int, QUOTA.read_text(encoding="ascii").split())
+        usable = min(usable, max(1, math.ceil(spent / clock)))
+    return usable
 
 
 class Admission:

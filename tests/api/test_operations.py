@@ -88,6 +88,7 @@ async def test_messages_recalls_and_errors_are_counted(ada: httpx.AsyncClient, a
         ("memsvc_recall_duration_seconds_count", {"door": "recall"}),
         ("memsvc_recall_duration_seconds_count", {"door": "context"}),
         ("memsvc_errors_total", {"code": "empty_text"}),
+        ("memsvc_recall_stage_duration_seconds_count", {"stage": "wait"}),
         ("memsvc_recall_stage_duration_seconds_count", {"stage": "database"}),
         ("memsvc_recall_stage_duration_seconds_count", {"stage": "answer"}),
     ]
@@ -100,7 +101,7 @@ async def test_messages_recalls_and_errors_are_counted(ada: httpx.AsyncClient, a
     await ada.post("/v1/messages", json={"conversation": "a", "text": " "})
     text = await metrics(anybody)
     grown = [value(text, name, **labels) - old for (name, labels), old in zip(names, before, strict=True)]
-    assert grown == [1, 1, 3, 1, 1, 1, 2, 2]
+    assert grown == [1, 1, 3, 1, 1, 1, 2, 2, 2]
     assert PRIVATE not in text
 
 

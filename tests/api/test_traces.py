@@ -138,6 +138,7 @@ async def test_recall_shows_its_stages_and_named_statements(traced: Traced, ada:
     found = traced.collector
     statement = found.only("recall")
     assert found.above(statement) == ["recall database", "POST /v1/recall"]
+    assert found.above(found.only("recall wait")) == ["POST /v1/recall"]
     assert statement.kind == "client"
     assert statement.values == {"db.system.name": "postgresql", "db.query.summary": "recall"}
     assert found.above(found.only("recall answer")) == ["POST /v1/recall"]

@@ -54,5 +54,6 @@ async def test_who_fails_or_goes_gives_the_turn_back(db: Database, heron: Owner,
     await asyncio.sleep(0.001)
     gone.cancel()
     await asyncio.wait({gone})
+    assert gone.cancelled()
     async with asyncio.timeout(SOON_S):
         assert await recall(db, heron, "heron", settings)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractContextManager
+import os
+import time
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from memsvc.db import admission
 from memsvc.db.admission import LEAST, Admission
+from memsvc.db.engine import Database
+from memsvc.settings import Settings
 
-FOREVER_S = 30.0
+SOON_S, FOREVER_S = 10.0, 30.0
+ONE = {"recalls_at_once": 1}
 
 
 @pytest.fixture
@@ -104,5 +111,56 @@ async def test_there_are_as_many_turns_as_processors(
         pass
 
 
-def test_a_machine_has_processors() -> None:
-    assert admission.processors() >= 1
+@pytest.mark.parametrize(
+    ("quota", "expected"),
+    [
+        ("max 100000\n", 64), ("200000 100000\n", 2), ("150000 100000\n", 2), ("10000 100000\n", 1),
+        ("9000000 100000\n", 64), ("", 64), ("what else\n", 64), (None, 64),
+    ],
+)  # fmt: skip
+def test_a_containers_quota_counts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, quota: str | None, expected: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: range(64), raising=False)
+    monkeypatch.setattr(admission, "QUOTA", tmp_path / "cpu.max")
+    if quota is not None:
+        (tmp_path / "cpu.max").write_text(quota, encoding="ascii")
+    assert admission.processors() == expected
+
+
+async def test_the_setting_says_how_many(settings: Settings) -> None:
+    db = Database(make_url("postgresql+psycopg://nobody@127.0.0.1:1/none"), settings.model_copy(update=ONE))
+    with await db.recalls.turn():
+        waits = asyncio.create_task(db.recalls.turn())
+        await settled()
+        assert not waits.done()
+    with await waits:
+        pass
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_a_turn_that_comes_with_the_end_of_waiting_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, *, cancelled: bool
+) -> None:
+    """The turn is given, and then time is up, before who waits runs again; he may be told to stop then, too."""
+    monkeypatch.setattr(admission, "LONGEST_WAIT_S", 0.02)
+    turns, held = Admission(1), ExitStack()
+    held.enter_context(await turns.turn())
+    waits = asyncio.create_task(turns.turn())
+    await settled()
+    asyncio.get_running_loop().call_later(0.005, held.close)
+    if cancelled:
+        asyncio.get_running_loop().call_later(0.006, waits.cancel)
+    time.sleep(0.05)  # noqa: ASYNC251 - all timers are due in one turn of the loop
+    await asyncio.wait({waits})
+    assert waits.cancelled() is cancelled
+    if not cancelled:
+        with waits.result():
+            pass
+    monkeypatch.setattr(admission, "LONGEST_WAIT_S", FOREVER_S)
+    with await asyncio.wait_for(turns.turn(), SOON_S):  # one turn is there
+        another = asyncio.create_task(turns.turn())
+        await settled()
+        assert not another.done()  # and no other
+    with await another:
+        pass
