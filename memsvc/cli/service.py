@@ -58,12 +58,10 @@ def _check_port(host: str, port: int) -> None:
 
 async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> None:
     """Serve until SIGTERM or Ctrl-C; requests and the job under way are finished first."""
-    from granian.constants import Interfaces
-    from granian.server.embed import Server
-
     from jobs.worker import working
     from memsvc import traces
     from memsvc.api.app import create_app, hang_up
+    from memsvc.api.serving import server as serving_on
     from memsvc.db.engine import Database
     from memsvc.db.locate import app_url
     from memsvc.llm.embedders.residents import residents
@@ -75,13 +73,7 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     db = Database(url, settings)
     models = residents(settings)
     app = create_app(settings, db, models)
-    server = Server(
-        app,
-        address=settings.host,
-        port=settings.port,
-        interface=Interfaces.ASGI,
-        log_enabled=False,
-    )
+    server = serving_on(app, settings.host, settings.port, live=settings.live_connections)
     stopping = told_to_stop()
     serving = asyncio.create_task(server.serve())
     warming = asyncio.create_task(warm(db, models))

@@ -6,8 +6,10 @@ import asyncio
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import httpx2
@@ -195,6 +197,16 @@ async def test_two_users_at_once_through_every_door(users: tuple[User, User]) ->
         for door, texts in user.heard.items():
             assert any(user.secret in text for text in texts), door
             assert not any(other.secret in text for text in texts), door
+
+
+async def test_those_who_say_nothing_keep_nobody_out(rig: Rig, users: tuple[User, User]) -> None:
+    place = urlsplit(rig.url)
+    async with AsyncExitStack() as stack:
+        for _ in range(300):
+            _, writer = await asyncio.open_connection(place.hostname, place.port)
+            stack.callback(writer.close)
+        async with AsyncMemory(rig.url, users[0].key, timeout=15, retries=Retries(tries=1)) as memory:
+            await memory.add("The heron is back.", "silence")
 
 
 async def test_a_client_does_not_notice_a_restart(rig: Rig, users: tuple[User, User]) -> None:

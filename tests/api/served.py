@@ -8,30 +8,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from granian.constants import Interfaces
-from granian.http import HTTP1Settings
-from granian.server.embed import Server
 from litestar import Litestar
 
+from memsvc.api.serving import HEAD_S, server
 from tests.api.conftest import running
 
 
 @asynccontextmanager
-async def served(app: Litestar, *, header_timeout_s: float = 30.0) -> AsyncIterator[str]:
+async def served(app: Litestar, *, header_timeout_s: float = HEAD_S) -> AsyncIterator[str]:
     """Serve it on a free port of this machine; its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = Server(
-        app,
-        address="127.0.0.1",
-        port=port,
-        interface=Interfaces.ASGINL,
-        log_enabled=False,
-        websockets=False,
-        http1_settings=HTTP1Settings(header_read_timeout=round(header_timeout_s * 1_000)),
-    )
+    listening = server(app, "127.0.0.1", port, live=100, interface=Interfaces.ASGINL, head_s=header_timeout_s)
     async with running(app):
-        serving = asyncio.create_task(server.serve())
+        serving = asyncio.create_task(listening.serve())
         try:
             for _ in range(500):
                 try:
@@ -42,5 +33,5 @@ async def served(app: Litestar, *, header_timeout_s: float = 30.0) -> AsyncItera
                     await asyncio.sleep(0.01)
             yield f"http://127.0.0.1:{port}"
         finally:
-            server.stop()  # type: ignore[no-untyped-call]
+            listening.stop()  # type: ignore[no-untyped-call]
             await serving

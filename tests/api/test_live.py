@@ -13,8 +13,6 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-from granian.constants import Interfaces
-from granian.server.embed import Server
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -23,6 +21,7 @@ from memsvc.access.tickets import issue_ticket
 from memsvc.access.users import Owner, app_id
 from memsvc.api import live, sockets
 from memsvc.api.app import create_app, hang_up
+from memsvc.api.serving import server as serving_on
 from memsvc.db.engine import Database
 from memsvc.db.paging import write_cursor
 from memsvc.graph import history
@@ -42,7 +41,7 @@ async def serving(db: Database, settings: Settings) -> AsyncIterator[str]:
     """The application on Granian, as 'memsvc api' runs it; where it listens."""
     port = free_port()
     app = create_app(settings, db)
-    server = Server(app, address="127.0.0.1", port=port, interface=Interfaces.ASGI, log_enabled=False)
+    server = serving_on(app, "127.0.0.1", port, live=settings.live_connections)
     task = asyncio.create_task(server.serve())
     async with httpx.AsyncClient() as client:
         for _ in range(100):

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ import pytest
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner
 from memsvc.api.app import create_app
+from memsvc.api.serving import HEAD_S
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
 from tests.api.served import served
@@ -126,6 +127,23 @@ async def test_endless_bodies_are_cut_off_and_fill_no_memory(address: str, key: 
     for _ in range(4):
         await send()
     assert resident_mb() - before < 60
+
+
+async def test_many_who_say_nothing_or_little_keep_nobody_out(db: Database, settings: Settings) -> None:
+    async with served(create_app(settings, db)) as address, AsyncExitStack() as stack:
+        there = [await stack.enter_async_context(socket_to(address)) for _ in range(600)]
+        for _, writer in there[::2]:
+            writer.write(b"GET /health HTTP/1.1\r\nHost:")
+        async with httpx.AsyncClient(base_url=address, timeout=HEAD_S / 2) as polite:
+            assert (await polite.get("/health")).status_code == 200
+        assert not any(reader.at_eof() for reader, _ in there)  # all of that time
+
+
+async def test_who_says_nothing_is_hung_up_on(address: str) -> None:
+    async with socket_to(address) as (first, _), socket_to(address) as (second, asks):
+        asks.write(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert await heard(first) == b""
+        assert b" 200 " in await heard(second)  # and then says no more
 
 
 async def test_heads_that_never_end_are_hung_up_on(address: str, ada: httpx.AsyncClient) -> None:
