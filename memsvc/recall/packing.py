@@ -1,10 +1,10 @@
 """Packs items into one block under a token budget; no database, no clock.
 
 The budget is spent in this order: the last turns (newest first, up to half of it), the profile, core items and
-instructions (up to a quarter), what is salient (up to 15 %), then all that is left for recalled memories, best first,
-and last for their neighbours. What does not fit is left out, and a shorter one behind it may still fit. In the end the
-whole block is counted, for a tokenizer may count the whole otherwise than its pieces; while that is too much, what came
-last goes.
+instructions (up to a quarter, and up to 40 % where last turns take little), what is salient (up to 15 %), then all that
+is left for recalled memories, best first, and last for their neighbours. What does not fit is left out, and a shorter
+one behind it may still fit. In the end the whole block is counted, for a tokenizer may count the whole otherwise than
+its pieces; while that is too much, what came last goes.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ from memsvc.recall.shortening import shortened
 NOTHING = "No memory matches."
 SALIENT, CHANCE = "salient", "a chance find"
 RECENT_SHARE, CORE_SHARE, SALIENT_SHARE = 0.5, 0.25, 0.15
+CORE_SHARE_ALONE = 0.4
+"""Where there are no last turns: so a block of usual length fits the usual budget whole."""
+LEAST_CHARS = 40
+"""Of a line that is cut."""
 MOST_MISSED = 50
 """So many memories in turn may find no room before no further one is tried."""
 GroupBy = Literal["conversation", "none"]
@@ -160,18 +164,19 @@ class Packer:
             if not block.add("recent", turn, RECENT_SHARE * budget):
                 break
             turns.add(_turn(turn))
-        spent = block.used
-        self._profile(block, material, spent + CORE_SHARE * budget)
+        free = CORE_SHARE + CORE_SHARE_ALONE - block.used / budget
+        most = block.used + max(CORE_SHARE, min(CORE_SHARE_ALONE, free)) * budget
+        self._profile(block, material, most)
         for item in material.core:
-            block.add("core", item, spent + CORE_SHARE * budget)
+            block.add("core", item, most)
         for item in material.instructions:
-            block.add("instructions", item, spent + CORE_SHARE * budget)
+            block.add("instructions", item, most)
         self._unasked(block, material, turns)
         return self._recalled(block, material, turns)
 
     @staticmethod
     def _profile(block: _Block, material: Material, most: float) -> None:
-        """Whole blocks where they fit; of one that does not, as many of its first lines as do."""
+        """Whole blocks where they fit; of one that does not its first lines that do, or words of the first."""
         for item in material.profile:
             if block.add("profile", item, most):
                 continue
@@ -180,9 +185,13 @@ class Packer:
             def too_long(number: int, item: Item = item, lines: list[str] = lines) -> bool:
                 return not block.fits("profile", _begin_of(item, lines, number), most)
 
-            fitting = bisect_left(range(1, len(lines)), True, key=too_long)
-            if fitting:
+            def too_wide(chars: int, item: Item = item, line: str = lines[0]) -> bool:
+                return not block.fits("profile", _words_of(item, line, chars), most)
+
+            if fitting := bisect_left(range(1, len(lines)), True, key=too_long):
                 block.add("profile", _begin_of(item, lines, fitting), most)
+            elif fitting := bisect_left(range(LEAST_CHARS, len(lines[0])), True, key=too_wide):
+                block.add("profile", _words_of(item, lines[0], LEAST_CHARS + fitting - 1), most)
 
     def _unasked(self, block: _Block, material: Material, turns: set[Turn]) -> None:
         most = block.used + SALIENT_SHARE * self.budget_tokens
@@ -240,6 +249,11 @@ def _nearest(item: Item, neighbours: Sequence[Item]) -> list[tuple[int, Item]]:
 def _begin_of(item: Item, lines: Sequence[str], number: int) -> Item:
     """An item with its first lines alone."""
     return msgspec.structs.replace(item, text="\n".join(lines[:number]) + " …")
+
+
+def _words_of(item: Item, line: str, chars: int) -> Item:
+    """An item with the first words of its first line alone."""
+    return msgspec.structs.replace(item, text=shortened(line, (), chars))
 
 
 def _remark(material: Material) -> str:

@@ -340,6 +340,25 @@ def test_of_a_long_block_the_most_lines_that_fit_are_shown_at_a_small_price() ->
     assert section.items[0].text == "\n".join(shown) + " …", "one line more does not fit"
 
 
+def test_core_memory_of_usual_length_fits_and_a_long_line_of_it_is_cut_between_words() -> None:
+    words = [f"w{number}" for number in range(140)]
+    block = Item(id="b:2", kind="block", memory_id=UUID(int=7), name="human", text=" ".join(words), why="core")
+    count = TOKENIZERS["estimate"].count
+    assert 450 <= count(block.text) <= 500
+
+    def shown(budget: int, *turns: Item) -> str:
+        made = packed(Material(profile=[block], recent=turns, memories=[memory()]), budget)
+        assert made.memories
+        return next(section.items[0].text for section in made.sections if section.name == "profile")
+
+    assert shown(1_500) == block.text
+    for text, share in ((shown(600), 0.4), (shown(1_500, turn(9, "long " * 580)), 0.25)):
+        said = text.removesuffix(" …").split(" ")
+        assert text.endswith(" …")
+        assert said == words[: len(said)]
+        assert 0.7 * share < count(text) / (600 if share > 0.3 else 1_500) <= share
+
+
 def test_last_turns_have_no_gap_and_take_half_of_the_budget_at_most() -> None:
     turns = [turn(9, "short"), turn(8, "long " * 60), turn(7, "short too")]
     for form in ("text", "messages"):

@@ -14,6 +14,7 @@ from memsvc.errors import NotFoundError
 from memsvc.graph.diff import diff
 from memsvc.graph.ontology import ontology
 from memsvc.llm.fence import fenced
+from memsvc.profiles.blocks import CORE_TOKENS
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import memory_item
 from memsvc.recall.phrases import day, on_clock_of
@@ -26,7 +27,8 @@ SCHEME = "memsvc://"
 MEMORY = f"{SCHEME}memory/"
 SALIENT = 15
 SAID_TODAY, LEARNT_TODAY = 30, 30
-PROFILE_TOKENS = 2_000
+PROFILE_TOKENS = 3 * CORE_TOKENS
+"""So that all of core memory stands in its share of them."""
 
 
 @dataclass(frozen=True, slots=True)
