@@ -1,5 +1,6 @@
 """A chat in a terminal that remembers: memsvc stands before any OpenAI-compatible server. No package is needed.
 
+    memsvc user add --name Marcel
     MEMSVC_CHAT_URL=http://127.0.0.1:11434/v1 MEMSVC_CHAT_MODEL=llama3.2 memsvc up &
     MEMSVC_KEY=$(memsvc key create) python examples/chat_client.py --user Marcel
 

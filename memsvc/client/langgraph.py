@@ -9,6 +9,7 @@ in between is passed over, and erased by the next put. Why so: docs/adr/0026-lan
 from __future__ import annotations
 
 import asyncio
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,8 @@ from langgraph.store.base import (
 
 from memsvc.client.errors import RefusedError
 from memsvc.client.memory import Memory
-from memsvc.sources.messages import MessageIn
+from memsvc.client.options import RecallOptions
+from memsvc.sources.messages import MessageIn, Role
 from memsvc.sources.read import Message
 
 Namespace = tuple[str, ...]
@@ -46,6 +48,8 @@ Place = tuple[str, str, int]
 MOST_NAMED = 1_000
 """Conversations that one recall can be limited to."""
 MOST_RECALLED = 1_000
+UNSEARCHED: Role = "tool"
+"""Who says what cannot be searched for: what tools say is kept, and not recalled."""
 PAGE = 1_000
 
 
@@ -55,6 +59,8 @@ class Kept:
 
     item: Item
     place: Place
+    searched: bool
+    """It has a text that recall can find."""
 
 
 class MemsvcStore(BaseStore):
@@ -124,7 +130,7 @@ class MemsvcStore(BaseStore):
                 conversation=written(op.namespace),
                 session=op.key,
                 text=text or msgspec.json.encode(op.value).decode(),
-                role="other" if text else "tool",  # what tools say is kept, and not recalled
+                role="other" if text else UNSEARCHED,
                 metadata={"value": op.value, "created_at": _created(before[0]).isoformat() if before else None},
             )
             memory.add_messages([message])
@@ -148,10 +154,11 @@ class MemsvcStore(BaseStore):
             for kept in _items(memory, namespace)
             if all(_fits(kept.item.value.get(name), wished) for name, wished in (op.filter or {}).items())
         ]
-        most = MOST_RECALLED if op.filter else min(MOST_RECALLED, op.offset + op.limit)
-        scores = _scores(memory, op.query, there, most) if op.query and there and most else {}
+        wanted = min(MOST_RECALLED, op.offset + op.limit)
+        first = MOST_RECALLED if op.filter else wanted
+        scores = _scores(memory, op.query, there, wanted, first) if op.query and there and wanted else {}
         if op.query:  # first what recall found, then what it did not look at or found too far away
-            there.sort(key=lambda kept: -scores.get(kept.place, -1.0))
+            there.sort(key=lambda kept: -scores.get(kept.place, -math.inf))
         return [
             SearchItem(
                 kept.item.namespace,
@@ -233,22 +240,36 @@ def _items(memory: Memory, namespace: Namespace) -> list[Kept]:
                 updated_at=said.recorded_at,
             ),
             (written(namespace), key, said.ordinal),
+            said.role != UNSEARCHED,
         )
         for key, said in newest.items()
     ]
 
 
-def _scores(memory: Memory, query: str, there: Sequence[Kept], most: int) -> dict[Place, float]:
-    """What recall gives for a query, by the place of the message; of a long one its best part."""
+def _scores(memory: Memory, query: str, there: Sequence[Kept], wanted: int, first: int) -> dict[Place, float]:
+    """What recall gives for a query, by the place of the message; of a long one its best part.
+
+    Args:
+        memory: where they are.
+        query: the words.
+        there: the items.
+        wanted: so many of them are to have a score, where recall finds so many.
+        first: recall is asked for so many memories; for more, where parts of one item and what others say take places.
+    """
     names = list(dict.fromkeys(kept.place[0] for kept in there))
-    if len(names) > MOST_NAMED:
-        found = memory.recall(query, limit=most, facts=False)
-    else:
-        found = memory.recall(query, limit=most, facts=False, conversations=names)
-    scores: dict[Place, float] = {}
-    for one in found.memories:
-        scores.setdefault((one.conversation, one.session, one.ordinal), one.score)
-    return scores
+    options: RecallOptions = {"facts": False, "limit": first}
+    if len(names) <= MOST_NAMED:
+        options["conversations"] = names
+    wanted = min(wanted, sum(kept.searched for kept in there))
+    while True:
+        limit = options["limit"]
+        found = memory.recall(query, **options).memories
+        scores: dict[Place, float] = {}
+        for one in found:
+            scores.setdefault((one.conversation, one.session, one.ordinal), one.score)
+        if len(found) < limit or limit >= MOST_RECALLED or sum(kept.place in scores for kept in there) >= wanted:
+            return scores
+        options["limit"] = min(MOST_RECALLED, 4 * limit)
 
 
 def _texts(value: Any) -> list[str]:

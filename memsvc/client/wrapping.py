@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import hashlib
+import json
 import logging
+import secrets
 import threading
 from collections.abc import (
     AsyncGenerator,
@@ -33,6 +36,7 @@ from memsvc.client.memory import Memory
 Client = TypeVar("Client")
 T = TypeVar("T")
 INSTRUCTING = ("system", "developer")
+TALKING = ("user", "assistant")
 SLOW = "memory_slow"
 BUSY = "memory_busy"
 MOST_BEHIND = 32
@@ -60,6 +64,10 @@ def wrap(
     memory_s: float = 0.8,
 ) -> Any:
     """A client whose ``chat.completions.create`` remembers; the given one stays as it is.
+
+    A call that comes again, after an error say, stores nothing twice: what the user says is named by all that was said
+    before it in the messages. Where they hold nothing else, the same text is the same message until this client stored
+    something else, such as the answer; after that it is a new one.
 
     Args:
         client: an ``OpenAI`` with a ``Memory``, or an ``AsyncOpenAI`` with an ``AsyncMemory``.
@@ -89,58 +97,66 @@ class _Chat(NamedTuple):
 
 
 def _remembering(create: Callable[..., Any], memory: Memory, chat: _Chat) -> Callable[..., Any]:
-    order = _Order()
+    order, ids, name = _Order(), _Ids(chat.conversation), chat.conversation
 
-    def store(answer: str) -> None:
+    def store(asked: _Asked, answer: str) -> None:
         if answer.strip():
-            order.within(chat.memory_s, lambda: memory.responded(answer, chat.conversation), behind=True)
+            named = ids.answer(asked, answer)
+            order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), behind=True)
 
-    def known(messages: Sequence[Any]) -> str:
-        said, new = _said(messages)
-        if not said:
+    def known(asked: _Asked) -> str:
+        if not asked.text:
             return ""
-        budget, name = chat.budget_tokens, chat.conversation
         found = order.within(
-            chat.memory_s, lambda: memory.enrich(said, name, budget_tokens=budget, store=new), stores=new
+            chat.memory_s,
+            lambda: memory.enrich(
+                asked.text, name, message_id=asked.id, budget_tokens=chat.budget_tokens, store=asked.new
+            ),
+            stores=asked.new,
         )
         return found.text if found is not None else ""
 
     @functools.wraps(create)
     def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
         told = list(messages)
-        answer = create(messages=_with_block(told, known(told)), **options)
+        asked = ids.asked(told)
+        answer = create(messages=_with_block(told, known(asked)), **options)
         if options.get("stream"):
-            return _Stream(answer, store)
-        store(_answered(answer))
+            return _Stream(answer, functools.partial(store, asked))
+        store(asked, _answered(answer))
         return answer
 
     return remembering
 
 
 def _awaiting(create: Callable[..., Any], memory: AsyncMemory, chat: _Chat) -> Callable[..., Any]:
-    order = _AsyncOrder()
+    order, ids, name = _AsyncOrder(), _Ids(chat.conversation), chat.conversation
 
-    async def store(answer: str) -> None:
+    async def store(asked: _Asked, answer: str) -> None:
         if answer.strip():
-            await order.within(chat.memory_s, lambda: memory.responded(answer, chat.conversation), behind=True)
+            named = ids.answer(asked, answer)
+            await order.within(chat.memory_s, lambda: memory.responded(answer, name, message_id=named), behind=True)
 
-    async def known(messages: Sequence[Any]) -> str:
-        said, new = _said(messages)
-        if not said:
+    async def known(asked: _Asked) -> str:
+        if not asked.text:
             return ""
-        budget, name = chat.budget_tokens, chat.conversation
         found = await order.within(
-            chat.memory_s, lambda: memory.enrich(said, name, budget_tokens=budget, store=new), stores=new
+            chat.memory_s,
+            lambda: memory.enrich(
+                asked.text, name, message_id=asked.id, budget_tokens=chat.budget_tokens, store=asked.new
+            ),
+            stores=asked.new,
         )
         return found.text if found is not None else ""
 
     @functools.wraps(create)
     async def remembering(*, messages: Iterable[Any], **options: Any) -> Any:
         told = list(messages)
-        answer = await create(messages=_with_block(told, await known(told)), **options)
+        asked = ids.asked(told)
+        answer = await create(messages=_with_block(told, await known(asked)), **options)
         if options.get("stream"):
-            return _AsyncStream(answer, store)
-        await store(_answered(answer))
+            return _AsyncStream(answer, functools.partial(store, asked))
+        await store(asked, _answered(answer))
         return answer
 
     return remembering
@@ -262,26 +278,70 @@ def _ended(given: Future[Any] | asyncio.Task[Any]) -> None:
         log.warning("memory failed behind the chat: %s", error)
 
 
-def _said(messages: Sequence[Any]) -> tuple[str, bool]:
-    """What the user said last, empty where nothing in words; and whether it is new: nothing stands behind it."""
-    for place, message in enumerate(reversed(messages)):
-        if isinstance(message, Mapping) and message.get("role") == "user" and (words := _words(message)):
-            return words, place == 0
-    return "", False
+class _Asked(NamedTuple):
+    """What the user said last."""
+
+    text: str
+    """Empty: nothing in words."""
+    new: bool
+    """Nothing stands behind it."""
+    id: str
 
 
-def _words(message: Mapping[str, Any]) -> str:
-    content = message.get("content") or ""
-    if isinstance(content, str):
-        return content.strip()
-    return "\n".join(part["text"] for part in content if part.get("type") == "text").strip()
+class _Ids:
+    """Names what is said, so that it is stored once however often a call is made; ``wrap`` tells the rule.
+
+    It is the drop-in door's (``memsvc.chat.remembering``), which knows of all doors what was said last.
+    """
+
+    def __init__(self, conversation: str) -> None:
+        self._conversation = conversation
+        self._last = ""
+        """The id of what was stored last; empty: that was an answer."""
+
+    def asked(self, messages: Sequence[Any]) -> _Asked:
+        """What the user said last, with its id."""
+        told = [(_field(one, "role"), _words(_field(one, "content"))) for one in messages]
+        turns = [(role, words) for role, words in told if role in TALKING and words]
+        new = bool(told) and told[-1][0] == "user" and bool(told[-1][1])
+        name = f"wrap:{_digest(self._conversation, *turns)}"
+        if len(turns) < 2:  # noqa: PLR2004 - without history
+            name = self._last if self._last.startswith(f"{name}:") else f"{name}:{secrets.token_hex(4)}"
+        if new:
+            self._last = name
+        return _Asked(next((words for role, words in reversed(turns) if role == "user"), ""), new, name)
+
+    def answer(self, asked: _Asked, words: str) -> str:
+        """The id of an answer, which is stored now; a question that comes again may get another one."""
+        self._last = ""
+        return f"answer:{asked.id}:{_digest(words)[:12]}"
+
+
+def _digest(*of: Any) -> str:
+    return hashlib.sha256(json.dumps(of, default=str).encode()).hexdigest()[:40]
+
+
+def _field(given: Any, name: str) -> Any:
+    """A field of a message or of a part of it, be it a mapping or an object; None: it has none."""
+    try:
+        return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)
+    except Exception:  # noqa: BLE001 - whatever it is, the chat goes on
+        return None
+
+
+def _words(content: Any) -> str:
+    """The words of a message's content, which is a text or a list of parts."""
+    if isinstance(content, (list, tuple)):
+        texts = [_field(part, "text") for part in content if _field(part, "type") == "text"]
+        content = "\n".join(text for text in texts if isinstance(text, str))
+    return content.strip() if isinstance(content, str) else ""
 
 
 def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
     """The messages with the block behind those that instruct the model; as they were where there is none."""
     sent = list(messages)
     if block:
-        roles = [message.get("role") if isinstance(message, Mapping) else None for message in sent]
+        roles = [_field(message, "role") for message in sent]
         place = next((n for n, role in enumerate(roles) if role not in INSTRUCTING), len(sent))
         sent.insert(place, {"role": "system", "content": block})
     return sent

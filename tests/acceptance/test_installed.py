@@ -91,7 +91,7 @@ def test_the_wheel_holds_what_it_needs_and_nothing_else(installed: Installed) ->
         str(path.relative_to(REPOSITORY)) for name in ("memsvc", "jobs") for path in (REPOSITORY / name).rglob("*.py")
     }
     assert python <= set(names)
-    assert "memsvc/api/docs.html" in names
+    assert {"memsvc/api/docs.html", "memsvc/py.typed"} <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".env", "secrets.json"))]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import httpx
 import pytest
@@ -16,6 +16,9 @@ from litestar import Litestar
 from memsvc.access.users import Owner
 from memsvc.client import Memory
 from memsvc.client.langgraph import MemsvcStore
+from memsvc.client.options import RecallOptions
+from memsvc.recall.results import Recalled
+from memsvc.settings import Settings
 from tests.api.conftest import Connect
 
 WORDS = ("tea", "oak", "boat", "lisbon")
@@ -134,6 +137,31 @@ async def test_times_scores_pages_and_rest(ours: MemsvcStore) -> None:
         await ours.aput(("a",), "k", {}, ttl=5)
     with pytest.raises(ValueError, match="Unsupported operator"):
         await ours.asearch(("users",), filter={"rating": {"$in": [1]}})
+
+
+async def test_parts_of_a_long_item_take_no_places_of_others(
+    ours: MemsvcStore, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, sentence = ("shelf",), "Ada drinks green tea from the tall blue cup at ten. "
+    await ours.aput(place, "short", {"text": "Green tea."})
+    await ours.aput(place, "odd", {"text": "Ada has a cup of tea."})
+    await ours.aput(place, "unsearched", {"text": sentence}, index=False)
+    await ours.aput(place, "long", {"text": sentence * (settings.passage_tokens // 2)})
+    asked, recall = [], Memory.recall
+
+    def counting(memory: Memory, query: str, **options: Unpack[RecallOptions]) -> Recalled:
+        asked.append(options["limit"])
+        return recall(memory, query, **options)
+
+    monkeypatch.setattr(Memory, "recall", counting)
+    found = await ours.asearch(place, query="Does Ada drink green tea from the blue cup?", limit=3)
+    assert [item.key for item in found] == ["long", "odd", "short"]
+    assert all(item.score is not None for item in found)
+    assert asked == [3, 12]
+    await ours.asearch(place, query="Does Ada drink green tea from the blue cup?", limit=1)
+    assert asked == [3, 12, 1]
+    await ours.asearch(place, query="Does Ada drink green tea from the blue cup?", limit=50)
+    assert asked == [3, 12, 1, 50], "recall finds nothing of what is not searched"
 
 
 async def test_what_others_say_in_its_conversation_is_left_alone(
