@@ -29,6 +29,7 @@ from memsvc.errors import (
     NodeUnknownError,
     TextTooLongError,
 )
+from memsvc.times.conditions import read_when
 
 MAX_OPERATIONS = 1_000
 MAX_TEXT_CHARS = 8_000
@@ -36,6 +37,8 @@ MAX_DATA_BYTES = 65_536
 MAX_NAME_CHARS = 200
 MAX_EVIDENCE = 100
 LEAST_SHARE = 1e-6
+INSTRUCTION = "Instruction"
+"""The type of nodes whose data may hold a condition."""
 Ref = UUID | int
 
 
@@ -265,7 +268,7 @@ def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
         "type": _text(operation.type, "type"),
         "label": _text(operation.label, "label"),
         "description": _text(operation.description, "description", empty=True),
-        "data": _data(operation.data),
+        "data": _conditional(_data(operation.data)) if operation.type == INSTRUCTION else _data(operation.data),
         "importance": _importance(operation.importance),
     }
 
@@ -415,6 +418,16 @@ def _data(value: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(msgspec.json.encode(value)) > MAX_DATA_BYTES:
         raise TextTooLongError(f"data has more than {MAX_DATA_BYTES:,} bytes.", hint="Shorten it.", field="data")
     return value
+
+
+def _conditional(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "when" in data and read_when(data["when"]) is None:
+        raise InvalidRequestError(
+            "The condition in data.when cannot be read, so it would never hold.",
+            hint="It has keywords, between (two times of day, HH:MM), weekdays (mon to sun) or event (begin).",
+            field="data",
+        )
+    return data
 
 
 def _share(value: float, field: str) -> float:

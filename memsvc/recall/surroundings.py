@@ -21,11 +21,11 @@ from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.profiles.blocks import Tier, as_block
 from memsvc.profiles.read import blocks_asked
-from memsvc.recall.conditions import Occasion, holds, read_when, why
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
 from memsvc.recall.phrases import SITTING
 from memsvc.recall.results import Memory
+from memsvc.times.conditions import Occasion, holds, read_when, why
 
 MOST_INSTRUCTIONS = 100
 MOST_SOURCES = 5
@@ -154,7 +154,7 @@ def instructions(
 ) -> Callable[[], tuple[list[Item], list[Item]]]:
     """Core items (pinned, or of the category core) and instructions of some categories (None: of all).
 
-    Those with a condition count where it holds for what is asked (``memsvc.recall.conditions``).
+    Those with a condition count where it holds for what is asked (``memsvc.times.conditions``).
     """
     parameters = {
         "user_id": owner.user_id,

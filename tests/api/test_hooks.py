@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import httpx
 import psycopg
@@ -11,7 +14,7 @@ import pytest
 
 from jobs.steps import all_steps
 from memsvc.access.erase import erase
-from memsvc.access.users import Owner
+from memsvc.access.users import Owner, add_user
 from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.chat.storing import store_noted
@@ -203,7 +206,6 @@ async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncCl
     for label, when in (
         ("Name the grade of oak", {"keywords": ["oak"]}),
         ("Ask how the night was", {"event": "begin"}),
-        ("Never shown", {"keyword": "misspelt"}),
         ("Be kind", None),
     ):
         data = {"when": when, "pinned": True} if when is not None else {}
@@ -214,8 +216,34 @@ async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncCl
     assert "why: says “oak”" in first
     assert "Ask how the night was" in first
     second = (await ada.post("/v1/hooks/message", json=SAID | {"text": "Which elm?", "message_id": "2"})).json()["text"]
-    for label, expected in (("grade", False), ("night", False), ("Never", False), ("Be kind", True)):
+    for label, expected in (("grade", False), ("night", False), ("Be kind", True)):
         assert (label in second) is expected, label
+
+
+@pytest.mark.parametrize(
+    "when", [{"keyword": "misspelt"}, {"between": ["8", "25:00"]}, {"weekdays": ["So"]}, "oak", None]
+)
+async def test_a_condition_that_nobody_can_read_is_refused(ada: httpx.AsyncClient, when: object) -> None:
+    node = {"type": "Instruction", "label": "Never shown", "data": {"when": when}}
+    problem = (await ada.post("/v1/nodes", json=node)).json()
+    assert (problem["status"], problem["code"], problem["field"]) == (400, "invalid_request", "data")
+    assert "weekdays" in problem["hint"]
+    assert (await ada.post("/v1/nodes", json=node | {"type": "Project"})).status_code == 201  # it means nothing there
+
+
+async def test_timed_instructions_go_by_the_users_clock(connect: Connect, db: Database, app: UUID) -> None:
+    now = datetime.now(ZoneInfo("Asia/Tokyo"))
+    around = [f"{now + timedelta(hours=hours):%H:%M}" for hours in (-2, 2)]
+    instructions = {"Say the hour": around, "Say good night": around[::-1]}
+    for zone, expected in (("Asia/Tokyo", "Say the hour"), ("America/Bogota", "Say good night")):
+        ida = await connect(
+            "read", "write", user=(await add_user(db, app, name=f"Ida in {zone}", time_zone=zone)).owner
+        )
+        for label, between in instructions.items():
+            node = {"type": "Instruction", "label": label, "data": {"when": {"between": between}}}
+            assert (await ida.post("/v1/nodes", json=node)).status_code == 201
+        told = (await ida.post("/v1/hooks/message", json=SAID)).json()["text"]
+        assert [label for label in instructions if label in told] == [expected]
 
 
 async def test_a_marked_conversation_goes_with_its_session_or_in_silence(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memsvc.recall.conditions import Occasion, holds, read_when, why
+from memsvc.times.conditions import Occasion, holds, read_when, why
 
 SATURDAY = datetime(2026, 3, 14, 23, 10, tzinfo=UTC)
 
