@@ -32,7 +32,9 @@ from memsvc.graph.operations import Edge, Node
 USERS, SOCKETS, WRITES_PER_S = 10, 10, 8
 STAY_S = (5.0, 30.0)
 WARM_UP_S, SETTLE_S = 2.0, 5.0
-BARS = {"event.p95_ms": "<= 500", "lost": "0", "doubled": "0", "foreign": "0"}
+BARS = {
+    "event.p95_ms": "<= 500", "lost": "0", "doubled": "0", "foreign": "0", "disordered": "0", "memory.grown_mb": "<= 8",
+}  # fmt: skip
 Told = dict[UUID, float]
 
 
@@ -125,7 +127,8 @@ async def measure(db: Database, outcome: Outcome, serving: Serving, seconds: flo
     halfway = serving.resident_mb
     committed = await writing
     await asyncio.sleep(SETTLE_S)
-    outcome.figures |= {"memory.halfway_mb": halfway, "memory.end_mb": serving.resident_mb}
+    end = serving.resident_mb
+    outcome.figures |= {"memory.halfway_mb": halfway, "memory.end_mb": end, "memory.grown_mb": end - halfway}
     over.set()
     await asyncio.gather(*tasks)
     judge(outcome, listeners, committed)
