@@ -43,7 +43,8 @@ TURNS = 20
 """Of a conversation; then another one begins."""
 BARS = {
     "hook.1.p95_ms": "<= 50", "hook.8.p95_ms": "<= 150", "recall.8.rps": ">= 40", "dropin.added.p95_ms": "<= 60",
-    "event.p95_ms": "<= 500", "degraded": "0", "empty": "0", "lost": "0", "doubled": "0", "foreign": "0", "disordered": "0",
+    "event.p95_ms": "<= 500", "degraded": "0", "empty": "0", "lost": "0", "doubled": "0", "foreign": "0",
+    "disordered": "0",
 }  # fmt: skip
 
 

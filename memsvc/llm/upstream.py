@@ -20,7 +20,7 @@ from memsvc.settings import Settings
 CONNECT_S = 5.0
 MAX_ANSWER_BYTES = 32_000_000
 STREAM = "text/event-stream"
-PASSED = ("content-type", "retry-after")
+PASSED = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 PASSED_FAMILIES = ("x-ratelimit-", "openai-")
 """Headers of the server that a client may need; the others tell of the server's own house."""
 
