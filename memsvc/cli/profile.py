@@ -75,6 +75,8 @@ def show(
     else:
         for block in found.blocks:
             show_block(block)
+        if found.working_truncated:
+            note("Older blocks of working memory were left out; with --conversation all of it are shown.")
         if not found.blocks:
             note('The profile is empty: memsvc profile append preferences "…" begins it.')
 

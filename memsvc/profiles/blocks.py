@@ -31,6 +31,8 @@ CORE_TOKENS = 2_000
 """How long all core blocks may be together."""
 MOST_BLOCKS: dict[Tier, int] = {"core": 20, "working": 10, "archival": 200}
 """Of a user, by tier; of working memory: of a conversation. A node has as many as core memory, whatever their tier."""
+MOST_WORKING = 100
+"""Of working memory, how many blocks are read at once where no conversation is named: the newest."""
 MAX_LINES = 200
 MAX_EVIDENCE = 20
 
@@ -81,6 +83,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     core: list[Block]
     working: list[Block]
+    """Of the named conversation; else of all, the 100 that were written last."""
+    working_truncated: bool
+    """Older blocks of working memory were left out; name a conversation to read all of its own."""
     archival: list[Block]
     core_tokens: int
     """How long the core blocks are together."""

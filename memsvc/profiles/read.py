@@ -17,7 +17,7 @@ from memsvc.db.paging import check_page
 from memsvc.db.storable import check_storable
 from memsvc.errors import BlockUnknownError, ConversationUnknownError
 from memsvc.graph import read as graph
-from memsvc.profiles.blocks import CORE_TOKENS, SECTIONS, TIERS, Block, Place, Profile, Tier, as_block
+from memsvc.profiles.blocks import CORE_TOKENS, MOST_WORKING, SECTIONS, TIERS, Block, Place, Profile, Tier, as_block
 
 
 async def read_profile(
@@ -33,7 +33,8 @@ async def read_profile(
     Args:
         db: the database.
         owner: whose profile.
-        conversation: of working memory only that of this conversation, by id or identifier; None: of all.
+        conversation: of working memory only that of this conversation, by id or identifier; None: of all, the newest
+            100 blocks, and ``working_truncated`` says whether there are older ones.
         node: a node, or one that is merged into it; None: the user's own profile.
         known_at: as it was recorded then; None: now.
 
@@ -44,11 +45,13 @@ async def read_profile(
     async with db.transaction(owner.user_id) as connection:
         source_id = await conversation_id(connection, owner, conversation)
         asked = blocks_asked(owner, source_id=source_id, node_id=canonical, known_at=known_at)
-        found = [as_block(row) for row in await connection.execute(*asked)]
+        rows = (await connection.execute(*asked)).all()
+    found = [as_block(row) for row in rows]
     tiers: dict[Tier, list[Block]] = {tier: [block for block in found if block.kind == tier] for tier in TIERS}
     return Profile(
         core=tiers["core"],
         working=tiers["working"],
+        working_truncated=any(row.kind == "working" and row.of_kind > MOST_WORKING for row in rows),
         archival=tiers["archival"],
         core_tokens=sum(block.tokens for block in tiers["core"]),
         core_limit_tokens=CORE_TOKENS,
@@ -181,6 +184,6 @@ def blocks_asked(
     """The statement that gives the blocks of these tiers, in their order, and its values; see ``read_profile``."""
     parameters = {
         "user_id": owner.user_id, "kinds": list(kinds), "sections": list(SECTIONS), "source_id": source_id,
-        "node_id": node_id, "known_at": known_at,
+        "node_id": node_id, "known_at": known_at, "most_working": MOST_WORKING,
     }  # fmt: skip
     return query("profile_blocks"), parameters

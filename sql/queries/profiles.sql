@@ -3,30 +3,37 @@
 
 -- name: profile_blocks
 -- Blocks as they were known at a time (null: now): of a node and all that are the same (node_id), or the user's own and
--- with them what is core about nodes; of working memory that of one conversation (source_id), or of all. Sections come
--- first, as :sections lists them, then names; of working memory the newest.
+-- with them what is core about nodes; of working memory that of one conversation (source_id), or the newest of all,
+-- :most_working of them. Sections come first, as :sections lists them, then names; of working memory the newest.
+-- of_kind: how many blocks of its tier there are, with those that are left out.
 SELECT
   v.block_id, v.name, v.kind, v.text, v.version, v.tokens, v.token_limit, v.node_id, v.source_id, v.expires_at,
-  v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, b.node, b.evidence
+  v.asserted_by, v.recorded_from, nullif(v.recorded_to, 'infinity') AS recorded_to, v.of_kind, b.node, b.evidence
 FROM (
-  SELECT o.* FROM memsvc.profile_versions AS o
-  WHERE o.user_id = :user_id AND o.recorded_to = 'infinity'
-  UNION ALL
-  SELECT c.* FROM memsvc.profile_versions AS c
+  SELECT
+    k.*, count(*) OVER (PARTITION BY k.kind) AS of_kind,
+    row_number() OVER (PARTITION BY k.kind ORDER BY k.recorded_from DESC, k.version_id DESC) AS place
+  FROM (
+    SELECT o.* FROM memsvc.profile_versions AS o
+    WHERE o.user_id = :user_id AND o.recorded_to = 'infinity'
+    UNION ALL
+    SELECT c.* FROM memsvc.profile_versions AS c
+    WHERE
+      CAST(:known_at AS timestamptz) IS NOT NULL AND c.user_id = :user_id AND c.recorded_to < 'infinity'
+      AND c.recorded_to > CAST(:known_at AS timestamptz)
+  ) AS k
   WHERE
-    CAST(:known_at AS timestamptz) IS NOT NULL AND c.user_id = :user_id AND c.recorded_to < 'infinity'
-    AND c.recorded_to > CAST(:known_at AS timestamptz)
+    k.kind = any(CAST(:kinds AS text []))
+    AND k.recorded_from <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
+    AND (k.expires_at IS NULL OR k.expires_at > coalesce(CAST(:known_at AS timestamptz), clock_timestamp()))
+    AND (CAST(:source_id AS uuid) IS NULL OR k.source_id IS NULL OR k.source_id = CAST(:source_id AS uuid))
+    AND CASE
+      WHEN CAST(:node_id AS uuid) IS NULL THEN k.node_id IS NULL OR k.kind = 'core'
+      ELSE k.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
+    END
 ) AS v
 CROSS JOIN LATERAL memsvc.behind_block(:user_id, v.version_id, v.node_id) AS b
-WHERE
-  v.kind = any(CAST(:kinds AS text []))
-  AND v.recorded_from <= coalesce(CAST(:known_at AS timestamptz), 'infinity')
-  AND (v.expires_at IS NULL OR v.expires_at > coalesce(CAST(:known_at AS timestamptz), clock_timestamp()))
-  AND (CAST(:source_id AS uuid) IS NULL OR v.source_id IS NULL OR v.source_id = CAST(:source_id AS uuid))
-  AND CASE
-    WHEN CAST(:node_id AS uuid) IS NULL THEN v.node_id IS NULL OR v.kind = 'core'
-    ELSE v.node_id IN (SELECT s.node_id FROM memsvc.same_nodes(:user_id, ARRAY[CAST(:node_id AS uuid)]) AS s)
-  END
+WHERE v.kind <> 'working' OR v.place <= :most_working
 ORDER BY
   array_position(CAST(:kinds AS text []), v.kind) ASC, v.node_id ASC NULLS FIRST,
   array_position(CAST(:sections AS text []), v.name) ASC NULLS LAST,

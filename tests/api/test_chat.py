@@ -25,6 +25,7 @@ from memsvc.access.users import Owner
 from memsvc.api.app import create_app
 from memsvc.api.controllers.chat import SIMPLE, STREAMED
 from memsvc.db.engine import Database
+from memsvc.db.short_ids import short_id
 from memsvc.db.together import Together
 from memsvc.settings import Settings
 from memsvc.sources.messages import StoredMessage, append
@@ -187,21 +188,32 @@ async def test_a_client_without_history_gets_the_last_turns_and_may_repeat_itsel
     assert [text for _, text in await stored(ada)].count("Again?") == 1, "it comes again because no answer came"
 
 
+async def opened(client: httpx.AsyncClient) -> dict[str, str]:
+    """Short ids and texts of all messages in a user's chat, and of the blocks of the profile."""
+    said = (await client.get("/v1/conversations/chat/messages")).json()["items"]
+    texts = {f"m:{short_id(UUID(one['passage_id']))}": str(one["text"]) for one in said}
+    return texts | {block["id"]: block["text"] for block in (await client.get("/v1/profile")).json()["core"]}
+
+
 async def test_two_users_at_once_share_nothing(
     ada: httpx.AsyncClient, at: Callable[[Owner], Awaitable[httpx.AsyncClient]], other: Owner, upstream: FakeUpstream
 ) -> None:
     bob = await at(other)
+    assert (await ada.put("/v1/profile/preferences", json={"text": "Ada keeps secrets."})).is_success
+    upstream.act = says("Ada's secret is safe.")
     await asyncio.gather(*(say(ada, f"My secret number {n} is 4711{n}.") for n in range(4)))
-    await asyncio.gather(
-        *(say(bob, "What secret number did Ada tell you?") for _ in range(3)),
-        *(say(ada, "What is my secret number?") for _ in range(3)),
-    )
-    by_user = {"Ada": [], "my": []}  # type: dict[str, list[str]]
-    for asked in upstream.asked[4:]:
-        question = asked.body["messages"][-1]["content"]
-        by_user["Ada" if "Ada" in question else "my"].append(asked.memory)
-    assert all("4711" not in memory for memory in by_user["Ada"])
-    assert all("4711" in memory for memory in by_user["my"])
+    hers = await opened(ada)
+    assert len(hers) == 9, "four times what she said and what was answered, and her block"
+    upstream.asked, upstream.act = [], says()
+    ask, asks = "What secret number did Ada tell you?", "What is my secret number?"
+    answers = await asyncio.gather(*(say(bob, ask) for _ in range(3)), *(say(ada, asks) for _ in range(3)))
+    shown = [set(answer.headers.get("X-Memsvc-Memory-Ids", "").split(", ")) - {""} for answer in answers]
+    assert [bool(ids & hers.keys()) for ids in shown] == [False] * 3 + [True] * 3
+    assert set().union(*shown[:3]) <= (await opened(bob)).keys(), "all that he is shown is his"
+    bodies = [(one.body["messages"][-1]["content"], json.dumps(one.body, ensure_ascii=False)) for one in upstream.asked]
+    to_bob, to_ada = ([body for last, body in bodies if last == question] for question in (ask, asks))
+    assert (len(to_bob), ["4711" in body for body in to_ada]) == (3, [True] * 3)
+    assert not [given for given in (*hers, *hers.values()) if given in "".join(to_bob)]
     assert "4711" not in json.dumps(await stored(bob))
 
 

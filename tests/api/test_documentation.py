@@ -126,7 +126,7 @@ async def test_fields_carry_the_words_of_the_source_code(document: dict[str, Any
     assert "ISO 8601" in document["components"]["schemas"]["RecallIn"]["properties"]["said_from"]["description"]
 
 
-# They need a chat server (tests/api/test_chat.py) and a graph for Cypher (tests/cypher).
+# They need a chat server (tests/api/test_chat.py) and a graph for Cypher (tests/cypher/test_cypher.py).
 ASKED_ELSEWHERE = {"/v1/chat/completions", "/v1/graph/cypher"}
 
 

@@ -67,6 +67,47 @@ async def test_a_block_is_written_changed_moved_and_forgotten(connect: Connect, 
     assert (await ada.get(f"/v1/memories/{back['id']}")).status_code == 404
 
 
+async def test_of_working_memory_of_all_conversations_the_newest_blocks_are_read(
+    ada: httpx.AsyncClient, owner: Owner, admin: psycopg.Connection
+) -> None:
+    await put(ada, "persona", "Brief.")
+    await put(ada, "shelf", "Kept.", kind="archival")
+    for number in range(11):
+        await ada.post("/v1/messages", json={"conversation": f"pond-{number}", "text": "Hello."})
+    # Blocks 1 to 10 of each; the section `preferences`, which stands before all others, is the oldest.
+    write = """
+        INSERT INTO memsvc.profile_versions (
+          user_id, block_id, version, name, kind, text, tokens, token_limit, source_id, expires_at, asserted_by,
+          recorded_from
+        )
+        SELECT
+          s.user_id, uuidv7(), 1, CASE s.identifier || b WHEN 'pond-01' THEN 'preferences' ELSE 'plan-' || b END,
+          'working', s.identifier || ' ' || b, 4, 500, s.source_id, now() + interval '1 hour', 'user',
+          now() - interval '1 hour' + (substr(s.identifier, 6)::integer * 10 + b) * interval '1 second'
+        FROM memsvc.sources AS s, generate_series(1, 10) AS b
+        WHERE s.user_id = %s AND s.identifier LIKE 'pond-%%' AND (s.identifier <> 'pond-10' OR b <= %s)
+        ON CONFLICT DO NOTHING"""
+    written = [f"pond-{number} {block}" for number in range(11) for block in range(1, 11)]
+
+    async def working(**parameters: str) -> tuple[list[str], bool]:
+        answer = (await ada.get("/v1/profile", params=parameters)).json()
+        return [block["text"] for block in answer["working"]], answer["working_truncated"]
+
+    admin.execute(write.encode(), [owner.user_id, 0])
+    section, *rest = written[:100]
+    assert await working() == ([section, *reversed(rest)], False)
+    admin.execute(write.encode(), [owner.user_id, 1])
+    assert await working() == (written[100:0:-1], True), "the oldest goes, though its name comes first"
+    admin.execute(write.encode(), [owner.user_id, 10])
+    assert await working() == (written[:9:-1], True)
+    last = (await ada.get("/v1/profile", params={"conversation": "pond-9"})).json()["working"][0]
+    assert await working(known_at=last["recorded_from"]) == ([section, *reversed(rest)], False)
+    assert await working(conversation="pond-0") == ([section, *written[9:0:-1]], False)
+    assert await working(conversation="pond-10") == (written[:99:-1], False)
+    whole = (await ada.get("/v1/profile")).json()
+    assert [block["name"] for block in whole["core"] + whole["archival"]] == ["persona", "shelf"]
+
+
 @pytest.fixture
 async def stranger(connect: Connect, other: Owner) -> httpx.AsyncClient:
     """Bob, who may do everything with what is his."""

@@ -1,5 +1,7 @@
 """Schemathesis calls every operation of the OpenAPI document over real HTTP, by the profile beside this file.
 
+Each must have let one call in at least, whatever it said to it.
+
 MEMSVC_TEST_SCHEMATHESIS has further arguments of its command line, for a longer look: ``--max-examples=300``.
 """
 
@@ -10,6 +12,7 @@ import os
 import shlex
 import sys
 from asyncio.subprocess import PIPE, STDOUT
+from collections import defaultdict
 from pathlib import Path
 
 from memsvc.api.app import create_app
@@ -19,8 +22,10 @@ from memsvc.settings import Settings
 from tests.api.conftest import Connect
 from tests.api.served import served
 from tests.api.story import Stage, played
+from tests.api.test_documentation import operations
 
 PROFILE = Path(__file__).with_name("schemathesis") / "schemathesis.toml"
+REFUSED_AT_THE_DOOR = {"401", "403", "405"}
 MORE = shlex.split(os.environ.get("MEMSVC_TEST_SCHEMATHESIS", ""))
 
 
@@ -45,5 +50,12 @@ async def test_no_operation_fails(
         )
         told, _ = await running.communicate()
     assert running.returncode == 0, told.decode()
+    answered = defaultdict(set)
+    for line in (tmp_path / "answered.txt").read_text().splitlines():
+        operation, _, status = line.rpartition(" ")
+        answered[operation].add(status)
+    document = (await stage.user.get("/schema/openapi.json")).json()
+    every = [f"{method.upper()} {path}" for method, path, _ in operations(document)]
+    assert [one for one in every if not answered[one] - REFUSED_AT_THE_DOOR] == [], "never tried"
     assert (await stage.user.get("/v1/me")).is_success, "the user's key was revoked on the way"
     assert (await chief.get("/v1/users")).is_success, "the administrator's key was revoked on the way"

@@ -51,6 +51,17 @@ async def test_a_question_is_answered_with_columns_and_rows(ines: Asker) -> None
     }
 
 
+async def test_every_example_of_the_documentation_is_answered(ines: Asker) -> None:
+    document = (await ines.client.get("/schema/openapi.json")).json()
+    operation = document["paths"]["/v1/graph/cypher"]["post"]
+    assert operation["operationId"] == "askCypher"
+    examples = operation["requestBody"]["content"]["application/json"]["schema"]["examples"]
+    assert len(examples) > 1
+    for example in examples:
+        answer = await ines.client.post("/v1/graph/cypher", json=example)
+        assert answer.status_code == 200, (example, answer.text)
+
+
 async def test_vertices_edges_paths_and_properties(ines: Asker) -> None:
     [[node, edge, path]] = await ines.rows("MATCH p = (a:Person {name: 'Jo'})-[e]->(b) RETURN a, e, p")
     assert (node["label"], node["properties"]["type"], node["properties"]["name"]) == ("Person", "Person", "Jo")

@@ -107,7 +107,10 @@ def test_statements_around_a_context_read_few_rows_by_key(asked: Asked) -> None:
             "context_neighbours",
             {**places, "first_parts": [0] * 30, "last_parts": [0] * 30, "reach": 2, "kinds": ["message"]},
         ),
-        ("profile_blocks", {"kinds": ["core", "working"], "sections": [], "source_id": source, "node_id": None}),
+        (
+            "profile_blocks",
+            {"kinds": ["core", "working"], "sections": [], "source_id": source, "node_id": None, "most_working": 100},
+        ),
         ("profile_called", {"name": "preferences", "source_id": None, "node_id": None}),
         ("memories_called", {"first": span[0], "last": span[1], "kind": None}),
         ("facts_supported", {"passage_id": passage}),

@@ -17,7 +17,7 @@ from memsvc.api.controllers.erasures import BY, Preview, Previewed
 from memsvc.api.parameters import KnownAtParameter, PageSize, known_parameters
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
-from memsvc.profiles.blocks import LIMIT_TOKENS, Block, Place, Profile, Tier
+from memsvc.profiles.blocks import LIMIT_TOKENS, MOST_WORKING, Block, Place, Profile, Tier
 from memsvc.profiles.changes import Append, Change, Replace, Set
 from memsvc.profiles.read import history, read_block, read_profile
 from memsvc.profiles.write import WORKING_HOURS, Wish, change_block, forget_block, move, preview_forgetting
@@ -99,7 +99,8 @@ class ProfileController(Controller):
         operation_id="readProfile",
         summary="Read the profile",
         description="All blocks by tier: core memory, which stands in every context; working memory of conversations; "
-        "archival memory. With a node: the blocks that describe it.",
+        "archival memory. With a node: the blocks that describe it. Without a conversation, working memory is the "
+        f"newest {MOST_WORKING} blocks of all; `working_truncated` says whether older ones were left out.",
         response_description="The blocks.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
@@ -108,7 +109,7 @@ class ProfileController(Controller):
         self,
         reader: NamedDependency[Caller],
         conversation: Annotated[
-            str | None, QueryParameter(description="Of working memory only that of this conversation.")
+            str | None, QueryParameter(description="Of working memory only that of this conversation, all of it.")
         ] = None,
         node: Annotated[UUID | None, QueryParameter(description="Only blocks that describe this node.")] = None,
         known_at: KnownAtParameter = None,

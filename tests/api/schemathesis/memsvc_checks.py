@@ -1,6 +1,7 @@
-"""What Schemathesis checks beside its own: how memsvc refuses, and that each operation was really tried.
+"""What Schemathesis checks beside its own: how memsvc refuses; and a note of what each operation answered.
 
-Loaded by the profile beside this file, in Schemathesis's own process.
+Loaded by the profile beside this file, in Schemathesis's own process. That every operation was tried says
+``tests/api/test_schemathesis.py``, by the note.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import re
 import zlib
 from datetime import timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import schemathesis
@@ -28,6 +30,8 @@ SHARES = {
 """Of the many cases that Schemathesis derives from each field, one of so many is sent; in the longer form all."""
 LONG = "MEMSVC_TEST_SCHEMATHESIS" in os.environ
 OWN_KEY = os.environ["MEMSVC_ADMIN_KEY"].partition(".")[0]
+NOTE = Path("answered.txt")
+"""In the folder that Schemathesis runs in; a line is an operation and one of the statuses that it answered with."""
 OFFSETS = st.integers(-12, 12).map(lambda hours: timezone(timedelta(hours=hours)))
 
 schemathesis.openapi.format(
@@ -60,6 +64,19 @@ def what_the_document_allows_has_the_right_form(_ctx: CheckContext, response: Re
     if case.meta is not None and case.meta.generation.mode.is_positive and response.status_code == 400:
         problem = response.json()
         assert not FORM.match(problem["detail"]), problem["detail"]
+
+
+_noted: set[str] = set()
+
+
+@schemathesis.hook
+def after_call(_ctx: HookContext, case: Case[Any], response: Response) -> None:
+    """Note what the operation answered; calls by another method than its own are none of it."""
+    line = f"{case.operation.label} {response.status_code}"
+    if case.method.upper() == case.operation.method.upper() and line not in _noted:
+        _noted.add(line)
+        with NOTE.open("a") as note:
+            note.write(f"{line}\n")
 
 
 @schemathesis.hook
