@@ -7638,7 +7638,7 @@ COMMENT ON COLUMN memsvc.api_keys.day IS 'The day (UTC) that messages counts; on
 
 COMMENT ON COLUMN memsvc.api_keys.messages IS 'Messages on that day.';
 
-CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, requests_per_minute integer, messages_per_day integer, messages_today integer)
+CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid, p_key_id text, p_after timestamp with time zone, p_after_id text, p_limit integer) RETURNS TABLE(key_id text, user_id uuid, scopes text[], label text, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, requests_per_minute integer, messages_per_day integer, messages_today integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
@@ -7660,13 +7660,14 @@ CREATE FUNCTION memsvc.keys_of_app(p_app_id uuid) RETURNS TABLE(key_id text, use
              ELSE NULL::integer
          END AS "case"
     FROM memsvc.api_keys k
-   WHERE ((k.app_id = keys_of_app.p_app_id) AND memsvc.require_restored())
-   ORDER BY k.created_at, k.key_id;
+   WHERE ((k.app_id = keys_of_app.p_app_id) AND memsvc.require_restored() AND ((keys_of_app.p_key_id IS NULL) OR (k.key_id = keys_of_app.p_key_id)) AND ((keys_of_app.p_after IS NULL) OR (ROW(k.created_at, k.key_id) > ROW(keys_of_app.p_after, keys_of_app.p_after_id))))
+   ORDER BY k.created_at, k.key_id
+  LIMIT keys_of_app.p_limit;
 END;
 
-ALTER FUNCTION memsvc.keys_of_app(p_app_id uuid) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.keys_of_app(p_app_id uuid, p_key_id text, p_after timestamp with time zone, p_after_id text, p_limit integer) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.keys_of_app(p_app_id uuid) IS 'Keys of one app, without their hashes.';
+COMMENT ON FUNCTION memsvc.keys_of_app(p_app_id uuid, p_key_id text, p_after timestamp with time zone, p_after_id text, p_limit integer) IS 'Keys of one app, without their hashes, paged; p_key_id picks one.';
 
 CREATE FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) RETURNS TABLE(memory_id uuid, kind text)
     LANGUAGE plpgsql STABLE ROWS 20
@@ -18502,8 +18503,8 @@ GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_app;
 
 GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
 
-REVOKE ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid, p_key_id text, p_after timestamp with time zone, p_after_id text, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.keys_of_app(p_app_id uuid, p_key_id text, p_after timestamp with time zone, p_after_id text, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.kinds_of(p_user_id uuid, p_ids uuid[]) TO memsvc_app;

@@ -233,7 +233,7 @@ export class Memsvc {
   /** Answer a question from memory. */
   answerQuestion(input: { header?: { "X-Memsvc-User"?: string | null }; body: QuestionIn }): Promise<MemoryAnswer>;
   /** List changes. */
-  listChanges(input?: { query?: { "before"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
+  listChanges(input?: { query?: { "before"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_changes_RecordedChange_>;
   /** Change the graph in one batch. */
   writeChanges(input: { header?: { "X-Memsvc-User"?: string | null; "Idempotency-Key"?: string | null }; body: OperationsIn }): Promise<Change>;
   /** Look at a change. */
@@ -245,7 +245,7 @@ export class Memsvc {
   /** Build a context block. */
   buildContext(input: { header?: { "X-Memsvc-User"?: string | null }; body: ContextIn }): Promise<Context>;
   /** List conversations. */
-  listConversations(input?: { query?: { "identifier"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Conversation_>;
+  listConversations(input?: { query?: { "identifier"?: string | null; "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sources_read_Conversation_>;
   /** Forget a conversation. */
   forgetConversation(input: { path: { "conversation": string }; query?: { "preview"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt | api_controllers_erasures_Preview | Receipt>;
   /** List a conversation's messages. */
@@ -259,7 +259,7 @@ export class Memsvc {
   /** Say that the two are different. */
   rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
   /** List erasures. */
-  listErasures(input?: { query?: { "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_access_erase_Receipt_>;
+  listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_access_erase_Receipt_>;
   /** Check an erasure. */
   getErasure(input: { path: { "erasure_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt>;
   /** Read what happened. */
@@ -305,7 +305,7 @@ export class Memsvc {
   /** End a session. */
   hookSessionEnd(input: { header?: { "X-Memsvc-User"?: string | null }; body: SessionEndIn }): Promise<SessionEnded>;
   /** List jobs. */
-  listJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_jobs_Job_>;
+  listJobs(input?: { query?: { "state"?: "pending" | "done" | "failed" | "cancelled" | null; "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_queue_jobs_Job_>;
   /** Look at a job. */
   getJob(input: { path: { "job_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Job>;
   /** Cancel a job. */
@@ -313,7 +313,7 @@ export class Memsvc {
   /** Retry a job. */
   retryJob(input: { path: { "job_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Job>;
   /** List keys. */
-  listKeys(): Promise<Page_memsvc_access_keys_Key_>;
+  listKeys(input?: { query?: { "cursor"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_keys_Key_>;
   /** Make a key. */
   makeKey(input: { header?: { "Idempotency-Key"?: string | null }; body: KeyIn }): Promise<NewKey>;
   /** Revoke a key. */
@@ -353,7 +353,7 @@ export class Memsvc {
   /** Take names of a node back. */
   retractAliases(input: { path: { "node_id": string }; header?: { "X-Memsvc-User"?: string | null }; body: AliasesOut }): Promise<Change>;
   /** Everything that was recorded of a node. */
-  nodeHistory(input: { path: { "node_id": string }; query?: { "before"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_read_Event_>;
+  nodeHistory(input: { path: { "node_id": string }; query?: { "before"?: string | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_graph_read_Event_>;
   /** Where a node is, and was. */
   nodeLocations(input: { path: { "node_id": string }; query?: { "as_of"?: string | null; "known_at"?: string | null }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Locations>;
   /** Say where a node is. */
@@ -401,7 +401,7 @@ export class Memsvc {
   /** Demote a block. */
   demoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: DemotionIn }): Promise<Block>;
   /** Read what a block said. */
-  blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
+  blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "cursor"?: number | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
   /** Promote a block. */
   promoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: PromotionIn }): Promise<Block>;
   /** Recall memories. */
@@ -425,7 +425,7 @@ export class Memsvc {
   /** Ask for the night's work now. */
   sleep(input: { header?: { "X-Memsvc-User"?: string | null }; body: SleepIn }): Promise<SleepAsked>;
   /** List what ran in sleep mode. */
-  listSleepRuns(input?: { query?: { "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_runner_Run_>;
+  listSleepRuns(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_sleep_runner_Run_>;
   /** Look at a run of sleep mode. */
   getSleepRun(input: { path: { "run_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Run>;
   /** Open a source around a passage. */
@@ -437,7 +437,7 @@ export class Memsvc {
   /** What is salient. */
   topOfMind(input?: { query?: { "limit"?: number; "as_of"?: string | null; "known_at"?: string | null; "traces"?: boolean; "facts"?: boolean }; header?: { "X-Memsvc-User"?: string | null } }): Promise<TopOfMind>;
   /** List users. */
-  listUsers(input?: { query?: { "after"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_users_User_>;
+  listUsers(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number } }): Promise<Page_memsvc_access_users_User_>;
   /** Add a user. */
   addUser(input: { header?: { "Idempotency-Key"?: string | null }; body: UserIn }): Promise<User>;
   /** Forget a user. */

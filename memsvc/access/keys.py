@@ -28,6 +28,7 @@ from sqlalchemy import text
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.once import KEPT, Once
+from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
 from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import (
@@ -54,9 +55,11 @@ AUTHENTICATE = text(
 )
 CREATE = text("SELECT memsvc.create_key(:app, :key_id, :hash, :user_id, CAST(:scopes AS text[]), :label, :expires)")
 MADE = text(
-    "SELECT EXISTS (SELECT FROM memsvc.keys_of_app(:app) AS k CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL) "
-    "WHERE k.key_id = :key_id AND k.created_at > clock_timestamp() - CAST(:kept AS interval))"
+    "SELECT EXISTS (SELECT FROM memsvc.keys_of_app(:app, :key_id, NULL, NULL, 1) AS k "
+    "CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL) "
+    "WHERE k.created_at > clock_timestamp() - CAST(:kept AS interval))"
 )
+KEYS = text("SELECT * FROM memsvc.keys_of_app(:app, :key_id, :after, :after_id, :limit)")
 COUNT = text("SELECT memsvc.count_request(:key_id)")
 SPEND = text("SELECT memsvc.count_messages(:key_id, :messages)")
 LIMIT = text("SELECT memsvc.limit_key(:app, :key_id, :requests, :messages)")
@@ -271,10 +274,53 @@ def _refuse_if(wait_s: int | None, limits: Limits) -> None:
         raise RateLimitedError(limit=limits.requests_per_minute, retry_after=wait_s)
 
 
-async def list_keys(db: Database, app: UUID) -> list[Key]:
-    """Keys of the app, oldest first, revoked ones too."""
+async def list_keys(db: Database, app: UUID, *, cursor: str | None = None, limit: int = 100) -> Page[Key]:
+    """Keys of the app, oldest first, revoked ones too.
+
+    Args:
+        db: the database.
+        app: whose.
+        cursor: ``next_cursor`` of the page before.
+        limit: page size, 1 to 1,000.
+
+    Raises:
+        InvalidRequestError: the cursor or the limit cannot be used.
+    """
+    check_page(limit)
+    after, after_id = read_cursor(cursor, tuple[datetime, str]) if cursor is not None else (None, None)
+    if after is not None and after.tzinfo is None:
+        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    found = await _keys(db, app, after=after, after_id=after_id, limit=limit + 1)
+    last = found[limit - 1] if len(found) > limit else None
+    following = write_cursor((last.created_at, last.key_id)) if last is not None else None
+    return Page(items=found[:limit], next_cursor=following)
+
+
+async def get_key(db: Database, app: UUID, key_id: str) -> Key:
+    """One key of the app, by its id or by all of it.
+
+    Raises:
+        NotFoundError: the app has no such key.
+    """
+    check_storable(key_id, "key")
+    found = await _keys(db, app, key_id=key_id.split(".", 1)[0])
+    if not found:
+        raise NotFoundError("This app has no such key.")
+    return found[0]
+
+
+async def _keys(
+    db: Database,
+    app: UUID,
+    *,
+    key_id: str | None = None,
+    after: datetime | None = None,
+    after_id: str | None = None,
+    limit: int = 1,
+) -> list[Key]:
+    values = {"app": app, "key_id": key_id, "after": after, "after_id": after_id, "limit": limit}
     async with db.transaction() as connection:
-        rows = await connection.execute(text("SELECT * FROM memsvc.keys_of_app(:app)"), {"app": app})
+        rows = await connection.execute(KEYS, values)
         return [Key(**row) for row in rows.mappings()]
 
 

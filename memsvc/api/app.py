@@ -65,6 +65,7 @@ from memsvc.api.live import Hub
 from memsvc.api.mcp.door import HANDLERS as MCP_HANDLERS
 from memsvc.api.mcp.door import mcp_served
 from memsvc.api.openapi import CONFIG, add_words
+from memsvc.api.parameters import known_parameters
 from memsvc.api.problems import EXCEPTION_HANDLERS
 from memsvc.api.sockets import live_socket
 from memsvc.db.engine import Database, role_url
@@ -120,6 +121,7 @@ V1 = (
     ForgetUserController,
     KeysController,
 )
+GUARDS = (authenticate, known_parameters)
 GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 METHODS = frozenset({"GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"})
 UNMATCHED = "unmatched"
@@ -256,8 +258,8 @@ def create_app(
 
     app = ObservedLitestar(
         route_handlers=[
-            Router("/v1", route_handlers=V1, guards=[authenticate]),
-            Router("/", route_handlers=[ShortcutsController], guards=[authenticate]),
+            Router("/v1", route_handlers=V1, guards=GUARDS),
+            Router("/", route_handlers=[ShortcutsController], guards=GUARDS),
             *MCP_HANDLERS,
             ServiceController,
             live_socket,

@@ -1,15 +1,23 @@
-"""Parameters that several routes share, and a guard against unknown ones."""
+"""Parameters that several routes share, and the guard against unknown ones.
+
+The guard stands before all routes that need a key. One whose callers add parameters of their own says so: ``LENIENT``.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.params import HeaderParameter, QueryParameter
 
+from memsvc.access.users import Owner
 from memsvc.errors import InvalidRequestError
+from memsvc.sources.moments import read_moment
 
+T = TypeVar("T")
 AsOfParameter = Annotated[
     str | None,
     QueryParameter(
@@ -22,6 +30,11 @@ KnownAtParameter = Annotated[
     QueryParameter(description="As memsvc knew it then (ISO 8601, not in the future); else as it knows now."),
 ]
 CursorParameter = Annotated[str | None, QueryParameter(description="next_cursor of the page before.")]
+BeforeParameter = Annotated[str | None, QueryParameter(description="Recorded before this time (ISO 8601).")]
+PlaceParameter = Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")]
+AfterParameter = Annotated[
+    UUID | None, QueryParameter(description="The older name of cursor.", schema_extra={"deprecated": True})
+]
 OnceParameter = Annotated[
     str | None,
     HeaderParameter(
@@ -32,6 +45,33 @@ OnceParameter = Annotated[
     ),
 ]
 PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]
+LENIENT = {"any_parameters": True}
+"""``opt`` of a controller or route that passes over parameters that it does not have."""
+
+
+def begin_of(cursor: T | None, after: T | None) -> T | None:
+    """Where a page begins, by whichever name of the parameter it is given.
+
+    Raises:
+        InvalidRequestError: by both, and they differ.
+    """
+    if cursor is not None and after is not None and cursor != after:
+        raise InvalidRequestError(
+            "cursor and after are two names of one parameter; here they differ.",
+            hint="Send next_cursor as cursor, and leave out after.",
+            field="cursor",
+        )
+    return after if cursor is None else cursor
+
+
+def read_before(before: str | None, cursor: str | None, owner: Owner) -> datetime | None:
+    """Before when a page of a history begins: a time that was asked for, or the page before it, whichever is earlier.
+
+    Raises:
+        InvalidTimeError: one of them is no time.
+    """
+    moments = (read_moment(before, owner, "before"), read_moment(cursor, owner, "cursor"))
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def known_parameters(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
@@ -40,6 +80,8 @@ def known_parameters(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     Raises:
         InvalidRequestError: it names the parameter and those that there are.
     """
+    if not connection.query_params or "any_parameters" in handler.opt:
+        return
     there = [
         field.kwarg_definition.name or name
         for name, field in handler.parsed_fn_signature.parameters.items()

@@ -119,8 +119,15 @@ def list_keys_of_app(app: str = AppName, as_json: bool = AsJson) -> None:
     async def work(db: Database, _settings: Settings) -> Any:
         from memsvc.access.keys import list_keys
         from memsvc.access.users import find_app
+        from memsvc.db.paging import MAX_PAGE
 
-        return await list_keys(db, await find_app(db, app))
+        owner, found, place = await find_app(db, app), [], None
+        while True:
+            page = await list_keys(db, owner, cursor=place, limit=MAX_PAGE)
+            found += page.items
+            place = page.next_cursor
+            if place is None:
+                return found
 
     found = with_database(work)
     if as_json:

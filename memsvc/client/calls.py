@@ -54,14 +54,12 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = False
     """Doing it twice is doing it once, so it is sent again where nobody knows whether it arrived."""
-    cursor: str = "cursor"
-    """What the place in a list is called."""
 
     def after(self, cursor: str) -> Call[T]:
         """The call for the next page."""
         if isinstance(self.body, Mapping):
-            return replace(self, body={**self.body, self.cursor: cursor})
-        return replace(self, query={**self.query, self.cursor: cursor})
+            return replace(self, body={**self.body, "cursor": cursor})
+        return replace(self, query={**self.query, "cursor": cursor})
 
     @property
     def content(self) -> bytes | None:
@@ -99,8 +97,8 @@ def _at(path: str, *parts: object) -> str:
     return path.format(*(quote(str(part), safe="") for part in parts))
 
 
-def _read(path: str, answer: type[T], query: Mapping[str, Any] | None = None, *, cursor: str = "cursor") -> Call[T]:
-    return Call("GET", path, answer, query=query or {}, repeatable=True, cursor=cursor)
+def _read(path: str, answer: type[T], query: Mapping[str, Any] | None = None) -> Call[T]:
+    return Call("GET", path, answer, query=query or {}, repeatable=True)
 
 
 def _once(path: str, answer: type[T], body: Any) -> Call[T]:
@@ -133,7 +131,7 @@ def open_memory(memory_id: str | UUID, before: int, after: int) -> Call[OpenedMe
 
 def conversations(limit: int) -> Call[Page[Conversation]]:
     """Conversations, newest first."""
-    return _read("/v1/conversations", Page[Conversation], {"limit": limit}, cursor="after")
+    return _read("/v1/conversations", Page[Conversation], {"limit": limit})
 
 
 def messages(conversation: str | UUID, limit: int) -> Call[Page[Message]]:
@@ -297,7 +295,7 @@ def change_block(name: str, change: TextChange, options: o.BlockChange) -> Call[
 
 def block_history(name: str, place: o.Place, limit: int) -> Call[Page[Block]]:
     """All that a block said."""
-    return _read(_at("/v1/profile/{}/history", name), Page[Block], {**place, "limit": limit}, cursor="before")
+    return _read(_at("/v1/profile/{}/history", name), Page[Block], {**place, "limit": limit})
 
 
 def promote_block(name: str, options: o.BlockMove) -> Call[Block]:

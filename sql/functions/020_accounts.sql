@@ -115,8 +115,11 @@ $$;
 COMMENT ON FUNCTION memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz) IS
   'Stores a key''s hash and scopes.';
 
-CREATE OR REPLACE FUNCTION memsvc.keys_of_app(p_app_id uuid)
-RETURNS TABLE (
+-- Keys of one app, oldest first, revoked ones too; p_key_id picks one. A page begins behind the moment and the id of the
+-- last key of the page before, which need not be there any more.
+CREATE OR REPLACE FUNCTION memsvc.keys_of_app(
+  p_app_id uuid, p_key_id text, p_after timestamptz, p_after_id text, p_limit integer
+) RETURNS TABLE (
   key_id text, user_id uuid, scopes text[], label text, created_at timestamptz, expires_at timestamptz,
   revoked_at timestamptz, requests_per_minute integer, messages_per_day integer, messages_today integer
 )
@@ -130,9 +133,13 @@ BEGIN ATOMIC
     END
   FROM memsvc.api_keys AS k
   WHERE k.app_id = p_app_id AND memsvc.require_restored()
-  ORDER BY k.created_at, k.key_id;
+    AND (p_key_id IS NULL OR k.key_id = p_key_id)
+    AND (p_after IS NULL OR (k.created_at, k.key_id) > (p_after, p_after_id))
+  ORDER BY k.created_at, k.key_id
+  LIMIT p_limit;
 END;
-COMMENT ON FUNCTION memsvc.keys_of_app(uuid) IS 'Keys of one app, without their hashes.';
+COMMENT ON FUNCTION memsvc.keys_of_app(uuid, text, timestamptz, text, integer) IS
+  'Keys of one app, without their hashes, paged; p_key_id picks one.';
 
 -- True where the app had such a working key.
 CREATE OR REPLACE FUNCTION memsvc.revoke_key(p_app_id uuid, p_key_id text) RETURNS boolean

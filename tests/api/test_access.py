@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -13,7 +14,9 @@ from litestar import Litestar
 
 from memsvc.access.keys import JWT_ALGORITHM
 from memsvc.access.users import Owner, add_user, app_id
+from memsvc.api.controllers import accounts
 from memsvc.db.engine import Database
+from memsvc.db.paging import write_cursor
 from tests.api.conftest import Connect
 
 NOTHING = "01900000-0000-7000-8000-000000000000"  # constant: the workers of a run must collect the same tests
@@ -261,7 +264,7 @@ async def test_an_administrator_adds_users_and_makes_keys_for_them(
     )
     me = await anybody.get("/v1/me", headers={"Authorization": f"Bearer {key['secret']}"})
     assert {"Marcel", "MW"} <= set(me.json()["aliases"])
-    listed = (await chief.get("/v1/keys")).json()["items"]
+    listed = [key async for key in keys_of(chief)]
     assert key["key"] in listed
     assert key["secret"] not in str(listed)
 
@@ -272,9 +275,58 @@ async def test_users_are_listed_in_pages(connect: Connect, db: Database) -> None
         await add_user(db, await app_id(db, app), name=name)
     chief = await connect("admin", app_name=app)
     first = (await chief.get("/v1/users", params={"limit": 2})).json()
-    rest = (await chief.get("/v1/users", params={"limit": 2, "after": first["next_cursor"]})).json()
+    rest = (await chief.get("/v1/users", params={"limit": 2, "cursor": first["next_cursor"]})).json()
     assert [user["name"] for user in first["items"] + rest["items"]] == ["a", "b", "c"]
     assert rest["next_cursor"] is None
+
+
+async def keys_of(chief: httpx.AsyncClient) -> AsyncIterator[dict[str, Any]]:
+    """All keys of the app, page by page."""
+    place: dict[str, str] = {}
+    while True:
+        page = (await chief.get("/v1/keys", params={"limit": 1_000} | place)).json()
+        for key in page["items"]:
+            yield key
+        if page["next_cursor"] is None:
+            return
+        place = {"cursor": page["next_cursor"]}
+
+
+async def test_keys_are_listed_in_pages_oldest_first(connect: Connect, db: Database) -> None:
+    app = f"pages-{uuid4()}"
+    chief = await connect("admin", app_name=app)
+    made = [(await chief.post("/v1/keys", json={"label": label})).json()["key"] for label in "abcd"]
+    assert (await chief.delete(f"/v1/keys/{made[1]['key_id']}")).status_code == 204
+    found, place = [], None
+    for expected in (2, 2, 1):
+        page = (await chief.get("/v1/keys", params={"limit": 2} | ({"cursor": place} if place else {}))).json()
+        assert len(page["items"]) == expected
+        found += page["items"]
+        place = page["next_cursor"]
+    assert place is None
+    assert [key["label"] for key in found] == ["", "a", "b", "c", "d"]
+    assert [key["revoked_at"] is not None for key in found] == [False, False, True, False, False]
+    assert found == (await chief.get("/v1/keys")).json()["items"]
+    whole = (await chief.get("/v1/keys", params={"limit": 5})).json()
+    assert (whole["items"], whole["next_cursor"]) == (found, None)
+    for wrong in ("oak", made[0]["key_id"], write_cursor(("2026-01-01T00:00:00", "mk_1")), write_cursor((1, 2))):
+        answer = await chief.get("/v1/keys", params={"cursor": wrong})
+        assert (answer.status_code, answer.json()["field"]) == (400, "cursor"), wrong
+    elsewhere = await connect("admin", app_name=f"pages-{uuid4()}")
+    behind = (await elsewhere.get("/v1/keys", params={"cursor": write_cursor(("2020-01-01T00:00:00Z", ""))})).json()
+    assert len(behind["items"]) == 1, "a cursor names a place, and no app"
+
+
+async def test_making_and_limiting_a_key_reads_that_one_alone(
+    chief: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(accounts, "list_keys", never)
+    key = (await chief.post("/v1/keys", json={"label": "phone"})).json()["key"]
+    limited = await chief.put(f"/v1/keys/{key['key_id']}/limits", json={"requests_per_minute": 7})
+    assert limited.json() == key | {"requests_per_minute": 7}
 
 
 @pytest.mark.parametrize(
@@ -318,7 +370,7 @@ async def test_an_administrator_of_another_app_sees_and_ends_nothing_of_this_one
 ) -> None:
     stranger = await connect("admin", app_name="another app")
     key = (await chief.post("/v1/keys", json={})).json()["key"]
-    assert key["key_id"] not in str((await stranger.get("/v1/keys")).json())
+    assert key["key_id"] not in {one["key_id"] async for one in keys_of(stranger)}
     assert str(owner.user_id) not in str((await stranger.get("/v1/users", params={"limit": 1000})).json())
     assert (await stranger.delete(f"/v1/keys/{key['key_id']}")).json()["code"] == "not_found"
     assert (await stranger.post("/v1/keys", json={"user": str(owner.user_id)})).json()["code"] == "user_unknown"

@@ -334,7 +334,7 @@ PARAMETERS = {
     "listFacts": (options.FactFilters, {"about", "cursor", "limit"}),
     "walkNeighbourhood": (options.WalkOptions, {"node", "format"}),
     "readBlock": (options.Place, {"name"}),
-    "blockHistory": (options.Place, {"name", "before", "limit"}),
+    "blockHistory": (options.Place, {"name", "before", "cursor", "limit"}),
 }
 
 

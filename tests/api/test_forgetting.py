@@ -152,7 +152,7 @@ async def test_receipts_are_paged_newest_first(
         (await forgetter.delete(f"/v1/messages/{one.passage_id}")).json()["erasure_id"] for one in stored
     ]  # fmt: skip
     first = (await forgetter.get("/v1/erasures", params={"limit": 3})).json()
-    rest = (await forgetter.get("/v1/erasures", params={"limit": 3, "after": first["next_cursor"]})).json()
+    rest = (await forgetter.get("/v1/erasures", params={"limit": 3, "cursor": first["next_cursor"]})).json()
     assert [one["erasure_id"] for one in first["items"] + rest["items"]] == erased[::-1]
     assert rest["next_cursor"] is None
 

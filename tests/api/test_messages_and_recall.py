@@ -126,7 +126,7 @@ async def test_conversations_are_listed_in_pages_newest_first(ada: httpx.AsyncCl
     for name in ("a", "b", "c"):
         await said(ada, "hello", conversation=name)
     first = (await ada.get("/v1/conversations", params={"limit": 2})).json()
-    second = (await ada.get("/v1/conversations", params={"limit": 2, "after": first["next_cursor"]})).json()
+    second = (await ada.get("/v1/conversations", params={"limit": 2, "cursor": first["next_cursor"]})).json()
     assert [item["identifier"] for item in first["items"] + second["items"]] == ["c", "b", "a"]
     assert second["next_cursor"] is None
     only = (await ada.get("/v1/conversations", params={"identifier": "b"})).json()

@@ -54,8 +54,18 @@ def an_app_lists_its_own_users(doors: Doors, world: World) -> None:
 @probe
 def an_app_lists_its_own_keys(doors: Doors, world: World) -> None:
     with doors.enter(APP) as connection:
-        first = {row[0] for row in rows(connection, "SELECT key_id FROM memsvc.keys_of_app(%s)", world.ada.app_id)}
-        second = {row[0] for row in rows(connection, "SELECT key_id FROM memsvc.keys_of_app(%s)", world.eve.app_id)}
+        first = {
+            row[0]
+            for row in rows(
+                connection, "SELECT key_id FROM memsvc.keys_of_app(%s, NULL, NULL, NULL, NULL)", world.ada.app_id
+            )
+        }
+        second = {
+            row[0]
+            for row in rows(
+                connection, "SELECT key_id FROM memsvc.keys_of_app(%s, NULL, NULL, NULL, NULL)", world.eve.app_id
+            )
+        }
     assert second == {world.keys["eve"].key_id}, f"the app lists {second}"
     assert first == {key.key_id for sort, key in world.keys.items() if sort != "eve"}, f"the app lists {first}"
 
@@ -77,7 +87,9 @@ def keys_are_limited_by_their_own_app_and_count_for_themselves(doors: Doors, wor
         ]  # fmt: skip
         assert not value(connection, spend, [others, 1_000])
         limited = rows(
-            connection, "SELECT key_id FROM memsvc.keys_of_app(%s) WHERE messages_per_day = 2", world.ada.app_id
+            connection,
+            "SELECT key_id FROM memsvc.keys_of_app(%s, NULL, NULL, NULL, NULL) WHERE messages_per_day = 2",
+            world.ada.app_id,
         )
         assert limited == [(mine,)]
 
@@ -343,7 +355,7 @@ def readers_reach_no_account_or_work(doors: Doors, world: World) -> None:
             "memsvc.ensure_app('x')",
             "memsvc.find_app('x')",
             f"memsvc.users_of_app('{world.ada.app_id}', NULL, NULL, 9)",
-            f"memsvc.keys_of_app('{world.ada.app_id}')",
+            f"memsvc.keys_of_app('{world.ada.app_id}', NULL, NULL, NULL, NULL)",
             f"memsvc.fold_statistics('{world.ada.user_id}')",
             "memsvc.authenticate_key('x', 'x', NULL)",
         ):

@@ -21,7 +21,7 @@ def _stored(world: World, tenant: Tenant) -> dict[str, int]:
 @probe
 def an_app_erases_its_own_users_and_no_others(doors: Doors, world: World) -> None:
     ada, bob, eve = world.ada, world.bob, world.eve
-    keys = "SELECT key_id FROM memsvc.keys_of_app(%s) WHERE revoked_at IS NULL"
+    keys = "SELECT key_id FROM memsvc.keys_of_app(%s, NULL, NULL, NULL, NULL) WHERE revoked_at IS NULL"
     with doors.enter(APP, world.token(ada)) as connection:
         for app_id, ref in ((eve.app_id, ada.external_id), (eve.app_id, str(ada.user_id)), (ada.app_id, "nobody")):
             assert value(connection, MARK, [app_id, ref]) is None, f"{ref} is marked"

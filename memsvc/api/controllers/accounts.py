@@ -10,7 +10,7 @@ import msgspec
 from litestar import Controller, delete, get, post, put
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
-from litestar.params import BodyKwarg, FromPath, QueryParameter
+from litestar.params import BodyKwarg, FromPath
 
 from memsvc.access.keys import (
     MOST_OF_LIMIT,
@@ -18,6 +18,7 @@ from memsvc.access.keys import (
     Limits,
     Scope,
     create_key,
+    get_key,
     issue_jwt,
     limit_key,
     list_keys,
@@ -25,9 +26,8 @@ from memsvc.access.keys import (
 )
 from memsvc.access.users import User, add_user, find_user, list_users, own_names
 from memsvc.api.callers import ADMINISTRATOR, KEYHOLDER, READER, Administrator, Caller
-from memsvc.api.parameters import OnceParameter
+from memsvc.api.parameters import AfterParameter, CursorParameter, OnceParameter, PageSize, PlaceParameter, begin_of
 from memsvc.api.problems import documented
-from memsvc.db.engine import Database
 from memsvc.db.once import Once
 from memsvc.db.paging import Page
 from memsvc.db.storable import check_storable
@@ -217,17 +217,14 @@ class UsersController(Controller):
     async def list(
         self,
         administrator: NamedDependency[Administrator],
-        after: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")] = 100,
+        cursor: PlaceParameter = None,
+        after: AfterParameter = None,
+        limit: PageSize = 100,
     ) -> Page[User]:
         """One page of them."""
-        users = await list_users(administrator.db, administrator.app_id, after=after, limit=limit)
+        place = begin_of(cursor, after)
+        users = await list_users(administrator.db, administrator.app_id, after=place, limit=limit)
         return Page(items=users, next_cursor=str(users[-1].user_id) if len(users) == limit else None)
-
-
-async def _key(db: Database, app_id: UUID, key: str) -> Key:
-    key_id = key.split(".", 1)[0]
-    return next(one for one in await list_keys(db, app_id) if one.key_id == key_id)
 
 
 class KeysController(Controller):
@@ -272,18 +269,20 @@ class KeysController(Controller):
             limits=Limits(data.requests_per_minute, data.messages_per_day),
             once=Once.of("makeKey", idempotency_key, data),
         )
-        return NewKey(secret=secret, key=await _key(db, app_id, secret))
+        return NewKey(secret=secret, key=await get_key(db, app_id, secret))
 
     @get(
         operation_id="listKeys",
         summary="List keys",
         description="Keys of the app, oldest first, revoked ones too, without their secrets. Needs the scope admin.",
-        response_description="All keys.",
+        response_description="One page of keys.",
         responses=documented(400, 401, 403, 503),
     )
-    async def list(self, administrator: NamedDependency[Administrator]) -> Page[Key]:
-        """All of them."""
-        return Page(items=await list_keys(administrator.db, administrator.app_id), next_cursor=None)
+    async def list(
+        self, administrator: NamedDependency[Administrator], cursor: CursorParameter = None, limit: PageSize = 100
+    ) -> Page[Key]:
+        """One page of them."""
+        return await list_keys(administrator.db, administrator.app_id, cursor=cursor, limit=limit)
 
     @put(
         "/{key_id:str}/limits",
@@ -306,7 +305,7 @@ class KeysController(Controller):
         """Limit it."""
         limits = Limits(data.requests_per_minute, data.messages_per_day)
         await limit_key(administrator.db, administrator.app_id, key_id, limits)
-        return await _key(administrator.db, administrator.app_id, key_id)
+        return await get_key(administrator.db, administrator.app_id, key_id)
 
     @delete(
         "/{key_id:str}",

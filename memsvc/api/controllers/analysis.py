@@ -14,7 +14,7 @@ from litestar.params import BodyKwarg, FromPath, PathParameter, QueryParameter
 from memsvc.analysis.findings import Kind
 from memsvc.analysis.runs import MOST_SEEDS, AnalysisResult, AnalysisRun, ask, get_run, list_runs, results
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import CursorParameter, PageSize, known_parameters
+from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 
@@ -39,7 +39,6 @@ class AnalysisController(Controller):
 
     path = "/analysis"
     tags = ("graph",)
-    guards = (known_parameters,)
 
     @post(
         "/{kind:str}",

@@ -12,7 +12,14 @@ from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import OperationsIn
-from memsvc.api.parameters import CursorParameter, KnownAtParameter, OnceParameter, PageSize, known_parameters
+from memsvc.api.parameters import (
+    BeforeParameter,
+    CursorParameter,
+    KnownAtParameter,
+    OnceParameter,
+    PageSize,
+    read_before,
+)
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.db.paging import Page
@@ -46,24 +53,24 @@ class ChangesController(Controller):
 
     path = "/changes"
     tags = ("graph",)
-    guards = (known_parameters,)
 
     @get(
         operation_id="listChanges",
         summary="List changes",
         description="Batches of changes to the graph, newest first: who, when, and which kinds of operations.",
-        response_description="One page of changes; next_cursor is the next page's before.",
+        response_description="One page of changes.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
     async def list(
         self,
         reader: NamedDependency[Caller],
-        before: Annotated[str | None, QueryParameter(description="Recorded before this time (ISO 8601).")] = None,
+        before: BeforeParameter = None,
+        cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[RecordedChange]:
         """One page of them."""
-        moment = read_moment(before, reader.owner, "before")
+        moment = read_before(before, cursor, reader.owner)
         found = await list_changes(reader.db, reader.owner, before=moment, limit=limit)
         return Page(items=found, next_cursor=found[-1].recorded_at.isoformat() if len(found) == limit else None)
 
@@ -129,7 +136,6 @@ class DiffController(Controller):
 
     path = "/graph/diff"
     tags = ("graph",)
-    guards = (known_parameters,)
     dependencies = READER
 
     @get(

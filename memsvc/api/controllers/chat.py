@@ -19,6 +19,7 @@ from litestar.response import Stream
 
 from memsvc.api.bodies import decode
 from memsvc.api.callers import READER, TALKER, Caller, service_of
+from memsvc.api.parameters import LENIENT
 from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error, documented
 from memsvc.chat.hearing import Hearing
 from memsvc.chat.passing import passing
@@ -133,6 +134,7 @@ class ChatController(Controller):
     """Chat completions."""
 
     tags = ("chat",)
+    opt = LENIENT
     exception_handlers = dict.fromkeys(EXCEPTION_HANDLERS, answer_openai_error)
 
     @post(

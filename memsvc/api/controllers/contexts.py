@@ -14,7 +14,6 @@ from litestar.params import BodyKwarg, PathParameter, QueryParameter
 from memsvc import observe
 from memsvc.api.callers import READER, Caller
 from memsvc.api.controllers.recall import FiltersIn, Limit, noted
-from memsvc.api.parameters import known_parameters
 from memsvc.api.problems import documented
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
@@ -140,7 +139,6 @@ class MemoriesController(Controller):
     path = "/memories"
     tags = ("recall",)
     dependencies = READER
-    guards = (known_parameters,)
 
     @get(
         "/{memory_id:str}",

@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, PathParameter, QueryParameter
 
 from memsvc.api.callers import READER, Caller
+from memsvc.api.parameters import AfterParameter, CursorParameter, PageSize, PlaceParameter, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.sources.read import (
@@ -21,7 +22,6 @@ from memsvc.sources.read import (
     open_source,
 )
 
-PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")]
 Neighbours = Annotated[int, QueryParameter(ge=0, le=100, description="How many messages on that side.")]
 
 
@@ -43,11 +43,13 @@ class ConversationsController(Controller):
         self,
         reader: NamedDependency[Caller],
         identifier: Annotated[str | None, QueryParameter(description="Only the one that the client calls so.")] = None,
-        after: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        cursor: PlaceParameter = None,
+        after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Conversation]:
         """One page of them."""
-        return await list_conversations(reader.db, reader.owner, identifier=identifier, after=after, limit=limit)
+        place = begin_of(cursor, after)
+        return await list_conversations(reader.db, reader.owner, identifier=identifier, after=place, limit=limit)
 
     @get(
         "/{conversation:str}/messages",
@@ -63,7 +65,7 @@ class ConversationsController(Controller):
         conversation: Annotated[
             str, PathParameter(description="Its id, or the client's identifier (the id, where that holds a slash).")
         ],
-        cursor: Annotated[str | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        cursor: CursorParameter = None,
         limit: PageSize = 100,
     ) -> Page[Message]:
         """One page of them."""

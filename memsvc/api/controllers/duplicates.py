@@ -12,7 +12,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import CursorParameter, PageSize, known_parameters
+from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.identity.review import Decision, Pair, State, accept, pairs, reject
@@ -35,7 +35,6 @@ class DuplicatesController(Controller):
 
     path = "/duplicates"
     tags = ("graph",)
-    guards = (known_parameters,)
 
     @get(
         operation_id="listDuplicates",

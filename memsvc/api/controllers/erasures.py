@@ -14,6 +14,7 @@ from litestar.params import FromPath, PathParameter, QueryParameter
 from memsvc.access.erase import Kind, Receipt, erase, erasure, erasures, preview
 from memsvc.access.erase_users import erase_user, preview_user, user_erasure
 from memsvc.api.callers import ADMINISTRATOR, FORGETTER, READER, Administrator, Caller
+from memsvc.api.parameters import AfterParameter, PageSize, PlaceParameter, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.errors import NotFoundError
@@ -201,11 +202,12 @@ class ErasuresController(Controller):
     async def list(
         self,
         reader: NamedDependency[Caller],
-        after: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=1_000, description="Most items of this page.")] = 50,
+        cursor: PlaceParameter = None,
+        after: AfterParameter = None,
+        limit: PageSize = 50,
     ) -> Page[Receipt]:
         """One page of them."""
-        page = await erasures(reader.db, reader.owner, after=after, limit=limit)
+        page = await erasures(reader.db, reader.owner, after=begin_of(cursor, after), limit=limit)
         return Page(items=page.items, next_cursor=page.next_cursor)
 
     @get(

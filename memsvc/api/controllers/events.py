@@ -12,7 +12,7 @@ from litestar.params import QueryParameter
 from memsvc.access.tickets import Ticket, issue_ticket
 from memsvc.api.callers import READER, Caller
 from memsvc.api.live import Hub
-from memsvc.api.parameters import PageSize, known_parameters
+from memsvc.api.parameters import PageSize
 from memsvc.api.problems import documented
 from memsvc.graph.events import EventPage, end_of, page_behind, place_of
 
@@ -25,7 +25,6 @@ class EventsController(Controller):
     path = "/events"
     tags = ("live",)
     dependencies = READER
-    guards = (known_parameters,)
 
     @get(
         operation_id="listEvents",

@@ -14,7 +14,7 @@ from litestar.params import BodyKwarg, QueryParameter
 
 from memsvc.access.users import Owner
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import CursorParameter, PageSize, known_parameters
+from memsvc.api.parameters import CursorParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page, read_cursor, write_cursor
 from memsvc.errors import InvalidRequestError
@@ -90,7 +90,6 @@ class ExtractController(Controller):
 
     path = "/extract"
     tags = ("extraction",)
-    guards = (known_parameters,)
     dependencies = WRITER
 
     @post(
@@ -143,7 +142,6 @@ class ExtractionsController(Controller):
 
     path = "/extractions"
     tags = ("extraction",)
-    guards = (known_parameters,)
 
     @get(
         operation_id="listExtractions",

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import FactFields, WithEvidence, WithSpan
-from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, PageSize, known_parameters
+from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.graph import history
 from memsvc.graph.describe import FactsPage, ShownEdge, describe_edge, facts_about
@@ -63,7 +63,6 @@ class FactsController(Controller):
 
     path = "/facts"
     tags = ("graph",)
-    guards = (known_parameters,)
 
     @get(
         operation_id="listFacts",

@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from memsvc.api.callers import READER, WRITER, Caller
+from memsvc.api.parameters import AfterParameter, PlaceParameter, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.queue.jobs import MAX_PAGE, Job, State, cancel_job, get_job, list_jobs, retry_job
@@ -33,11 +34,14 @@ class JobsController(Controller):
         self,
         reader: NamedDependency[Caller],
         in_state: Annotated[State | None, QueryParameter(name="state", description="Only jobs in it.")] = None,
-        after: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        cursor: PlaceParameter = None,
+        after: AfterParameter = None,
         limit: Annotated[int, QueryParameter(ge=1, le=MAX_PAGE, description="Most items of this page.")] = 50,
     ) -> Page[Job]:
         """One page of them."""
-        jobs = await list_jobs(reader.db, reader.owner.user_id, state=in_state, after=after, limit=limit)
+        jobs = await list_jobs(
+            reader.db, reader.owner.user_id, state=in_state, after=begin_of(cursor, after), limit=limit
+        )
         return Page(items=jobs, next_cursor=str(jobs[-1].job_id) if len(jobs) == limit else None)
 
     @get(

@@ -15,11 +15,12 @@ from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import Names, NodeFields, WithEvidence, WithSpan
 from memsvc.api.parameters import (
     AsOfParameter,
+    BeforeParameter,
     CursorParameter,
     KnownAtParameter,
     OnceParameter,
     PageSize,
-    known_parameters,
+    read_before,
 )
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
@@ -97,7 +98,6 @@ class NodesController(Controller):
 
     path = "/nodes"
     tags = ("graph",)
-    guards = (known_parameters,)
 
     @get(
         operation_id="searchNodes",
@@ -166,7 +166,7 @@ class NodesController(Controller):
         summary="Everything that was recorded of a node",
         description="What was written and closed, of the node and of all that are the same now, newest first. What "
         "was recorded at one time is never divided, so a page can be longer than its limit.",
-        response_description="One page of events; next_cursor is the next page's before.",
+        response_description="One page of events.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
@@ -174,11 +174,12 @@ class NodesController(Controller):
         self,
         reader: NamedDependency[Caller],
         node_id: FromPath[UUID],
-        before: Annotated[str | None, QueryParameter(description="Recorded before this time (ISO 8601).")] = None,
+        before: BeforeParameter = None,
+        cursor: CursorParameter = None,
         limit: PageSize = 50,
     ) -> Page[Event]:
         """One page of it."""
-        moment = read_moment(before, reader.owner, "before")
+        moment = read_before(before, cursor, reader.owner)
         await read.resolve(reader.db, reader.owner, [node_id])
         events = await read.history(reader.db, reader.owner, node_id, before=moment, limit=limit)
         more = len(events) >= limit
@@ -336,7 +337,6 @@ class AliasesController(Controller):
 
     path = "/aliases"
     tags = ("graph",)
-    guards = (known_parameters,)
     dependencies = READER
 
     @get(

@@ -13,7 +13,7 @@ from msgspec import json
 
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.operations import PlaceFields
-from memsvc.api.parameters import AsOfParameter, KnownAtParameter, OnceParameter, known_parameters
+from memsvc.api.parameters import AsOfParameter, KnownAtParameter, OnceParameter
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.errors import InvalidPlaceError
@@ -32,7 +32,6 @@ class LocationController(Controller):
 
     path = "/nodes/{node_id:uuid}/location"
     tags = ("graph",)
-    guards = (known_parameters,)
 
     @post(
         operation_id="locateNode",
@@ -114,7 +113,6 @@ class NearbyController(Controller):
 
     path = "/nearby"
     tags = ("graph",)
-    guards = (known_parameters,)
     dependencies = READER
 
     @get(

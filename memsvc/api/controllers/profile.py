@@ -14,7 +14,7 @@ from litestar.params import BodyKwarg, PathParameter, QueryParameter
 from memsvc.access.erase import Receipt
 from memsvc.api.callers import FORGETTER, READER, WRITER, Caller
 from memsvc.api.controllers.erasures import BY, Preview, Previewed
-from memsvc.api.parameters import KnownAtParameter, PageSize, known_parameters
+from memsvc.api.parameters import KnownAtParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.profiles.blocks import LIMIT_TOKENS, MOST_WORKING, Block, Place, Profile, Tier
@@ -28,7 +28,8 @@ Conversation = Annotated[
     str | None, QueryParameter(description="Whose working memory it is in, by id or identifier; else it is in none.")
 ]
 Node = Annotated[UUID | None, QueryParameter(description="The node that it describes; else it is the user's own.")]
-Version = Annotated[int, msgspec.Meta(ge=0, le=2_147_483_647)]
+MOST_VERSIONS = 2_147_483_647
+Version = Annotated[int, msgspec.Meta(ge=0, le=MOST_VERSIONS)]
 Passages = Annotated[list[UUID], msgspec.Meta(max_length=20)]
 Hours = Annotated[float, msgspec.Meta(gt=0, le=8_760)]
 
@@ -93,7 +94,6 @@ class ProfileController(Controller):
 
     path = "/profile"
     tags = ("profile",)
-    guards = (known_parameters,)
 
     @get(
         operation_id="readProfile",
@@ -215,7 +215,7 @@ class ProfileController(Controller):
         operation_id="blockHistory",
         summary="Read what a block said",
         description="All versions of a block, newest first; also of one that has expired or made room.",
-        response_description="One page of versions; next_cursor is the next page's before.",
+        response_description="One page of versions.",
         responses=documented(400, 401, 403, 404, 503),
         dependencies=READER,
     )
@@ -227,13 +227,17 @@ class ProfileController(Controller):
         conversation: Conversation = None,
         node: Node = None,
         before: Annotated[
-            int | None, QueryParameter(ge=1, le=2_147_483_647, description="Only versions below this one.")
+            int | None, QueryParameter(ge=1, le=MOST_VERSIONS, description="Only versions below this one.")
+        ] = None,
+        cursor: Annotated[
+            int | None, QueryParameter(ge=1, le=MOST_VERSIONS, description="next_cursor of the page before.")
         ] = None,
         limit: PageSize = 50,
     ) -> Page[Block]:
         """Read them."""
+        below = min((version for version in (before, cursor) if version is not None), default=None)
         found = await history(
-            reader.db, reader.owner, name, conversation=conversation, node=node, before=before, limit=limit
+            reader.db, reader.owner, name, conversation=conversation, node=node, before=below, limit=limit
         )
         more = len(found) == limit and found[-1].version > 1
         return Page(items=found, next_cursor=str(found[-1].version) if more else None)

@@ -12,7 +12,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
 from memsvc.api.callers import READER, Caller
-from memsvc.api.parameters import KnownAtParameter, known_parameters
+from memsvc.api.parameters import KnownAtParameter
 from memsvc.api.problems import documented
 from memsvc.recall.results import Memory
 from memsvc.recall.salient import MAX_SALIENT, top_of_mind
@@ -87,7 +87,6 @@ class TopOfMindController(Controller):
         "useful, or pinned. With as_of as of then; with known_at by what was recorded then, without recalls and "
         "feedback, which are kept for now alone.",
         response_description="Memories, most salient first.",
-        guards=[known_parameters],
         responses=documented(400, 401, 403, 404, 503),
     )
     async def top(

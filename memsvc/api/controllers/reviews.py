@@ -13,7 +13,7 @@ from litestar.params import BodyKwarg, FromPath, QueryParameter
 
 from memsvc.access.users import Owner
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import PageSize, known_parameters
+from memsvc.api.parameters import PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.errors import InvalidRequestError
@@ -62,7 +62,6 @@ class ReviewsController(Controller):
 
     path = "/reviews"
     tags = ("extraction",)
-    guards = (known_parameters,)
 
     @get(
         operation_id="listReviews",

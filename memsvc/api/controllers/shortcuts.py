@@ -13,7 +13,7 @@ from memsvc import observe
 from memsvc.api.callers import READER, WRITER, Caller
 from memsvc.api.controllers.messages import IdempotencyKey, Receipts, store
 from memsvc.api.controllers.recall import noted
-from memsvc.api.parameters import CursorParameter, known_parameters
+from memsvc.api.parameters import CursorParameter
 from memsvc.api.problems import documented
 from memsvc.graph.overview import GraphPage, page
 from memsvc.recall import salient as salience
@@ -43,7 +43,6 @@ class ShortcutsController(Controller):
     """Short addresses."""
 
     tags = ("shortcuts",)
-    guards = (known_parameters,)
 
     @post(
         "/memory",

@@ -9,10 +9,10 @@ import msgspec
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
-from litestar.params import BodyKwarg, FromPath, QueryParameter
+from litestar.params import BodyKwarg, FromPath
 
 from memsvc.api.callers import READER, WRITER, Caller
-from memsvc.api.parameters import PageSize, known_parameters
+from memsvc.api.parameters import AfterParameter, PageSize, PlaceParameter, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
 from memsvc.sleep.runner import Run, ask, get_run, list_runs
@@ -47,7 +47,6 @@ class SleepController(Controller):
 
     path = "/sleep"
     tags = ("jobs",)
-    guards = (known_parameters,)
 
     @post(
         status_code=202,
@@ -82,11 +81,12 @@ class SleepController(Controller):
     async def list(
         self,
         reader: NamedDependency[Caller],
-        after: Annotated[UUID | None, QueryParameter(description="next_cursor of the page before.")] = None,
+        cursor: PlaceParameter = None,
+        after: AfterParameter = None,
         limit: PageSize = 50,
     ) -> Page[Run]:
         """One page of them."""
-        runs = await list_runs(reader.db, reader.owner.user_id, after=after, limit=limit)
+        runs = await list_runs(reader.db, reader.owner.user_id, after=begin_of(cursor, after), limit=limit)
         return Page(items=runs, next_cursor=str(runs[-1].run_id) if len(runs) == limit else None)
 
     @get(

@@ -13,7 +13,7 @@ from litestar.openapi.spec import Example
 from litestar.params import QueryParameter
 
 from memsvc.api.callers import READER, Caller
-from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter, known_parameters
+from memsvc.api.parameters import AsOfParameter, CursorParameter, KnownAtParameter
 from memsvc.api.problems import documented
 from memsvc.graph.draw import MEDIA_TYPES, Format, as_graph, draw
 from memsvc.graph.find import check_edge_types, find_node, find_nodes
@@ -96,7 +96,6 @@ class WalksController(Controller):
     path = "/graph"
     tags = ("graph",)
     dependencies = READER
-    guards = (known_parameters,)
 
     @get(
         operation_id="pageGraph",
