@@ -11,9 +11,11 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import cast
 
 import structlog
 from litestar import Litestar, Router
+from litestar.datastructures import State
 from litestar.enums import ScopeType
 from litestar.types import (
     HTTPResponseStartEvent,
@@ -27,7 +29,7 @@ from litestar.types import (
 )
 
 from memsvc import observe, traces
-from memsvc.api.bodies import JsonRequest
+from memsvc.api.bodies import JsonRequest, Room
 from memsvc.api.callers import Service, authenticate
 from memsvc.api.controllers.accounts import AccountController, KeysController, UsersController
 from memsvc.api.controllers.analysis import AnalysisController
@@ -125,6 +127,8 @@ GUARDS = (authenticate, known_parameters)
 GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 METHODS = frozenset({"GET", "POST", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"})
 UNMATCHED = "unmatched"
+LARGEST_BODIES = 8
+"""So many bodies of the most bytes have room at once; of smaller ones more."""
 FAILED = 500
 QUIET_ROUTES = frozenset({"/health", "/metrics"})
 
@@ -156,8 +160,10 @@ class ObservedLitestar(Litestar):
             await send(message)  # type: ignore[arg-type]
 
         with _traced(scope) as span, structlog.contextvars.bound_contextvars(**_names_of(request_id, span)):
+            room: Room = self.state["room"]
             try:
-                await super().__call__(scope, receive, send_with_id)
+                with room.receiving(cast("Receive", receive)) as counted:
+                    await super().__call__(scope, counted, send_with_id)
             finally:
                 _record(scope, status, time.perf_counter() - started, span)
 
@@ -270,6 +276,7 @@ def create_app(
         exception_handlers=EXCEPTION_HANDLERS,
         openapi_config=CONFIG,
         logging_config=None,
+        state=State({"room": Room(LARGEST_BODIES * settings.max_body_bytes)}),
     )
     add_words(app.openapi_schema)
     make_exact(app.openapi_schema)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 from litestar import Request
 from litestar.exceptions import ClientException, HTTPException, InternalServerException
+from litestar.types import Receive
 
 from memsvc.api.callers import service_of
 from memsvc.api.problems import invalid_value
-from memsvc.errors import BodyTooSlowError, InvalidRequestError, InvalidTextError
+from memsvc.errors import BodyTooSlowError, InvalidRequestError, InvalidTextError, OverloadedError
 from memsvc.sources.messages import MessageIn
 
 LONE_SURROGATE = re.compile(
@@ -61,6 +64,42 @@ def decode_messages(body: bytes, _into: Any) -> MessageIn | Batch:
     top: dict[str, msgspec.Raw] = decode(body, dict[str, msgspec.Raw])
     found: MessageIn | Batch = decode(body, Batch if "messages" in top else MessageIn)
     return found
+
+
+class Room:
+    """What the bodies of all requests under way take together, counted as they come and not as they are announced."""
+
+    def __init__(self, most: int) -> None:
+        """All of it is free.
+
+        Args:
+            most: bytes.
+        """
+        self._free = most
+
+    @contextmanager
+    def receiving(self, receive: Receive) -> Iterator[Receive]:
+        """A request's ``receive`` that takes room, until the block ends.
+
+        Raises, when it receives:
+            OverloadedError: there is no more room.
+        """
+        taken = 0
+
+        async def counted() -> Any:
+            nonlocal taken
+            message: Any = await receive()
+            size = len(message.get("body", b""))
+            if size > self._free:
+                raise OverloadedError("Too many large bodies arrive at once.")
+            self._free -= size
+            taken += size
+            return message
+
+        try:
+            yield counted
+        finally:
+            self._free += taken
 
 
 class JsonRequest(Request[Any, Any, Any]):

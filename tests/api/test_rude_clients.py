@@ -17,7 +17,7 @@ import pytest
 
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner
-from memsvc.api.app import create_app
+from memsvc.api.app import LARGEST_BODIES, create_app
 from memsvc.api.serving import HEAD_S
 from memsvc.db.engine import Database
 from memsvc.settings import Settings
@@ -179,6 +179,29 @@ async def test_bodies_that_never_end_are_given_up(address: str, key: str, ada: h
         answers = await asyncio.gather(*dripping)
     for status, problem in answers:
         assert (status, problem["code"]) == (408, "body_too_slow")
+
+
+async def test_large_bodies_together_have_bounded_room(db: Database, settings: Settings, key: str) -> None:
+    most, count = 100_000, 3 * LARGEST_BODIES
+    said = json.dumps({"conversation": "a", "text": "oak", "metadata": {"filling": "x" * (most - 1_000)}}).encode()
+    async with served(create_app(settings.model_copy(update={"max_body_bytes": most}), db)) as address:
+        async with AsyncExitStack() as stack:
+            hearing = []
+            for _ in range(count):
+                reader, writer = await stack.enter_async_context(socket_to(address))
+                writer.write(head("/v1/messages", key, f"Content-Length: {len(said)}", "Connection: close") + said[:-1])
+                hearing.append(asyncio.create_task(heard(reader)))
+            async with asyncio.timeout(PATIENCE_S):
+                while sum(task.done() for task in hearing) < count - LARGEST_BODIES:  # noqa: ASYNC110 - over HTTP
+                    await asyncio.sleep(0.02)
+            refused = [told(task.result()) for task in hearing if task.done()]
+            assert {(status, problem["code"]) for status, problem in refused} == {(503, "overloaded")}
+            async with httpx.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {key}"}) as polite:
+                small = await polite.post("/v1/recall", json={"query": "oak"})
+            assert small.status_code == 200
+        async with socket_to(address) as (reader, writer):  # what others held is free again
+            writer.write(head("/v1/messages", key, f"Content-Length: {len(said)}", "Connection: close") + said)
+            assert told(await heard(reader))[1]["code"] == "text_too_long"  # it was read
 
 
 async def test_half_closed_sockets_hold_nothing(address: str, key: str, ada: httpx.AsyncClient) -> None:
