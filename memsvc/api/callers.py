@@ -20,6 +20,7 @@ from litestar.params import HeaderParameter
 from memsvc.access import keys
 from memsvc.access.keys import Principal
 from memsvc.access.users import Owner
+from memsvc.chat.admitting import Admitting, Doubt
 from memsvc.chat.afterwards import Afterwards
 from memsvc.db.engine import Database
 from memsvc.errors import (
@@ -44,6 +45,8 @@ UserHeader = Annotated[
         description="Id or external id of the user to act for; needed where the key may act for several.",
     ),
 ]
+CHATS_ON = {"chats_on": True}
+"""The ``opt`` of handlers that need no database to answer, and keep memory from callers in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Service:
     """The pool of the login for Cypher."""
     afterwards: Afterwards = field(default_factory=Afterwards)
     """Work that goes on behind answers."""
+    admitting: Admitting = field(default_factory=Admitting)
+    """Knows who may chat while the database does not answer."""
 
     async def close(self) -> None:
         """Finish what goes on behind answers; let go of chat server and Cypher. Who opened the database closes it."""
@@ -149,16 +154,34 @@ def _user_ref(connection: ASGIConnection[Any, Any, Any, Any]) -> str | None:
         return value
 
 
-async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """The guard of ``/v1``: lets nobody through without a working key or token.
+
+    Where the handler's ``opt`` is ``CHATS_ON``, a key that worked lately is enough while the database does not answer;
+    ``doubt_of`` tells.
 
     Raises:
         UnauthenticatedError: whatever is wrong with it.
     """
-    credential = _credential(connection)
+    credential, user_ref, service = _credential(connection), _user_ref(connection), service_of(connection)
     if not credential:
         raise UnauthenticatedError
-    connection.scope["auth"] = await keys.authenticate(service_of(connection).db, credential, _user_ref(connection))
+    if CHATS_ON.items() <= handler.opt.items():
+        connection.scope["auth"], connection.state["doubt"] = await service.admitting.admit(
+            service.db, service.settings, service.afterwards, credential, user_ref
+        )
+        return
+    try:
+        connection.scope["auth"] = await keys.authenticate(service.db, credential, user_ref)
+    except UnauthenticatedError:
+        service.admitting.forget(credential)
+        raise
+
+
+def doubt_of(request: Request[Any, Any, Any]) -> Doubt | None:
+    """Why the caller of a ``CHATS_ON`` handler was let in without the database's word; None: it was asked."""
+    found: Doubt | None = request.state["doubt"]
+    return found
 
 
 def _principal(request: Request[Any, Any, Any]) -> Principal:

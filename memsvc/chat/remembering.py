@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 from memsvc import observe
 from memsvc.access.keys import Principal, spend_messages
 from memsvc.access.users import Owner
+from memsvc.chat.admitting import Doubt
 from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.hearing import Hearing
 from memsvc.chat.reminding import last_said, remind
@@ -53,6 +54,8 @@ class Talk:
     afterwards: Afterwards
     conversation: str
     session: str = ""
+    doubt: Doubt | None = None
+    """The database has not said yet whether the caller's key works: nothing is read, and what is stored waits."""
 
 
 @dataclass(slots=True)
@@ -88,7 +91,16 @@ class Remembering:
         return [item.id for section in self.context.sections for item in section.items] if self.context else []
 
     async def begin(self) -> None:
-        """Recall, and store what the user said; never fails, and takes no longer than the settings say."""
+        """Recall, and store what the user said; never fails, and takes no longer than the settings say.
+
+        Where the caller is in doubt, the look-up took that time: nothing is recalled, and storing waits behind it.
+        """
+        if self.talk.doubt is not None:
+            self.reasons.append(self.talk.doubt.code)
+            self.message_id = self._new_id(None)
+            if self.request.asks:
+                self.talk.afterwards.start(self._store("user", self.request.query, {}))
+            return
         loop = asyncio.get_running_loop()
         until, last = loop.time() + self.talk.settings.chat_memory_ms / 1000, None
         if self.request.query and (recalled := await self._within(until, self._recalled(), abandon=True)):
@@ -104,6 +116,9 @@ class Remembering:
 
     async def end(self, heard: Hearing) -> None:
         """Store what the assistant said; never fails, and goes on in the background where it takes long."""
+        if self.talk.doubt is not None:
+            self.end_later(heard)
+            return
         if (work := self._answered(heard)) is not None:
             until = asyncio.get_running_loop().time() + self.talk.settings.chat_memory_ms / 1000
             await self._within(until, work)
@@ -192,6 +207,7 @@ class Remembering:
 
     async def _store(self, role: Role, text: str, metadata: dict[str, Any]) -> Outcome:
         talk = self.talk
+        principal = talk.principal if talk.doubt is None else await talk.doubt.settled()
         name = self.message_id
         if role == "assistant":  # a question that is asked again may get another answer
             name = f"answer:{name}:{hashlib.sha256(text.encode()).hexdigest()[:12]}"
@@ -203,7 +219,7 @@ class Remembering:
             id=name,
             metadata=metadata,
         )
-        await spend_messages(talk.db, talk.principal, 1)
+        await spend_messages(talk.db, principal, 1)
         with observe.INGEST_SECONDS.time():
             [stored] = await append(talk.db, talk.owner, [message], talk.settings)
         observe.MESSAGES.labels(outcome=stored.outcome).inc()

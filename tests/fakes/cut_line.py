@@ -1,10 +1,11 @@
-"""A way to the database that can be cut: the server gets what was sent and does it, and its answer is lost."""
+"""A way to the database that fails: it loses an answer to what the server has done, is cut, or stalls."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import make_url
@@ -14,7 +15,7 @@ Pipe = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class CutLine:
-    """Listens on a port of its own and passes on what comes, until it is told to lose an answer."""
+    """Listens on a port of its own and passes on what comes, until it is told to lose something."""
 
     def __init__(self, server: str) -> None:
         """Lead to the server of an URL."""
@@ -23,9 +24,24 @@ class CutLine:
         """The same database by this way."""
         self.word: bytes | None = None
         """The answer to the next thing sent that holds this is lost, and the connection with it."""
+        self._flows, self._cut = asyncio.Event(), asyncio.Event()
+        self.mend()
+
+    def mend(self) -> None:
+        """Pass on again; what was held up, too."""
+        self._flows.set()
+        self._cut.clear()
+
+    def stall(self) -> None:
+        """Hold everything up: connections stay open, new ones too, and nothing arrives."""
+        self._flows.clear()
+
+    def cut(self) -> None:
+        """End all connections, and new ones at once."""
+        self._cut.set()
 
     async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection till either end closes it."""
+        """Serve one connection till either end closes it, or it is cut."""
         told = conninfo_to_dict(self.server)
         host, port = str(told["host"]), int(told.get("port") or 5432)
         if host.startswith("/"):
@@ -39,24 +55,26 @@ class CutLine:
                 if self.word is not None and self.word in sent:
                     self.word = None
                     lost.set()
+                await self._flows.wait()
                 ahead.write(sent)
 
         async def back() -> None:
             while answer := await behind.read(BLOCK):
                 if lost.is_set():
                     return
+                await self._flows.wait()
                 writer.write(answer)
 
-        ways = [asyncio.create_task(there()), asyncio.create_task(back())]
+        ways: list[asyncio.Task[Any]] = [asyncio.create_task(way()) for way in (there, back, self._cut.wait)]
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for way in ways:
                 way.cancel()
-            for end in (ahead, writer):
-                end.close()
+            for side in (ahead, writer):
+                side.close()
                 with suppress(OSError):
-                    await end.wait_closed()
+                    await side.wait_closed()
 
 
 @asynccontextmanager

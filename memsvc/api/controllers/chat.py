@@ -18,7 +18,7 @@ from litestar.params import BodyKwarg, HeaderParameter, SkipValidation
 from litestar.response import Stream
 
 from memsvc.api.bodies import decode
-from memsvc.api.callers import READER, TALKER, Caller, service_of
+from memsvc.api.callers import CHATS_ON, READER, TALKER, Caller, doubt_of, service_of
 from memsvc.api.parameters import LENIENT
 from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error, documented
 from memsvc.chat.hearing import Hearing
@@ -154,7 +154,7 @@ class ChatController(Controller):
             **documented(400, 401, 403, 404, 413, 415, 502, 503, 504),
         },
         dependencies=TALKER,
-        opt={"decode": decode_chat},
+        opt={"decode": decode_chat} | CHATS_ON,
     )
     async def complete(
         self,
@@ -184,6 +184,7 @@ class ChatController(Controller):
                 afterwards=service_of(request).afterwards,
                 conversation=_header_text(conversation).strip() or DEFAULT_CONVERSATION,
                 session=_header_text(session),
+                doubt=doubt_of(request),
             )
             remembering = Remembering(talk, asked, key=idempotency_key)
             await remembering.begin()
@@ -230,6 +231,7 @@ class ChatController(Controller):
             **documented(400, 401, 403, 502, 503, 504),
         },
         dependencies=READER,
+        opt=CHATS_ON,
     )
     async def models(self, request: Request[Any, Any, Any], reader: NamedDependency[Caller]) -> Response[Any]:  # noqa: ARG002
         """Pass them on."""

@@ -1,0 +1,71 @@
+"""How long, and how many, callers of chats are remembered."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from memsvc.access.keys import Principal
+from memsvc.access.users import Owner
+from memsvc.chat import admitting
+from memsvc.chat.admitting import LIFE_S, Admitting
+from memsvc.chat.afterwards import Afterwards
+from memsvc.db.engine import Database
+from memsvc.errors import DatabaseUnavailableError, MemsvcError, OverloadedError, StorageFullError
+from memsvc.settings import Settings
+
+
+class Door:
+    """Asks for callers, with a clock and a database of ours."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.error = 0.0, None  # type: tuple[float, MemsvcError | None]
+        self.admitting, self.afterwards = Admitting(lambda: self.now), Afterwards()
+        monkeypatch.setattr("memsvc.access.keys.authenticate", self.authenticate)
+
+    async def authenticate(self, _db: object, credential: str, user_ref: str | None) -> Principal:
+        if self.error is not None:
+            raise self.error
+        owner = Owner(uuid4(), credential, "UTC", "english") if user_ref != "nobody" else None
+        return Principal(uuid4(), frozenset({"read"}), owner, user_ref=user_ref)
+
+    async def admits(self, credential: str, user_ref: str | None = None) -> bool:
+        database: Database = None  # type: ignore[assignment]
+        try:
+            await self.admitting.admit(database, Settings(), self.afterwards, credential, user_ref)
+        except MemsvcError:
+            return False
+        return True
+
+
+@pytest.fixture
+def door(monkeypatch: pytest.MonkeyPatch) -> Door:
+    return Door(monkeypatch)
+
+
+@pytest.mark.parametrize("error", [DatabaseUnavailableError(), OverloadedError(), StorageFullError()])
+async def test_a_caller_counts_for_minutes_after_the_database_named_it(door: Door, error: MemsvcError) -> None:
+    await door.admits("mk_a.b")
+    door.error, door.now = error, LIFE_S - 1
+    assert await door.admits("mk_a.b")
+    assert not await door.admits("mk_a.c")
+    door.now = LIFE_S  # that it was let in since then does not make it longer
+    assert not await door.admits("mk_a.b")
+
+
+async def test_other_errors_are_answers(door: Door) -> None:
+    await door.admits("mk_a.b")
+    door.error = MemsvcError()
+    assert not await door.admits("mk_a.b")
+
+
+async def test_so_many_are_kept_and_no_key_or_nobody(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admitting, "MOST", 3)
+    for credential in ("mk_1.x", "mk_2.x", "mk_3.x", "mk_1.x", "mk_4.x"):
+        await door.admits(credential)
+    await door.admits("mk_5.x", "nobody")
+    assert not any("mk_" in str(name) for name in door.admitting._known)
+    door.error = DatabaseUnavailableError()
+    assert [await door.admits(f"mk_{number}.x") for number in range(1, 5)] == [True, False, True, True]
+    assert not await door.admits("mk_5.x", "nobody")
