@@ -284,7 +284,7 @@ async def keys_of(chief: httpx.AsyncClient) -> AsyncIterator[dict[str, Any]]:
     """All keys of the app, page by page."""
     place: dict[str, str] = {}
     while True:
-        page = (await chief.get("/v1/keys", params={"limit": 1_000} | place)).json()
+        page = (await chief.get("/v1/keys", params={"limit": "1000"} | place)).json()
         for key in page["items"]:
             yield key
         if page["next_cursor"] is None:
