@@ -162,7 +162,7 @@ class ObservedLitestar(Litestar):
         with _traced(scope) as span, structlog.contextvars.bound_contextvars(**_names_of(request_id, span)):
             room: Room = self.state["room"]
             try:
-                with room.receiving(cast("Receive", receive)) as counted:
+                with room.receiving(scope, cast("Receive", receive)) as counted:
                     await super().__call__(scope, counted, send_with_id)
             finally:
                 _record(scope, status, time.perf_counter() - started, span)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,13 +16,16 @@ from typing import Any
 import msgspec
 from litestar import Request
 from litestar.exceptions import ClientException, HTTPException, InternalServerException
-from litestar.types import Receive
+from litestar.types import HTTPScope, Receive
 
 from memsvc.api.callers import service_of
 from memsvc.api.problems import invalid_value
 from memsvc.errors import BodyTooSlowError, InvalidRequestError, InvalidTextError, OverloadedError
 from memsvc.sources.messages import MessageIn
 
+WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+SMALL_BYTES = 64_000
+"""So much of a body is not counted: all connections together hold little by it."""
 LONE_SURROGATE = re.compile(
     rb"""
       \\u[dD][89abAB][0-9a-fA-F]{2} (?! \\u[dD][c-fC-F])                 # a high one without its low one
@@ -67,7 +71,10 @@ def decode_messages(body: bytes, _into: Any) -> MessageIn | Batch:
 
 
 class Room:
-    """What the bodies of all requests under way take together, counted as they come and not as they are announced."""
+    """What large bodies of all requests under way take together, counted as they come and not as they are announced.
+
+    A quarter of it is one key's at most, and small bodies need none of it, so nobody keeps others out.
+    """
 
     def __init__(self, most: int) -> None:
         """All of it is free.
@@ -76,30 +83,43 @@ class Room:
             most: bytes.
         """
         self._free = most
+        self._share = most // 4
+        self._taken = Counter[str | None]()
 
     @contextmanager
-    def receiving(self, receive: Receive) -> Iterator[Receive]:
+    def receiving(self, scope: HTTPScope, receive: Receive) -> Iterator[Receive]:
         """A request's ``receive`` that takes room, until the block ends.
 
         Raises, when it receives:
             OverloadedError: there is no more room.
         """
-        taken = 0
+        if scope["method"] not in WITH_BODY:  # what comes all the same is kept by nobody
+            yield receive
+            return
+        came, taken = 0, 0
+        key: str | None = None
 
         async def counted() -> Any:
-            nonlocal taken
+            nonlocal came, taken, key
             message: Any = await receive()
             size = len(message.get("body", b""))
-            if size > self._free:
-                raise OverloadedError("Too many large bodies arrive at once.")
-            self._free -= size
-            taken += size
+            came += size
+            if came > SMALL_BYTES and size:
+                key = getattr(scope.get("auth"), "key_id", None)
+                if size > self._free or self._taken[key] + size > self._share:
+                    raise OverloadedError("Too many large bodies arrive at once.")
+                self._free -= size
+                self._taken[key] += size
+                taken += size
             return message
 
         try:
             yield counted
         finally:
             self._free += taken
+            self._taken[key] -= taken
+            if not self._taken[key]:
+                del self._taken[key]
 
 
 class JsonRequest(Request[Any, Any, Any]):

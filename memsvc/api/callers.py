@@ -179,9 +179,13 @@ async def authenticate(connection: ASGIConnection[Any, Any, Any, Any], handler: 
 
 
 def doubt_of(request: Request[Any, Any, Any]) -> Doubt | None:
-    """Why the caller of a ``CHATS_ON`` handler was let in without the database's word; None: it was asked."""
+    """Why the caller of a ``CHATS_ON`` handler was let in without the database's word; None: it was asked.
+
+    Raises:
+        MemsvcError: it has refused the key meanwhile.
+    """
     found: Doubt | None = request.state["doubt"]
-    return found
+    return None if found is None or found.is_over() else found
 
 
 def _principal(request: Request[Any, Any, Any]) -> Principal:

@@ -38,7 +38,7 @@ def server(
         head_s: longest time for a head.
     """
     connections = live + PLACES
-    _may_open(connections + FILES)
+    connections = max(PLACES // 4, min(connections, _may_open(connections + FILES) - FILES))
     return Server(
         app,
         address=host,
@@ -52,12 +52,18 @@ def server(
     )
 
 
-def _may_open(files: int) -> None:
-    """Let this process have so many files open, as far as the system lets it: often 1,024 where it may have more."""
+def _may_open(files: int) -> int:
+    """Let this process have so many files open, as far as the system lets it: often 1,024 where it may have more.
+
+    Returns:
+        How many it may have now, at most what was asked for.
+    """
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not everywhere
 
         now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         if now != resource.RLIM_INFINITY and now < files:
-            wanted = files if most == resource.RLIM_INFINITY else min(files, most)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, wanted), most))
+            now = files if most == resource.RLIM_INFINITY else max(now, min(files, most))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (now, most))
+        return files if now == resource.RLIM_INFINITY else min(now, files)
+    return files

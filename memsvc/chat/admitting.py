@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from memsvc.errors import (
     DatabaseUnavailableError,
     MemsvcError,
     OverloadedError,
+    RateLimitedError,
     StorageFullError,
     UnauthenticatedError,
 )
@@ -34,6 +36,9 @@ MOST = 1_000
 LIFE_S = 600.0
 """So long a caller counts after the database was asked for it: longer than a restart or a failover takes, and not
 longer than a token outlives its key (``jwt_ttl_s``, 15 minutes)."""
+MOST_ASKING = 64
+"""Look-ups under way; while there are so many, none begins, for each holds its chat's words until it ends."""
+MINUTE_S = 60.0
 NO_ANSWER = (DatabaseUnavailableError, OverloadedError, StorageFullError)
 
 
@@ -42,7 +47,18 @@ class Doubt:
     """Why a caller was let in without the database's word, and the look-up that may still give it."""
 
     code: str
-    asking: asyncio.Task[Principal | MemsvcError]
+    asking: asyncio.Future[Principal | MemsvcError]
+
+    def is_over(self) -> bool:
+        """The look-up, late as it was, let the caller in.
+
+        Raises:
+            MemsvcError: it refused the key.
+        """
+        if not self.asking.done() or isinstance(self.asking.result(), NO_ANSWER):
+            return False
+        _given(self.asking.result())
+        return True
 
     async def settled(self) -> Principal:
         """Who asks, once the database has said so.
@@ -60,6 +76,12 @@ class Admitting:
         """Nobody is known; ``clock`` counts seconds."""
         self._clock = clock
         self._known: OrderedDict[tuple[bytes, str | None], tuple[float, Principal]] = OrderedDict()
+        self._refused = 0
+        """How often a key was."""
+        self._asking = 0
+        self._minute = -1.0
+        self._let_in = Counter[str | None]()
+        """In this minute, by key, of those that have a limit."""
 
     async def admit(
         self, db: Database, settings: Settings, afterwards: Afterwards, credential: str, user_ref: str | None
@@ -70,29 +92,36 @@ class Admitting:
         wait as long as for a free connection, ``pool_timeout_s``.
 
         Raises:
-            UnauthenticatedError, RateLimitedError: as ``keys.authenticate``.
+            UnauthenticatedError, RateLimitedError: as ``keys.authenticate``; while in doubt, requests are counted here.
             DatabaseUnavailableError, OverloadedError, StorageFullError: no answer, and nobody who is known.
         """
         known = self._find(credential, user_ref)
-        asking = afterwards.start(self._asked(db, credential, user_ref))
+        if self._asking >= MOST_ASKING:
+            asking: asyncio.Future[Principal | MemsvcError] = asyncio.get_running_loop().create_future()
+            asking.set_result(OverloadedError("Too many look-ups are under way."))
+        else:
+            asking = afterwards.start(self._asked(db, credential, user_ref))
         within_s = settings.pool_timeout_s if known is None else settings.chat_memory_ms / 1000
         done, _ = await asyncio.wait({asking}, timeout=within_s)
         found = asking.result() if done else OverloadedError("The database took too long.")
         if known is None or not isinstance(found, NO_ANSWER):
             return _given(found), None
+        self._count(known)
         code = found.code if done else SLOW
         observe.DEGRADED.labels(code).inc()
         return known, Doubt(code, asking)
 
     def forget(self, credential: str) -> None:
         """A key was refused: it counts no more, whichever user it names."""
+        self._refused += 1
         digest = _digest(credential)
         for name in [name for name in self._known if name[0] == digest]:
             del self._known[name]
 
     async def _asked(self, db: Database, credential: str, user_ref: str | None) -> Principal | MemsvcError:
         """What the database says, early or late; errors are given, for nobody may be there any more to be told."""
-        since = self._clock()
+        since, refused = self._clock(), self._refused
+        self._asking += 1
         try:
             principal = await keys.authenticate(db, credential, user_ref)
         except UnauthenticatedError as error:
@@ -100,13 +129,31 @@ class Admitting:
             return error
         except MemsvcError as error:
             return error
+        finally:
+            self._asking -= 1
         name = _digest(credential), user_ref
         self._known.pop(name, None)
-        if principal.owner is not None:
+        if principal.owner is not None and self._refused == refused:  # a later look-up may have been refused
             self._known[name] = since, principal
         if len(self._known) > MOST:
             self._known.popitem(last=False)
         return principal
+
+    def _count(self, known: Principal) -> None:
+        """Count a caller in doubt, as the database would: by key, with its tokens.
+
+        Raises:
+            RateLimitedError: it is one too many in this minute, in this process.
+        """
+        if (most := known.limits.requests_per_minute) is None:
+            return
+        minute, second = divmod(self._clock(), MINUTE_S)
+        if minute != self._minute:
+            self._minute = minute
+            self._let_in.clear()
+        if self._let_in[known.key_id] >= most:
+            raise RateLimitedError(limit=most, retry_after=math.ceil(MINUTE_S - second))
+        self._let_in[known.key_id] += 1
 
     def _find(self, credential: str, user_ref: str | None) -> Principal | None:
         since, principal = self._known.get((_digest(credential), user_ref), (0.0, None))

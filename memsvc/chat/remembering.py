@@ -74,6 +74,8 @@ class Remembering:
     """The identity of what the user says, by which sending it again stores nothing; ``begin`` alone decides it."""
     stored: bool = False
     """What the user says is known to be stored."""
+    _said: asyncio.Task[Outcome] | None = field(default=None, init=False)
+    """Stores what the user says, once the caller is known."""
 
     @property
     def state(self) -> Literal["ok", "degraded"]:
@@ -99,7 +101,7 @@ class Remembering:
             self.reasons.append(self.talk.doubt.code)
             self.message_id = self._new_id(None)
             if self.request.asks:
-                self.talk.afterwards.start(self._store("user", self.request.query, {}))
+                self._said = self.talk.afterwards.start(self._store("user", self.request.query, {}))
             return
         loop = asyncio.get_running_loop()
         until, last = loop.time() + self.talk.settings.chat_memory_ms / 1000, None
@@ -207,7 +209,12 @@ class Remembering:
 
     async def _store(self, role: Role, text: str, metadata: dict[str, Any]) -> Outcome:
         talk = self.talk
-        principal = talk.principal if talk.doubt is None else await talk.doubt.settled()
+        principal = talk.principal
+        if talk.doubt is not None:
+            principal = await talk.doubt.settled()
+            principal.require("write")
+            if role == "assistant" and self._said is not None:  # an answer is stored behind its question
+                await asyncio.wait({self._said})
         name = self.message_id
         if role == "assistant":  # a question that is asked again may get another answer
             name = f"answer:{name}:{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -70,8 +70,8 @@ class ChatRequest:
 
     @property
     def alone(self) -> bool:
-        """The client sends no history."""
-        return len(self.turns) == 1
+        """The client sends no history: what the user says stands alone, or behind a greeting."""
+        return len(self.turns) == 1 or (self.asks and sum(turn.role == "user" for turn in self.turns) == 1)
 
     def digest(self, *of: str) -> str:
         """Names these turns after all that was said before them, so that a request that comes again has it again.

@@ -305,7 +305,7 @@ class _Ids:
         turns = [(role, words) for role, words in told if role in TALKING and words]
         new = bool(told) and told[-1][0] == "user" and bool(told[-1][1])
         name = f"wrap:{_digest(self._conversation, *turns)}"
-        if len(turns) < 2:  # noqa: PLR2004 - without history
+        if len(turns) < 2 or (new and sum(role == "user" for role, _ in turns) == 1):  # noqa: PLR2004 - no history
             name = self._last if self._last.startswith(f"{name}:") else f"{name}:{secrets.token_hex(4)}"
         if new:
             self._last = name

@@ -268,7 +268,7 @@ def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
         "type": _text(operation.type, "type"),
         "label": _text(operation.label, "label"),
         "description": _text(operation.description, "description", empty=True),
-        "data": _conditional(_data(operation.data)) if operation.type == INSTRUCTION else _data(operation.data),
+        "data": _node_data(operation),
         "importance": _importance(operation.importance),
     }
 
@@ -420,8 +420,10 @@ def _data(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return value
 
 
-def _conditional(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "when" in data and read_when(data["when"]) is None:
+def _node_data(operation: Node) -> Mapping[str, Any]:
+    """The data of a node; a new instruction's condition can be read. One that is parted from another keeps its own."""
+    data = _data(operation.data)
+    if operation.type == INSTRUCTION and not operation.make and "when" in data and read_when(data["when"]) is None:
         raise InvalidRequestError(
             "The condition in data.when cannot be read, so it would never hold.",
             hint="It has keywords, between (two times of day, HH:MM), weekdays (mon to sun) or event (begin).",

@@ -46,11 +46,10 @@ def read_when(data: object) -> When | None:
     """A condition as it can be held against an occasion; None: it cannot be read."""
     try:
         when = msgspec.convert(data, When)
-        if when.between is not None:
-            _ = [time.fromisoformat(clock) for clock in when.between]
+        clocks = [time.fromisoformat(clock) for clock in when.between or ()]
     except (msgspec.ValidationError, ValueError):
         return None
-    return when
+    return when if all(clock.tzinfo is None for clock in clocks) else None  # it is the user's clock
 
 
 def holds(when: When, occasion: Occasion) -> bool:

@@ -249,16 +249,23 @@ async def test_a_key_that_a_slow_database_refuses_leaves_no_trace(
 
 
 @pytest.mark.parametrize("how", DOWN)
-async def test_a_limit_that_cannot_be_counted_stops_nobody(key: Key, line: CutLine, owner: Owner, how: str) -> None:
+async def test_a_limit_is_counted_in_the_process_meanwhile(
+    key: Key, line: CutLine, owner: Owner, api: Litestar, *, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada = await key(owner, limits=Limits(requests_per_minute=4, messages_per_day=1_000))
     token = (await ada.post("/v1/token")).json()["token"]
     by_token = {"Authorization": f"Bearer {token}"}
     for headers in ({}, by_token):
         assert (await say(ada, "Hello.", **headers)).status_code == 200
     getattr(line, how)()
+    now = time.monotonic()
+    monkeypatch.setattr(api.state["service"].admitting, "_clock", lambda: now)  # all in one minute
     for headers in ({}, by_token, {}, by_token):
         answer = await say(ada, "Hello.", **headers)
         assert (answer.status_code, answer.headers.get("X-Memsvc-Memory")) == (200, "degraded"), answer.text
+    answer = await say(ada, "Hello.")
+    assert (answer.status_code, answer.json()["code"]) == (429, "rate_limited")
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
 
 
 @pytest.mark.parametrize("how", DOWN)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from uuid import uuid4
 
 import pytest
 
-from memsvc.access.keys import Principal
+from memsvc.access.keys import UNLIMITED, Limits, Principal
 from memsvc.access.users import Owner
 from memsvc.chat import admitting
 from memsvc.chat.admitting import LIFE_S, Admitting
 from memsvc.chat.afterwards import Afterwards
 from memsvc.db.engine import Database
-from memsvc.errors import DatabaseUnavailableError, MemsvcError, OverloadedError, StorageFullError
+from memsvc.errors import (
+    DatabaseUnavailableError,
+    MemsvcError,
+    OverloadedError,
+    StorageFullError,
+    UnauthenticatedError,
+)
 from memsvc.settings import Settings
 
 
@@ -21,19 +28,27 @@ class Door:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.error = 0.0, None  # type: tuple[float, MemsvcError | None]
+        self.settings = Settings(chat_memory_ms=50, pool_timeout_s=0.2)
+        self.limits, self.may_answer, self.asked = UNLIMITED, asyncio.Event(), 0
+        self.may_answer.set()
         self.admitting, self.afterwards = Admitting(lambda: self.now), Afterwards()
         monkeypatch.setattr("memsvc.access.keys.authenticate", self.authenticate)
 
     async def authenticate(self, _db: object, credential: str, user_ref: str | None) -> Principal:
-        if self.error is not None:
-            raise self.error
+        self.asked += 1
+        error = self.error
+        await self.may_answer.wait()
+        if error is not None:
+            raise error
         owner = Owner(uuid4(), credential, "UTC", "english") if user_ref != "nobody" else None
-        return Principal(uuid4(), frozenset({"read"}), owner, user_ref=user_ref)
+        return Principal(
+            uuid4(), frozenset({"read"}), owner, None, user_ref, credential.split(".", maxsplit=1)[0], self.limits
+        )
 
     async def admits(self, credential: str, user_ref: str | None = None) -> bool:
         database: Database = None  # type: ignore[assignment]
         try:
-            await self.admitting.admit(database, Settings(), self.afterwards, credential, user_ref)
+            await self.admitting.admit(database, self.settings, self.afterwards, credential, user_ref)
         except MemsvcError:
             return False
         return True
@@ -69,3 +84,41 @@ async def test_so_many_are_kept_and_no_key_or_nobody(door: Door, monkeypatch: py
     door.error = DatabaseUnavailableError()
     assert [await door.admits(f"mk_{number}.x") for number in range(1, 5)] == [True, False, True, True]
     assert not await door.admits("mk_5.x", "nobody")
+
+
+async def test_callers_in_doubt_are_counted_by_key(door: Door) -> None:
+    door.limits = Limits(requests_per_minute=2)
+    for credential in ("mk_a.b", "mk_a.token", "mk_c.d"):
+        await door.admits(credential)
+    door.error = DatabaseUnavailableError()
+    asked = ("mk_a.b", "mk_a.token", "mk_a.b", "mk_a.token", "mk_c.d")
+    assert [await door.admits(one) for one in asked] == [True, True, False, False, True]
+    door.now = 60.0
+    assert await door.admits("mk_a.b")
+
+
+async def test_a_look_up_that_a_refusal_overtook_makes_nobody_known(door: Door) -> None:
+    door.may_answer.clear()
+    early = asyncio.create_task(door.admits("mk_a.b"))
+    await asyncio.sleep(0.01)
+    door.error = UnauthenticatedError()
+    late = asyncio.create_task(door.admits("mk_a.b"))
+    await asyncio.sleep(0.01)
+    door.admitting.forget("mk_a.b")
+    door.may_answer.set()
+    assert [await early, await late] == [True, False]
+    door.error = DatabaseUnavailableError()
+    assert not await door.admits("mk_a.b")
+
+
+async def test_look_ups_that_hang_are_not_piled_up(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admitting, "MOST_ASKING", 3)
+    await door.admits("mk_a.b")
+    door.may_answer.clear()
+    assert [await door.admits(one) for one in ("mk_a.b", "mk_a.b", "mk_a.b", "mk_a.b", "mk_c.d")] == [True] * 4 + [
+        False
+    ]
+    assert door.asked == 1 + 3
+    door.may_answer.set()
+    await door.afterwards.settle()
+    assert await door.admits("mk_c.d")

@@ -48,7 +48,11 @@ def test_a_sitting_begins_and_the_reason_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "when", [None, [], "oak", {"keyword": ["x"]}, {"between": ["25:00", "1"]}, {"event": "end"}, {"weekdays": [1]}]
-)
+    "when",
+    [
+        None, [], "oak", {"keyword": ["x"]}, {"between": ["25:00", "1"]}, {"event": "end"}, {"weekdays": [1]},
+        {"between": ["08:00+02:00", "17:00+02:00"]}, {"between": ["08:00", "17:00Z"]},
+    ],
+)  # fmt: skip
 def test_what_cannot_be_read_is_no_condition(when: object) -> None:
     assert read_when(when) is None

@@ -172,7 +172,7 @@ class ChatController(Controller):
     ) -> Response[Any]:
         """Remind, ask, remember."""
         asked: ChatRequest = data  # type: ignore[assignment]
-        upstream = _upstream(request)
+        upstream, doubt = _upstream(request), doubt_of(request)
         remembering = None
         if memory == "on":
             talk = Talk(
@@ -184,7 +184,7 @@ class ChatController(Controller):
                 afterwards=service_of(request).afterwards,
                 conversation=_header_text(conversation).strip() or DEFAULT_CONVERSATION,
                 session=_header_text(session),
-                doubt=doubt_of(request),
+                doubt=doubt,
             )
             remembering = Remembering(talk, asked, key=idempotency_key)
             await remembering.begin()
