@@ -74,8 +74,10 @@ def read_before(before: str | None, cursor: str | None, owner: Owner) -> datetim
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-def known_parameters(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+async def known_parameters(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """A guard: a parameter that the route does not have is a mistake, not a wish to be ignored.
+
+    It awaits nothing; a plain function would be called in a thread, and each request would wait for one.
 
     Raises:
         InvalidRequestError: it names the parameter and those that there are.
