@@ -260,6 +260,23 @@ def _row(operation: Operation, place: int, made: Mapping[int, UUID]) -> Row:
             raise AssertionError(operation)
 
 
+def check_conditions(operations: Sequence[Operation]) -> None:
+    """Refuse new instructions whose condition nobody can read: they would never count.
+
+    Raises:
+        InvalidRequestError: one is.
+    """
+    for one in operations:
+        if not isinstance(one, Node) or one.type != INSTRUCTION:
+            continue
+        if "when" in one.data and read_when(one.data["when"]) is None:
+            raise InvalidRequestError(
+                "The condition in data.when cannot be read, so it would never hold.",
+                hint="It has keywords, between (two times of day, HH:MM), weekdays (mon to sun) or event (begin).",
+                field="data",
+            )
+
+
 def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
     return {
         "op": "node",
@@ -268,7 +285,7 @@ def _node(operation: Node, place: int, made: Mapping[int, UUID]) -> Row:
         "type": _text(operation.type, "type"),
         "label": _text(operation.label, "label"),
         "description": _text(operation.description, "description", empty=True),
-        "data": _node_data(operation),
+        "data": _data(operation.data),
         "importance": _importance(operation.importance),
     }
 
@@ -418,18 +435,6 @@ def _data(value: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(msgspec.json.encode(value)) > MAX_DATA_BYTES:
         raise TextTooLongError(f"data has more than {MAX_DATA_BYTES:,} bytes.", hint="Shorten it.", field="data")
     return value
-
-
-def _node_data(operation: Node) -> Mapping[str, Any]:
-    """The data of a node; a new instruction's condition can be read. One that is parted from another keeps its own."""
-    data = _data(operation.data)
-    if operation.type == INSTRUCTION and not operation.make and "when" in data and read_when(data["when"]) is None:
-        raise InvalidRequestError(
-            "The condition in data.when cannot be read, so it would never hold.",
-            hint="It has keywords, between (two times of day, HH:MM), weekdays (mon to sun) or event (begin).",
-            field="data",
-        )
-    return data
 
 
 def _share(value: float, field: str) -> float:

@@ -225,9 +225,10 @@ async def test_instructions_count_where_their_condition_holds(ada: httpx.AsyncCl
 )
 async def test_a_condition_that_nobody_can_read_is_refused(ada: httpx.AsyncClient, when: object) -> None:
     node = {"type": "Instruction", "label": "Never shown", "data": {"when": when}}
-    problem = (await ada.post("/v1/nodes", json=node)).json()
-    assert (problem["status"], problem["code"], problem["field"]) == (400, "invalid_request", "data")
-    assert "weekdays" in problem["hint"]
+    for path, body in (("/v1/nodes", node), ("/v1/changes", {"operations": [{"op": "node", **node}]})):
+        problem = (await ada.post(path, json=body)).json()
+        assert (problem.get("status"), problem.get("code"), problem.get("field")) == (400, "invalid_request", "data")
+        assert "weekdays" in problem["hint"]
     assert (await ada.post("/v1/nodes", json=node | {"type": "Project"})).status_code == 201  # it means nothing there
 
 

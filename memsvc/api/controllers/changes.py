@@ -28,6 +28,7 @@ from memsvc.graph import history
 from memsvc.graph.changes import RecordedChange, ShownChange, get_change, list_changes
 from memsvc.graph.diff import Axis, Diff, diff
 from memsvc.graph.history import Change
+from memsvc.graph.operations import check_conditions
 from memsvc.graph.read import Kind
 from memsvc.sources.moments import read_known_at, read_moment
 
@@ -113,6 +114,7 @@ class ChangesController(Controller):
         """Do it."""
         operations = data.read(writer.owner)
         once = Once.of("writeChanges", idempotency_key, data)
+        check_conditions(operations)
         return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by, once=once)
 
     @post(

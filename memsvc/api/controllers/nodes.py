@@ -29,7 +29,7 @@ from memsvc.graph import history, read
 from memsvc.graph.describe import ShownName, ShownNode, describe_node, list_names
 from memsvc.graph.edit import correct_node
 from memsvc.graph.history import Change
-from memsvc.graph.operations import Alias, Close, Operation, Retract, Thread
+from memsvc.graph.operations import Alias, Close, Operation, Retract, Thread, check_conditions
 from memsvc.graph.read import Event
 from memsvc.graph.search import MatchedNode, search_nodes
 from memsvc.sources.moments import read_as_of, read_known_at, read_moment
@@ -204,6 +204,7 @@ class NodesController(Controller):
         operations: list[Operation] = [data.node(writer.owner, make=True)]
         operations += [Alias(node=0, alias=name, **span) for name in data.aliases]
         once = Once.of("addNode", idempotency_key, data)
+        check_conditions(operations)
         return await history.write(writer.db, writer.owner, operations, asserted_by=writer.asserted_by, once=once)
 
     @patch(
