@@ -206,7 +206,8 @@ async def test_those_who_say_nothing_keep_nobody_out(rig: Rig, users: tuple[User
             _, writer = await asyncio.open_connection(place.hostname, place.port)
             stack.callback(writer.close)
         async with AsyncMemory(rig.url, users[0].key, timeout=15, retries=Retries(tries=1)) as memory:
-            await memory.add("The heron is back.", "silence")
+            stored = await memory.add("The heron is back.", "silence")
+        assert stored.outcome == "created"
 
 
 async def test_a_client_does_not_notice_a_restart(rig: Rig, users: tuple[User, User]) -> None:
