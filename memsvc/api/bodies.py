@@ -73,7 +73,7 @@ def decode_messages(body: bytes, _into: Any) -> MessageIn | Batch:
 class Room:
     """What large bodies of all requests under way take together, counted as they come and not as they are announced.
 
-    A quarter of it is one key's at most, and small bodies need none of it, so nobody keeps others out.
+    A quarter of it is one key's at most, and small bodies need none of it, so no key alone keeps others out.
     """
 
     def __init__(self, most: int) -> None:

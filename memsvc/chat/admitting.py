@@ -36,8 +36,8 @@ MOST = 1_000
 LIFE_S = 600.0
 """So long a caller counts after the database was asked for it: longer than a restart or a failover takes, and not
 longer than a token outlives its key (``jwt_ttl_s``, 15 minutes)."""
-MOST_ASKING = 64
-"""Look-ups under way; while there are so many, none begins, for each holds its chat's words until it ends."""
+MOST_LATE = 64
+"""Look-ups that nobody waits for any more; while there are so many, none begins: each holds its chat's words."""
 MINUTE_S = 60.0
 NO_ANSWER = (DatabaseUnavailableError, OverloadedError, StorageFullError)
 
@@ -78,7 +78,7 @@ class Admitting:
         self._known: OrderedDict[tuple[bytes, str | None], tuple[float, Principal]] = OrderedDict()
         self._refused = 0
         """How often a key was."""
-        self._asking = 0
+        self._late = 0
         self._minute = -1.0
         self._let_in = Counter[str | None]()
         """In this minute, by key, of those that have a limit."""
@@ -96,13 +96,16 @@ class Admitting:
             DatabaseUnavailableError, OverloadedError, StorageFullError: no answer, and nobody who is known.
         """
         known = self._find(credential, user_ref)
-        if self._asking >= MOST_ASKING:
+        if self._late >= MOST_LATE:
             asking: asyncio.Future[Principal | MemsvcError] = asyncio.get_running_loop().create_future()
-            asking.set_result(OverloadedError("Too many look-ups are under way."))
+            asking.set_result(OverloadedError("The database takes too long."))
         else:
             asking = afterwards.start(self._asked(db, credential, user_ref))
         within_s = settings.pool_timeout_s if known is None else settings.chat_memory_ms / 1000
         done, _ = await asyncio.wait({asking}, timeout=within_s)
+        if not done:
+            self._late += 1
+            asking.add_done_callback(self._is_over)
         found = asking.result() if done else OverloadedError("The database took too long.")
         if known is None or not isinstance(found, NO_ANSWER):
             return _given(found), None
@@ -121,7 +124,6 @@ class Admitting:
     async def _asked(self, db: Database, credential: str, user_ref: str | None) -> Principal | MemsvcError:
         """What the database says, early or late; errors are given, for nobody may be there any more to be told."""
         since, refused = self._clock(), self._refused
-        self._asking += 1
         try:
             principal = await keys.authenticate(db, credential, user_ref)
         except UnauthenticatedError as error:
@@ -129,8 +131,6 @@ class Admitting:
             return error
         except MemsvcError as error:
             return error
-        finally:
-            self._asking -= 1
         name = _digest(credential), user_ref
         self._known.pop(name, None)
         if principal.owner is not None and self._refused == refused:  # a later look-up may have been refused
@@ -138,6 +138,9 @@ class Admitting:
         if len(self._known) > MOST:
             self._known.popitem(last=False)
         return principal
+
+    def _is_over(self, _asking: asyncio.Future[Principal | MemsvcError]) -> None:
+        self._late -= 1
 
     def _count(self, known: Principal) -> None:
         """Count a caller in doubt, as the database would: by key, with its tokens.

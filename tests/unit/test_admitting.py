@@ -112,7 +112,7 @@ async def test_a_look_up_that_a_refusal_overtook_makes_nobody_known(door: Door) 
 
 
 async def test_look_ups_that_hang_are_not_piled_up(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admitting, "MOST_ASKING", 3)
+    monkeypatch.setattr(admitting, "MOST_LATE", 3)
     await door.admits("mk_a.b")
     door.may_answer.clear()
     assert [await door.admits(one) for one in ("mk_a.b", "mk_a.b", "mk_a.b", "mk_a.b", "mk_c.d")] == [True] * 4 + [
@@ -122,3 +122,15 @@ async def test_look_ups_that_hang_are_not_piled_up(door: Door, monkeypatch: pyte
     door.may_answer.set()
     await door.afterwards.settle()
     assert await door.admits("mk_c.d")
+
+
+async def test_many_at_once_all_wait_for_the_database(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admitting, "MOST_LATE", 3)
+    door.settings = Settings(chat_memory_ms=10_000, pool_timeout_s=10)
+    await door.admits("mk_a.b")
+    door.may_answer.clear()
+    chats = [asyncio.create_task(door.admits(one)) for one in ("mk_a.b", "mk_c.d") for _ in range(10)]
+    await asyncio.sleep(0.05)
+    door.may_answer.set()
+    assert all(await asyncio.gather(*chats))
+    assert door.asked == 1 + 20
