@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from memsvc.errors import ConfigurationError, EmbedderAnswerError, EmbedderError, EmbedderMissingError
-from memsvc.llm import embedders
-from memsvc.llm.embedders import Embedder, batches, checked, load
+from memsvc.llm.embedders import Embedder, batches, checked, loading
 from memsvc.llm.embedders.capability import check_embedder, check_embedders
+from memsvc.llm.embedders.loading import load
 from memsvc.llm.embedders.onnx import OnnxMiniLM
 from memsvc.llm.embedders.remote import OpenAICompatibleModel
 from memsvc.llm.embedders.resident import ResidentEmbedder
@@ -153,7 +153,7 @@ def test_any_callable_can_be_plugged_in(monkeypatch: pytest.MonkeyPatch) -> None
     def found(*, group: str, name: str) -> list[_EntryPoint]:
         return [_EntryPoint()] if (group, name) == ("memsvc.embedders", "words") else []
 
-    monkeypatch.setattr(embedders, "entry_points", found)
+    monkeypatch.setattr(loading, "entry_points", found)
     assert isinstance(load("words", SETTINGS), WordsEmbedder)
     with pytest.raises(EmbedderMissingError):
         load("sentences", SETTINGS)

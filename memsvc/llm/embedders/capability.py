@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memsvc.db.capabilities import Check
 from memsvc.errors import MemsvcError
-from memsvc.llm.embedders import load
+from memsvc.llm.embedders.loading import load
 from memsvc.settings import Settings
 
 NAME = "embedding model"

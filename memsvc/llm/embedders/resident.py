@@ -19,7 +19,8 @@ import msgspec
 import structlog
 
 from memsvc.errors import EmbedderAnswerError, EmbedderError, MemsvcError
-from memsvc.llm.embedders import Embedder, TokenEmbedder, checked, load
+from memsvc.llm.embedders import Embedder, TokenEmbedder, checked
+from memsvc.llm.embedders.loading import load
 from memsvc.observe import EMBED_SECONDS
 from memsvc.settings import Settings
 
