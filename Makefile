@@ -70,8 +70,10 @@ layers: $(BIN)/.installed ## Imports point down only
 
 check: lint types layers test test-full ## All that there is to check; CI leaves out of test-full what the server cannot change
 
-schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
-	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql
+schema: $(BIN)/.installed ## Write build/schema.sql, for reading: every table, function, view and policy that this version builds
+	@mkdir -p build
+	@$(BIN)/python -m memsvc.db.schema_dump > build/schema.sql.new && mv build/schema.sql.new build/schema.sql
+	@echo build/schema.sql
 
 client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
 	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py
