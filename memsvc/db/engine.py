@@ -27,7 +27,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc import traces
-from memsvc.db import spans
+from memsvc.db import spans, vectors
 from memsvc.db.admission import Admission
 from memsvc.db.identity import Signer
 from memsvc.db.liveness import close_failed, roll_back, watch
@@ -223,6 +223,7 @@ class Database:
         watch(self.engine)  # a restarted database costs nobody an error
         close_failed(self.engine)
         roll_back(self.engine)
+        vectors.watch(self.engine)
         if traces.is_on():
             spans.watch(self.engine)
 

@@ -328,6 +328,7 @@ memsvc.propose_type(uuid, text, jsonb, text), memsvc.decide_type(uuid, text, tex
 memsvc.refuse_undecidable(text, text, text), memsvc.withdraw_type(uuid, text, text),
 memsvc.ensure_app(text), memsvc.find_app(text), memsvc.ensure_model(text, integer),
 memsvc.unembedded(uuid, smallint, uuid, uuid, integer, boolean),
+memsvc.store_embeddings(uuid, smallint, uuid[], public.halfvec[], text[]),
 memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]), memsvc.keep_projection(smallint, bytea),
 memsvc.build_model(text, integer), memsvc.pause_model(text, boolean), memsvc.switch_model(text, boolean),
 memsvc.retire_model(text), memsvc.drop_model_index(smallint), memsvc.drop_vectors(smallint, uuid, integer),
