@@ -29,8 +29,8 @@ from memsvc.errors import (
     NotFoundError,
     PassageUnknownError,
 )
+from memsvc.queue.execution import SLICE_S, Steps
 from memsvc.queue.jobs import MAX_PAGE, announce_jobs
-from memsvc.queue.run import SLICE_S, Steps
 
 Kind = Literal["message", "passage", "source", "fact", "node", "block"]
 """message: a passage's message, all its parts; passage: this part alone; source: a conversation; fact: an edge, all its

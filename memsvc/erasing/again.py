@@ -17,11 +17,11 @@ import msgspec
 import psycopg
 from sqlalchemy import text
 
-from memsvc.access.erase import Kind, erase
-from memsvc.access.erase_users import erase_user
 from memsvc.access.keys import revoke_key
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import Kind, erase
+from memsvc.erasing.users import erase_user
 from memsvc.errors import BadFileError, MemsvcError, UserUnknownError
 
 HINT = "'memsvc db erasures' writes such a log."
