@@ -72,7 +72,7 @@ check: lint types layers test test-full ## All that there is to check; CI leaves
 
 schema: $(BIN)/.installed ## Write build/schema.sql, for reading: every table, function, view and policy that this version builds
 	@mkdir -p build
-	@$(BIN)/python -m memsvc.db.schema_dump > build/schema.sql.new && mv build/schema.sql.new build/schema.sql
+	@$(BIN)/python -m memsvc.server.schema_dump > build/schema.sql.new && mv build/schema.sql.new build/schema.sql
 	@echo build/schema.sql
 
 client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI

@@ -29,7 +29,6 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.once import KEPT, Once
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
-from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import (
     ForbiddenError,
@@ -42,6 +41,7 @@ from memsvc.errors import (
     UserRequiredError,
     UserUnknownError,
 )
+from memsvc.text.storable import check_storable
 
 Scope = Literal["read", "write", "forget", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "forget", "admin")

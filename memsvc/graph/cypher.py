@@ -23,8 +23,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database, role_url, unbelieved
-from memsvc.db.projection import missing
-from memsvc.db.storable import check_storable
 from memsvc.errors import (
     CypherPathsOffError,
     CypherReadsOnlyError,
@@ -35,7 +33,9 @@ from memsvc.errors import (
 )
 from memsvc.graph.agtype import as_json
 from memsvc.graph.cypher_text import returned
+from memsvc.server.projection import missing
 from memsvc.settings import Settings
+from memsvc.text.storable import check_storable
 
 LOGIN = "memsvc_cypher"
 MAX_QUERY_CHARS = 20_000

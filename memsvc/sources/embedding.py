@@ -34,7 +34,7 @@ from memsvc.llm.embedders.registry import State, ensure_model, keep_projection, 
 from memsvc.llm.embedders.resident import Embedding, ResidentEmbedder
 from memsvc.llm.embedders.residents import InUse
 from memsvc.observe import EMBEDDED
-from memsvc.queue.run import SLICE_S, WORDS_ALONE, Steps
+from memsvc.queue.execution import SLICE_S, WORDS_ALONE, Steps
 
 PAGE = 512
 """Messages that are read at once."""

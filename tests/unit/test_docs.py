@@ -12,9 +12,9 @@ import pytest
 import typer.main
 
 from memsvc import errors
-from memsvc.access.archive import KINDS
 from memsvc.cli.app import app
 from memsvc.settings import Settings
+from memsvc.transfer.archive import KINDS
 
 TOP = Path(__file__).resolve().parents[2]
 PAGES = (TOP / "README.md", *sorted((TOP / "docs").rglob("*.md")))
