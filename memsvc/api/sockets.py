@@ -111,11 +111,11 @@ async def _send(socket: Socket, text: str) -> None:
 async def _talk(socket: Socket, hub: Hub, owner: Owner, subscription: Subscription) -> None:
     """Send everything until nothing more comes."""
     await _send(socket, msgspec.json.encode(Ready(cursor=subscription.place.cursor)).decode())
-    async for frame in hub.messages(owner.user_id, subscription, QUIET_S):
-        if frame is None:
+    async for text in hub.messages(owner.user_id, subscription, QUIET_S):
+        if text is None:
             await _send(socket, PING)
-        elif frame.text is not None:
-            await _send(socket, frame.text)
+        elif text:
+            await _send(socket, text)
             observe.LIVE_MESSAGES.inc()
 
 

@@ -1,21 +1,44 @@
 -- Statements of live updates.
 
 -- name: live_end
--- Where a reader begins who wants what comes from now on.
-SELECT CAST(CAST(memsvc.live_end() AS text) AS bigint) AS transaction_id;
+-- Which transactions have ended: a reader begins there who wants what comes from now on.
+SELECT
+  CAST(CAST(pg_snapshot_xmax(c.seen) AS text) AS bigint) AS seen_end,
+  ARRAY(
+    SELECT CAST(CAST(r.id AS text) AS bigint) FROM pg_snapshot_xip(c.seen) AS r (id) ORDER BY 1
+  ) AS running
+FROM pg_current_snapshot() AS c (seen);
 
 -- name: users_with_news
--- Which of some users have events behind a place of theirs.
-SELECT n.user_id
-FROM memsvc.users_with_news(
-  CAST(:users AS uuid []), CAST(CAST(:transactions AS text []) AS xid8 []), CAST(:events AS uuid [])
-) AS n (user_id);
+-- Which of some users have events that were not told, and which transactions have ended.
+SELECT
+  CAST(CAST(pg_snapshot_xmax(c.seen) AS text) AS bigint) AS seen_end,
+  ARRAY(
+    SELECT CAST(CAST(r.id AS text) AS bigint) FROM pg_snapshot_xip(c.seen) AS r (id) ORDER BY 1
+  ) AS running,
+  ARRAY(
+    SELECT n.user_id
+    FROM memsvc.users_with_news(
+      CAST(:users AS uuid []), CAST(CAST(:ends AS text []) AS xid8 []), CAST(:running AS text []),
+      CAST(CAST(:transactions AS text []) AS xid8 []), CAST(:events AS uuid [])
+    ) AS n (user_id)
+  ) AS users
+FROM pg_current_snapshot() AS c (seen);
 
 -- name: live_events
--- A user's events behind a place.
+-- A user's events that were not told, and in each row which transactions have ended; one row without an event: none.
 SELECT
+  CAST(CAST(pg_snapshot_xmax(c.seen) AS text) AS bigint) AS seen_end,
+  ARRAY(
+    SELECT CAST(CAST(r.id AS text) AS bigint) FROM pg_snapshot_xip(c.seen) AS r (id) ORDER BY 1
+  ) AS running,
   e.event_id, e.kind, e.subject_id, CAST(CAST(e.transaction_id AS text) AS bigint) AS transaction_id, e.recorded_at
-FROM memsvc.live_events(:user_id, CAST(CAST(:transaction AS text) AS xid8), :event, :limit) AS e;
+FROM pg_current_snapshot() AS c (seen)
+LEFT JOIN memsvc.live_events(
+  :user_id, CAST(CAST(:end AS text) AS xid8), CAST(CAST(:running AS text) AS xid8 []),
+  CAST(CAST(:transaction AS text) AS xid8), :event, :limit
+) WITH ORDINALITY AS e (event_id, kind, subject_id, transaction_id, recorded_at, number) ON true
+ORDER BY e.number;
 
 -- name: changes_shown
 -- What changes mean to somebody who draws the graph.

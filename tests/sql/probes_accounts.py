@@ -295,7 +295,10 @@ def old_jobs_and_events_are_deleted_for_oneself(doors: Doors, world: World) -> N
 @probe
 def who_has_news_is_said_of_those_that_are_named_and_nobody_else(doors: Doors, world: World) -> None:
     nobody = UUID(int=0)
-    ask = "SELECT memsvc.users_with_news(%(users)s, '{0,0}'::text[]::xid8[], %(events)s)"
+    ask = (
+        "SELECT memsvc.users_with_news("
+        "%(users)s, '{0,0}'::text[]::xid8[], '{\"{}\",\"{}\"}'::text[], '{0,0}'::text[]::xid8[], %(events)s)"
+    )
     about: dict[str, object] = {"users": [world.ada.user_id, nobody], "events": [nobody, nobody]}
     refused(doors, READER, world.token(world.ada), ask, about)
     with doors.enter(APP) as connection:
