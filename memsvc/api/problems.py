@@ -1,7 +1,7 @@
 """The one place where errors become answers: problem+json of RFC 9457.
 
 Every error has a stable ``code``. What memsvc raises on purpose (``memsvc.errors``) is shown with its message and the
-way out; what nobody foresaw is logged with its traceback and shown as ``internal`` with the request id alone.
+way out; what nobody foresaw is logged with where it happened and shown as ``internal`` with the request id alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import ParameterKwarg
 
-from memsvc import observe, traces
+from memsvc import observe, tracebacks, traces
 from memsvc.errors import (
     BodyTooSlowError,
     CapabilityMissingError,
@@ -150,7 +150,8 @@ def _of_memsvc(error: MemsvcError) -> Response[dict[str, Any]]:
         observe.logger().info("request needs what is not there", code=error.code, **error.details)
     if error.status < SERVER_ERROR or error.status == HTTPStatus.NOT_IMPLEMENTED:
         return _answer(meaning, error.status, error.message, error.details)
-    observe.logger().error("request failed", code=error.code, detail=error.message, cause=repr(error.__cause__)[:500])
+    cause = tracebacks.named(error.__cause__) if error.__cause__ is not None else None
+    observe.logger().error("request failed", code=error.code, detail=error.message, cause=cause)
     # A plain 500 is the operator's to mend: its message may name folders and settings, which are not the client's.
     return _answer(meaning, error.status, meaning.title if error.status == SERVER_ERROR else error.message)
 

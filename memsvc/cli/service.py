@@ -65,9 +65,10 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from memsvc.db.engine import Database
     from memsvc.db.locate import app_url
     from memsvc.llm.embedders.residents import residents
-    from memsvc.observe import configure_logging
+    from memsvc.observe import configure_logging, log_uncaught
 
     configure_logging(settings)
+    log_uncaught()
     traces.start(settings)
     url = app_url(admin_url, settings)
     db = Database(url, settings)
@@ -119,9 +120,10 @@ async def _work(settings: Settings, admin_url: str) -> None:
     from memsvc import traces
     from memsvc.db.locate import app_url
     from memsvc.llm.embedders.residents import residents
-    from memsvc.observe import configure_logging, metrics_served
+    from memsvc.observe import configure_logging, log_uncaught, metrics_served
 
     configure_logging(settings)
+    log_uncaught()
     traces.start(settings)
     models = residents(settings)
     stopping = told_to_stop()

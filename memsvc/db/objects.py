@@ -18,7 +18,7 @@ from memsvc.db.files import folder
 from memsvc.db.locks import lock
 
 FOLDERS = ("functions", "views", "policies")
-OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall|memsvc_eraser)$", re.MULTILINE)
+OWNER = re.compile(r"^-- owner: (memsvc_owner|memsvc_recall|memsvc_eraser|memsvc_watchdog)$", re.MULTILINE)
 # PostgreSQL names the function whose result or parameters changed; SQL words are not translated.
 DROP_FIRST = re.compile(r"DROP FUNCTION (.+\))")
 FUNCTIONS = """

@@ -190,10 +190,10 @@ async def test_transactions_of_others_delay_nobody(
     address: str,
     db: Database,
     owner: Owner,
+    *,
     cluster: Cluster,
     database_name: str,
     settings: Settings,
-    *,
     elsewhere: bool,
 ) -> None:
     url = cluster.admin_url("postgres" if elsewhere else database_name)

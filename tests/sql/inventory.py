@@ -192,6 +192,7 @@ DEFINERS = {
     "begin_erasure": "memsvc_eraser",
     "erase_batch": "memsvc_eraser",
     "retire_passages": "memsvc_eraser",
+    "end_long_sessions": "memsvc_watchdog",
 }
 # Called by definer functions alone.
 INNER = {
@@ -354,7 +355,6 @@ WRITING = {
     "note_duplicates",
     "decide_duplicates",
     "mention_candidates",
-    "live_end",
     "live_events",
     "change_shown",
     "node_in_focus",

@@ -20,7 +20,7 @@ import structlog
 
 from memsvc.errors import EmbedderAnswerError, EmbedderError, MemsvcError
 from memsvc.llm.embedders import Embedder, TokenEmbedder, checked, load
-from memsvc.observe import EMBED_SECONDS
+from memsvc.observe import EMBED_SECONDS, said
 from memsvc.settings import Settings
 
 SLICE_TEXTS = 32
@@ -198,7 +198,7 @@ class ResidentEmbedder:
         """Log what goes wrong with the model, once a minute."""
         if time.monotonic() >= self._warn_again_at:
             self._warn_again_at = time.monotonic() + WARN_EVERY_S
-            why = {"code": error.code, "error": error.message} if error else {}
+            why = {"code": error.code, "error": said(error)} if error else {}
             log.warning(event, model=self.model_name, **why, **facts)
 
     def _submit(self, threads: ThreadPoolExecutor, work: Callable[..., Done], *arguments: Any) -> Future[Done]:
