@@ -34,7 +34,7 @@ def named(error: BaseException) -> str:
     return " ".join([name, *(str(fact) for fact in facts if fact)])
 
 
-def dictionaries(info: ExcInfo) -> list[dict[str, Any]]:
+def dictionaries(exc_info: ExcInfo) -> list[dict[str, Any]]:
     """The error and what led to it, the last one first, as JSON has it."""
     return [
         {
@@ -50,13 +50,13 @@ def dictionaries(info: ExcInfo) -> list[dict[str, Any]]:
                 else {}
             ),
         }
-        for error, is_cause in _chain(info[1])
+        for error, is_cause in _chain(exc_info[1])
     ]
 
 
-def write(stream: TextIO, info: ExcInfo) -> None:
+def write(stream: TextIO, exc_info: ExcInfo) -> None:
     """The same for people, in Python's own order: what came first stands first."""
-    for error, _ in reversed(list(_chain(info[1]))):
+    for error, _ in reversed(list(_chain(exc_info[1]))):
         stream.write("Traceback (most recent call last):\n")
         stream.writelines(traceback.format_list(_frames(error)))
         stream.write(f"{named(error)}\n")

@@ -54,7 +54,7 @@ def secret() -> str:
 @pytest.fixture
 def server_log(cluster: Cluster, folder: Path) -> Callable[[], str]:
     """What the server under test has logged."""
-    assert cluster
+    assert cluster.base_url
     path = folder / "full" / "home" / "server.log" if SERVER == "full" else folder / "server.log"
     if not path.exists():
         pytest.skip("the log of this server cannot be read here")

@@ -85,7 +85,7 @@ async def test_sessions_of_the_service_and_of_administrators_are_not_ended(
 
 
 def test_limits_are_checked_after_the_error_that_postgresql_gives(admin: psycopg.Connection) -> None:
-    set_for = dict(
+    set_for: dict[str, str] = dict(
         admin.execute(
             "SELECT r.rolname || '.' || split_part(s, '=', 1), split_part(s, '=', 2) "
             "FROM pg_roles AS r CROSS JOIN unnest(r.rolconfig) AS s WHERE r.rolname = ANY (%s)",
