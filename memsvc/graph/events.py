@@ -49,6 +49,12 @@ class Seen:
     end: int
     running: tuple[int, ...] = ()
 
+    @classmethod
+    def read(cls, snapshot: str) -> Seen:
+        """What PostgreSQL writes as ``xmin:xmax:xip,xip``."""
+        _, end, running = snapshot.split(":")
+        return cls(int(end), tuple(map(int, running.split(","))) if running else ())
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -107,7 +113,8 @@ class Place:
     def values(self) -> dict[str, str | UUID]:
         """The place as statements take it."""
         running = f"{{{','.join(map(str, self.running))}}}"
-        return {"end": str(self.end), "running": running, "transaction": str(self.transaction), "event": self.event}
+        transaction = str(self.transaction)
+        return {"seen_end": str(self.end), "running": running, "transaction": transaction, "event": self.event}
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -258,12 +265,7 @@ class Frames:
 async def end_of(db: Database) -> Place:
     """The place behind which everything is yet to come."""
     async with db.transaction() as connection:
-        row = (await connection.execute(query("live_end"))).one()
-    return Place.of(_seen(row))
-
-
-def _seen(row: Row[Any]) -> Seen:
-    return Seen(row.seen_end, tuple(row.running))
+        return Place.of(Seen.read((await connection.execute(query("live_end"))).scalar_one()))
 
 
 async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
@@ -294,7 +296,7 @@ async def _read(
 ) -> tuple[list[Row[Any]], list[Place], Seen]:
     """Events that were not told, the place behind each, and what had ended when they were read."""
     found = (await connection.execute(query("live_events"), {"user_id": user_id, "limit": limit, **place.values})).all()
-    seen, rows, places = _seen(found[0]), [row for row in found if row.event_id is not None], []
+    seen, rows, places = Seen.read(found[0].seen), [row for row in found if row.event_id is not None], []
     for row in rows:
         place = place.after(row.transaction_id, row.event_id, int(row.recorded_at.timestamp()), seen)
         places.append(place)
@@ -310,14 +312,14 @@ async def users_with_news(db: Database, places: Mapping[UUID, Place]) -> tuple[l
     """
     given = [place.values for place in places.values()]
     values = {
-        "ends": [one["end"] for one in given],
+        "ends": [one["seen_end"] for one in given],
         "running": [one["running"] for one in given],
         "transactions": [one["transaction"] for one in given],
         "events": [one["event"] for one in given],
     }
     async with db.transaction() as connection:
         row = (await connection.execute(query("users_with_news"), {"users": list(places), **values})).one()
-    return row.users, Place.of(_seen(row))
+    return row.users, Place.of(Seen.read(row.seen))
 
 
 async def page_behind(db: Database, user_id: UUID, place: Place, limit: int) -> EventPage:

@@ -2,42 +2,31 @@
 
 -- name: live_end
 -- Which transactions have ended: a reader begins there who wants what comes from now on.
-SELECT
-  CAST(CAST(pg_snapshot_xmax(c.seen) AS text) AS bigint) AS seen_end,
-  ARRAY(
-    SELECT CAST(CAST(r.id AS text) AS bigint) FROM pg_snapshot_xip(c.seen) AS r (id) ORDER BY 1
-  ) AS running
-FROM pg_current_snapshot() AS c (seen);
+SELECT CAST(pg_current_snapshot() AS text) AS seen;
 
 -- name: users_with_news
 -- Which of some users have events that were not told, and which transactions have ended.
 SELECT
-  CAST(CAST(pg_snapshot_xmax(c.seen) AS text) AS bigint) AS seen_end,
-  ARRAY(
-    SELECT CAST(CAST(r.id AS text) AS bigint) FROM pg_snapshot_xip(c.seen) AS r (id) ORDER BY 1
-  ) AS running,
-  ARRAY(
+  CAST(pg_current_snapshot() AS text) AS seen,
+  array(
     SELECT n.user_id
     FROM memsvc.users_with_news(
       CAST(:users AS uuid []), CAST(CAST(:ends AS text []) AS xid8 []), CAST(:running AS text []),
       CAST(CAST(:transactions AS text []) AS xid8 []), CAST(:events AS uuid [])
     ) AS n (user_id)
-  ) AS users
-FROM pg_current_snapshot() AS c (seen);
+  ) AS users;
 
 -- name: live_events
 -- A user's events that were not told, and in each row which transactions have ended; one row without an event: none.
 SELECT
-  CAST(CAST(pg_snapshot_xmax(c.seen) AS text) AS bigint) AS seen_end,
-  ARRAY(
-    SELECT CAST(CAST(r.id AS text) AS bigint) FROM pg_snapshot_xip(c.seen) AS r (id) ORDER BY 1
-  ) AS running,
-  e.event_id, e.kind, e.subject_id, CAST(CAST(e.transaction_id AS text) AS bigint) AS transaction_id, e.recorded_at
-FROM pg_current_snapshot() AS c (seen)
+  c.seen, e.event_id, e.kind, e.subject_id, CAST(CAST(e.transaction_id AS text) AS bigint) AS transaction_id,
+  e.recorded_at
+FROM (SELECT CAST(pg_current_snapshot() AS text) AS seen) AS c
 LEFT JOIN memsvc.live_events(
-  :user_id, CAST(CAST(:end AS text) AS xid8), CAST(CAST(:running AS text) AS xid8 []),
+  :user_id, CAST(CAST(:seen_end AS text) AS xid8), CAST(CAST(:running AS text) AS xid8 []),
   CAST(CAST(:transaction AS text) AS xid8), :event, :limit
-) WITH ORDINALITY AS e (event_id, kind, subject_id, transaction_id, recorded_at, number) ON true
+) WITH ORDINALITY AS e (event_id, kind, subject_id, transaction_id, recorded_at, number)
+  ON TRUE
 ORDER BY e.number;
 
 -- name: changes_shown
