@@ -306,6 +306,15 @@ def who_has_news_is_said_of_those_that_are_named_and_nobody_else(doors: Doors, w
 
 
 @probe
+def sessions_of_people_are_watched_by_the_service_alone(doors: Doors, world: World) -> None:
+    ask = "SELECT count(*) FROM memsvc.end_long_sessions('1 day')"
+    for role in (READER, CYPHER, ANALYST):
+        refused(doors, role, world.token(world.ada), ask)
+    with doors.enter(APP) as connection:
+        assert value(connection, ask) == 0
+
+
+@probe
 def operators_see_counts_ages_and_codes_of_all_users(doors: Doors, world: World) -> None:
     with doors.enter(APP, world.token(world.ada)) as connection:
         connection.execute("UPDATE memsvc.jobs SET state = 'failed', finished_at = now(), error_code = 'odd'")
