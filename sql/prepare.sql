@@ -26,7 +26,7 @@ END
 $roles$;
 
 GRANT memsvc_recall, memsvc_eraser TO memsvc_owner WITH SET TRUE, INHERIT FALSE;
--- To end sessions of these logins, which takes their privileges (sql/functions/197_watchdog.sql).
+-- To end sessions of these logins, which takes their privileges (sql/functions/accounts/30_watchdog.sql).
 GRANT memsvc_reader, memsvc_cypher, memsvc_analyst TO memsvc_watchdog WITH INHERIT TRUE, SET FALSE;
 
 ALTER ROLE memsvc_app LOGIN;

@@ -544,9 +544,9 @@ CREATE FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extract
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_incremental_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -809,7 +809,7 @@ BEGIN
     LEFT JOIN frequencies AS f ON f.kind = c.kind AND f.form = c.form
   ),
   -- One pending job a source: it brings the source up to the moment in which it runs. One that waits for another try
-  -- is brought forward; 035_queue.sql sends its message.
+  -- is brought forward; queue/10_queue.sql sends its message.
   work AS (
     INSERT INTO jobs AS j (user_id, kind, subject_id)
     SELECT DISTINCT p_user_id, 'process', a.source_id FROM worded AS a
@@ -4155,6 +4155,34 @@ ALTER FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint
 
 COMMENT ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) IS 'Ends a run of an analysis with what it found; false: it was not open.';
 
+CREATE FUNCTION memsvc.end_long_sessions(p_late interval) RETURNS TABLE(login text, reason text)
+    LANGUAGE sql SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    BEGIN ATOMIC
+ SELECT o.login,
+     o.reason
+    FROM ( SELECT l.login,
+             a.pid,
+                 CASE
+                     WHEN ((clock_timestamp() - a.xact_start) > ('00:05:00'::interval + end_long_sessions.p_late)) THEN 'transaction'::text
+                     WHEN ((a.state = 'active'::text) AND ((clock_timestamp() - a.query_start) > (l.statement + end_long_sessions.p_late))) THEN 'statement'::text
+                     WHEN ((a.state ~~ 'idle in transaction%'::text) AND ((clock_timestamp() - a.state_change) > ('00:01:00'::interval + end_long_sessions.p_late))) THEN 'idle in transaction'::text
+                     ELSE NULL::text
+                 END AS reason
+            FROM (( VALUES ('memsvc_reader'::text,'00:00:30'::interval), ('memsvc_cypher'::text,'00:00:10'::interval), ('memsvc_analyst'::text,'00:01:00'::interval)) l(login, statement)
+              JOIN pg_stat_activity a ON ((a.usename = l.login)))
+           WHERE ((a.backend_type = 'client backend'::text) AND (a.datname = current_database()))) o
+   WHERE
+         CASE
+             WHEN (o.reason IS NOT NULL) THEN pg_terminate_backend(o.pid)
+             ELSE NULL::boolean
+         END;
+END;
+
+ALTER FUNCTION memsvc.end_long_sessions(p_late interval) OWNER TO memsvc_watchdog;
+
+COMMENT ON FUNCTION memsvc.end_long_sessions(p_late interval) IS 'Ends sessions of people that go on for longer than they may; whose they were, and what was too long.';
+
 CREATE FUNCTION memsvc.ensure_app(p_name text) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
@@ -5862,8 +5890,8 @@ CREATE FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of time
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -7972,37 +8000,50 @@ ALTER FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p
 
 COMMENT ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) IS 'Evidence of one version or merge, as known at a time.';
 
-CREATE FUNCTION memsvc.live_end() RETURNS xid8
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    RETURN pg_snapshot_xmin(pg_current_snapshot());
-
-ALTER FUNCTION memsvc.live_end() OWNER TO memsvc_owner;
-
-COMMENT ON FUNCTION memsvc.live_end() IS 'The oldest transaction that still runs: events below it are all there.';
-
-CREATE FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) RETURNS TABLE(event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamp with time zone)
+CREATE FUNCTION memsvc.live_events(p_user_id uuid, p_end xid8, p_running xid8[], p_transaction xid8, p_event uuid, p_limit integer) RETURNS TABLE(event_id uuid, kind text, subject_id uuid, transaction_id xid8, recorded_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
     AS $$
 #variable_conflict use_column
+DECLARE
+  -- Rows that a backup brought may have larger numbers than this server has given out.
+  given CONSTANT xid8 := pg_snapshot_xmax(pg_current_snapshot());
+  room integer := p_limit;
+  found integer;
 BEGIN
   RETURN QUERY
   SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
   FROM outbox AS e
-  WHERE e.user_id = p_user_id AND (e.transaction_id, e.event_id) > (p_transaction, p_event)
-    AND e.transaction_id < memsvc.live_end()
+  WHERE e.user_id = p_user_id AND e.transaction_id = p_transaction AND e.event_id > p_event AND p_transaction < given
   ORDER BY e.transaction_id, e.event_id
-  LIMIT p_limit;
+  LIMIT room;
+  GET DIAGNOSTICS found = ROW_COUNT;
+  room := room - found;
+  IF p_running <> '{}' THEN
+    RETURN QUERY
+    SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
+    FROM outbox AS e
+    WHERE e.user_id = p_user_id AND e.transaction_id = ANY (p_running) AND e.transaction_id <> p_transaction
+    ORDER BY e.transaction_id, e.event_id
+    LIMIT room;
+    GET DIAGNOSTICS found = ROW_COUNT;
+    room := room - found;
+  END IF;
+  RETURN QUERY
+  SELECT e.event_id, e.kind, e.subject_id, e.transaction_id, e.recorded_at
+  FROM outbox AS e
+  WHERE e.user_id = p_user_id AND e.transaction_id >= p_end AND e.transaction_id <> p_transaction
+    AND e.transaction_id < given
+  ORDER BY e.transaction_id, e.event_id
+  LIMIT room;
 END
 $$;
 
-ALTER FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.live_events(p_user_id uuid, p_end xid8, p_running xid8[], p_transaction xid8, p_event uuid, p_limit integer) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) IS 'A user''s events behind a place, in their order.';
+COMMENT ON FUNCTION memsvc.live_events(p_user_id uuid, p_end xid8, p_running xid8[], p_transaction xid8, p_event uuid, p_limit integer) IS 'A user''s events that were not told, in their order.';
 
 CREATE FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -8822,11 +8863,11 @@ COMMENT ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with t
 CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
     SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET jit TO 'off'
     AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
@@ -9953,8 +9994,8 @@ CREATE FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier inte
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 DECLARE
   low CONSTANT text := greatest(CASE WHEN p_tier < 2 THEN p_wanted ELSE '' END, p_after_form COLLATE "C");
@@ -11039,9 +11080,9 @@ CREATE FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_incremental_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET enable_nestloop TO 'off'
     AS $$
 #variable_conflict use_column
@@ -11188,8 +11229,8 @@ CREATE FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 DECLARE
   first_edge CONSTANT uuid := coalesce(p_after_edge, '00000000-0000-0000-0000-000000000000');
@@ -11238,8 +11279,8 @@ CREATE FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integ
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -12555,8 +12596,8 @@ CREATE FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of time
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 DECLARE
   latest CONSTANT timestamptz := least(
@@ -14334,9 +14375,9 @@ CREATE FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of time
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_incremental_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -14748,7 +14789,7 @@ ALTER FUNCTION memsvc.users_with_failed_jobs() OWNER TO memsvc_owner;
 
 COMMENT ON FUNCTION memsvc.users_with_failed_jobs() IS 'Ids of users that have jobs that failed for good.';
 
-CREATE FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) RETURNS SETOF uuid
+CREATE FUNCTION memsvc.users_with_news(p_users uuid[], p_ends xid8[], p_running text[], p_transactions xid8[], p_events uuid[]) RETURNS SETOF uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -14757,19 +14798,26 @@ CREATE FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_
 BEGIN
   RETURN QUERY
   SELECT p.user_id
-  FROM unnest(p_users, p_transactions, p_events) AS p (user_id, transaction_id, event_id)
+  FROM unnest(p_users, p_ends, p_running, p_transactions, p_events)
+    AS p (user_id, seen_end, running, transaction_id, event_id)
   WHERE EXISTS (
     SELECT FROM memsvc.outbox AS e
-    WHERE e.user_id = p.user_id AND (e.transaction_id, e.event_id) > (p.transaction_id, p.event_id)
-      AND e.transaction_id < memsvc.live_end()
+    WHERE e.user_id = p.user_id AND e.transaction_id >= p.seen_end
+      AND (e.transaction_id <> p.transaction_id OR e.event_id > p.event_id)
+      AND e.transaction_id < pg_snapshot_xmax(pg_current_snapshot())
     ORDER BY e.transaction_id, e.event_id OFFSET 0
+  ) OR EXISTS (
+    SELECT FROM memsvc.outbox AS e
+    WHERE e.user_id = p.user_id AND e.transaction_id = ANY (p.running::xid8[])
+      AND (e.transaction_id <> p.transaction_id OR e.event_id > p.event_id)
+    OFFSET 0
   );
 END
 $$;
 
-ALTER FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) OWNER TO memsvc_owner;
+ALTER FUNCTION memsvc.users_with_news(p_users uuid[], p_ends xid8[], p_running text[], p_transactions xid8[], p_events uuid[]) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) IS 'Which of some users have events behind a place.';
+COMMENT ON FUNCTION memsvc.users_with_news(p_users uuid[], p_ends xid8[], p_running text[], p_transactions xid8[], p_events uuid[]) IS 'Which of some users have events that were not told.';
 
 CREATE FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -16091,7 +16139,7 @@ COMMENT ON COLUMN memsvc.outbox.kind IS 'passages.added, source.completed, memor
 
 COMMENT ON COLUMN memsvc.outbox.subject_id IS 'The source concerned, the erasure, the change, the recall or the block of the profile.';
 
-COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers stop below pg_snapshot_xmin, so a cursor never jumps over a late commit.';
+COMMENT ON COLUMN memsvc.outbox.transaction_id IS 'Writing transaction: readers remember which had ended when they looked, so that a late commit is not passed by.';
 
 COMMENT ON COLUMN memsvc.outbox.recorded_at IS 'When.';
 
@@ -17646,6 +17694,7 @@ ALTER TABLE memsvc.users ENABLE ROW LEVEL SECURITY;
 
 GRANT ALL ON SCHEMA memsvc TO memsvc_recall;
 GRANT ALL ON SCHEMA memsvc TO memsvc_eraser;
+GRANT ALL ON SCHEMA memsvc TO memsvc_watchdog;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_app;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_reader;
 GRANT USAGE ON SCHEMA memsvc TO memsvc_cypher;
@@ -17741,10 +17790,10 @@ GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) TO memsvc_app;
@@ -17847,16 +17896,16 @@ GRANT SELECT,DELETE ON TABLE memsvc.merges TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.merges TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
@@ -17903,10 +17952,10 @@ GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of 
 GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -17914,8 +17963,8 @@ GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier in
 GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.profile_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.profile_versions TO memsvc_reader;
@@ -17986,10 +18035,10 @@ GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double
 GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.edge_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_reader;
@@ -18001,10 +18050,10 @@ GRANT UPDATE(derived_from) ON TABLE memsvc.edge_versions TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.edge_versions TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.locations TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.locations TO memsvc_reader;
@@ -18016,16 +18065,16 @@ GRANT UPDATE(derived_from) ON TABLE memsvc.locations TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.locations TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) TO memsvc_app;
@@ -18036,10 +18085,10 @@ GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.core_user_id() FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_app;
@@ -18058,8 +18107,8 @@ REVOKE ALL ON FUNCTION memsvc.count_request(p_key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_request(p_key_id text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
@@ -18071,11 +18120,11 @@ REVOKE ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_n
 GRANT ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.current_user_id() FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.data_shown(p_data jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.data_shown(p_data jsonb) TO memsvc_app;
@@ -18123,8 +18172,8 @@ REVOKE ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_
 GRANT ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) TO memsvc_app;
@@ -18204,6 +18253,9 @@ GRANT ALL ON FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) TO me
 REVOKE ALL ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.end_analysis(p_user_id uuid, p_run_id uuid, p_found bigint, p_figures jsonb, p_seconds real, p_results jsonb) TO memsvc_app;
 
+REVOKE ALL ON FUNCTION memsvc.end_long_sessions(p_late interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.end_long_sessions(p_late interval) TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.ensure_app(p_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.ensure_app(p_name text) TO memsvc_app;
 
@@ -18229,16 +18281,16 @@ REVOKE ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uui
 GRANT ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) TO memsvc_app;
@@ -18272,8 +18324,8 @@ REVOKE ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid,
 GRANT ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) TO memsvc_app;
@@ -18293,8 +18345,8 @@ REVOKE ALL ON FUNCTION memsvc.file_later(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.file_later(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.require_restored() FROM PUBLIC;
 
@@ -18435,9 +18487,9 @@ GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.has_projection() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_cypher;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.signs() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.signs() TO memsvc_app;
@@ -18498,8 +18550,8 @@ REVOKE ALL ON FUNCTION memsvc.keep_queue(p_silence interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_queue(p_silence interval) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_eraser;
 
 GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
 
@@ -18541,16 +18593,13 @@ GRANT ALL ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) TO
 GRANT ALL ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 
-REVOKE ALL ON FUNCTION memsvc.live_end() FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.live_end() TO memsvc_app;
-
-REVOKE ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_transaction xid8, p_event uuid, p_limit integer) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_end xid8, p_running xid8[], p_transaction xid8, p_event uuid, p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.live_events(p_user_id uuid, p_end xid8, p_running xid8[], p_transaction xid8, p_event uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.location_counts(p_location memsvc.locations, p_box double precision[], p_from timestamp with time zone, p_to timestamp with time zone, p_known timestamp with time zone) TO memsvc_app;
@@ -18633,12 +18682,12 @@ REVOKE ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with ti
 GRANT ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_app;
@@ -18812,8 +18861,8 @@ REVOKE ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_f
 GRANT ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) TO memsvc_app;
@@ -18830,8 +18879,8 @@ GRANT ALL ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of tim
 GRANT ALL ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -18869,8 +18918,8 @@ GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) TO memsvc_app;
@@ -19054,10 +19103,10 @@ REVOKE ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit
 GRANT ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.reschedule() FROM PUBLIC;
 
@@ -19108,8 +19157,8 @@ GRANT ALL ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_
 GRANT ALL ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
@@ -19173,8 +19222,8 @@ REVOKE ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) FROM P
 GRANT ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_cypher;
 GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_cypher;
 
 REVOKE ALL ON FUNCTION memsvc.user_tables() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.user_tables() TO memsvc_eraser;
@@ -19194,8 +19243,8 @@ GRANT ALL ON FUNCTION memsvc.users_of_app(p_app_id uuid, p_ref text, p_after uui
 REVOKE ALL ON FUNCTION memsvc.users_with_failed_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.users_with_failed_jobs() TO memsvc_app;
 
-REVOKE ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_transactions xid8[], p_events uuid[]) TO memsvc_app;
+REVOKE ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_ends xid8[], p_running text[], p_transactions xid8[], p_events uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.users_with_news(p_users uuid[], p_ends xid8[], p_running text[], p_transactions xid8[], p_events uuid[]) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vectors_behind(p_model_id smallint, p_ahead_id smallint) TO memsvc_owner;
@@ -19204,8 +19253,8 @@ REVOKE ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) 
 GRANT ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_app;
@@ -19216,8 +19265,8 @@ REVOKE ALL ON FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subj
 GRANT ALL ON FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
@@ -19249,8 +19298,8 @@ REVOKE ALL ON FUNCTION memsvc.word_runs(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.word_runs(p_text text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.work_errors() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.work_errors() TO memsvc_app;

@@ -1,6 +1,6 @@
 """What the transaction of an event is for now: readers remember which of them had ended, and wait for none.
 
-Revision: 0036, after 0035. The comment of one column; the functions are in ``sql/functions/186_live.sql``.
+Revision: 0036, after 0035. The comment of one column; the functions are in ``sql/functions/live/10_live.sql``.
 """
 
 from __future__ import annotations

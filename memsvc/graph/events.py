@@ -2,7 +2,7 @@
 
 Events are rows of ``outbox``, written in the transaction of what they tell of. A reader's ``Place`` says of which
 transactions it was told; what it has not been told is all that is visible of the others, so that a late commit is
-neither waited for nor passed by (``sql/functions/186_live.sql``). ``EventPage`` is what ``GET /v1/events`` gives;
+neither waited for nor passed by (``sql/functions/live/10_live.sql``). ``EventPage`` is what ``GET /v1/events`` gives;
 ``frames_behind`` is what sockets send: small messages that hold the present state of what changed, read under row
 security as that user.
 """

@@ -22,9 +22,9 @@ from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.api.controllers import recall as recall_controller
 from memsvc.db.engine import Database
-from memsvc.db.reader import ask
 from memsvc.errors import MemsvcError, NodeUnknownError
-from memsvc.queue.run import run_job
+from memsvc.queue.execution import run_job
+from memsvc.server.reader import ask
 from memsvc.settings import Settings
 from tests.conftest import SERVER, Cluster
 from tests.sql.inventory import LOGINS

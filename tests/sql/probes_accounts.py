@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import errors
 
 from tests.sql.probes import probe, refused, rows
-from tests.sql.world import APP, CYPHER, OWNER, READER, Doors, World, value
+from tests.sql.world import ANALYST, APP, CYPHER, OWNER, READER, Doors, World, value
 
 AUTHENTICATE = "SELECT app_id, bound_user_id, user_id, scopes FROM memsvc.authenticate_key(%s, %s, %s)"
 

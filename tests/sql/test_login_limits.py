@@ -13,7 +13,7 @@ from psycopg import errors
 from structlog.testing import capture_logs
 
 from memsvc.db.engine import Database
-from memsvc.db.watchdog import LATE_S, end_long_sessions
+from memsvc.server.watchdog import LATE_S, end_long_sessions
 from tests.sql.inventory import LOGINS
 from tests.sql.world import ANALYST, CYPHER, READER, Logins, value
 
