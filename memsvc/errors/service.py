@@ -30,7 +30,7 @@ class DatabaseTooOldError(MemsvcError):
     """The database's schema is not the one that this version of memsvc needs."""
 
     code, status, exit_code = "database_outdated", 503, 69
-    hint = "Run 'memsvc db upgrade'."
+    hint = "Run 'memsvc db upgrade'; restart processes that were started before the last upgrade."
 
 
 class StorageFullError(MemsvcError):
