@@ -13,9 +13,11 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -302,6 +304,27 @@ class Settings(BaseSettings):
         """One of ``SECRET_NAMES``: the given value, else the one that this data folder keeps."""
         given: SecretStr | None = getattr(self, name)
         return given.get_secret_value() if given is not None else self._stored_secrets[name]
+
+    def secrets_in_use(self) -> frozenset[str]:
+        """All secrets that were given or are kept, and the passwords within addresses: no answer may hold one."""
+        values = [getattr(self, name) for name in type(self).model_fields]
+        given = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        addresses = [text for text in (*given, *(one for one in values if isinstance(one, str))) if "://" in text]
+        kept: Mapping[str, str] = {}
+        with suppress(ConfigurationError):
+            kept = self._stored_secrets if (self.data_dir / "secrets.json").exists() else {}
+        passwords = [password for address in addresses for password in _passwords(address)]
+        return frozenset(secret.strip() for secret in (*given, *kept.values(), *passwords)) - {""}
+
+
+def _passwords(address: str) -> list[str]:
+    """The passwords within an address, as they stand there and as they are meant."""
+    try:
+        parts = urlsplit(address)
+        found = [parts.password or "", *(value for key, value in parse_qsl(parts.query) if "password" in key)]
+    except ValueError:
+        return []
+    return [form for password in found for form in (password, unquote(password))]
 
 
 def read_or_make_secrets(path: Path) -> dict[str, str]:
