@@ -166,6 +166,20 @@ class NotRecalledError(InvalidRequestError):
     hint = "Send memory_id values of that answer's memories; nothing was counted."
 
 
+class BatchUnsupportedError(InvalidRequestError):
+    """Batches of JSON-RPC are not answered."""
+
+    code = "batch_unsupported"
+    hint = "Send each message in a request, or on a line, of its own."
+
+
+class BadCursorError(InvalidRequestError):
+    """The cursor is not one of ours."""
+
+    code = "bad_cursor"
+    hint = "Send next_cursor as it came, or leave it out to begin at the first page."
+
+
 class CursorExpiredError(InvalidRequestError):
     """What comes behind this cursor may be deleted by now."""
 

@@ -21,8 +21,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import check_page, read_cursor, write_cursor
-from memsvc.errors import CursorExpiredError, InvalidRequestError
+from memsvc.db.paging import LongNumber, check_page, read_cursor, write_cursor
+from memsvc.errors import BadCursorError, CursorExpiredError
 from memsvc.graph.traverse import GraphEdge, GraphNode, drawn_edges, drawn_nodes
 
 Kind = Literal[
@@ -34,7 +34,6 @@ MOST_TOUCHED = 1_000
 """Most versions that one ``GRAPH_UPDATE`` tells of; beyond, it says that it is not complete."""
 PAGE = 50
 DAY_S = 86_400
-LAST_TRANSACTION = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -160,7 +159,7 @@ async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
         keep_days: how long events are kept.
 
     Raises:
-        InvalidRequestError: the cursor is not one of ours.
+        BadCursorError: the cursor is not one of ours.
         CursorExpiredError: events behind it may be deleted by now, or it comes from another database.
     """
     if cursor is None:
@@ -168,9 +167,9 @@ async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
     end = await end_of(db)
     if cursor == NOW:
         return end
-    place = Place(*read_cursor(cursor, tuple[int, UUID, int]))
-    if not 0 <= place.transaction <= LAST_TRANSACTION:
-        raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
+    place = Place(*read_cursor(cursor, tuple[LongNumber, UUID, LongNumber]))
+    if place.at > end.at + DAY_S:  # no clock goes so far ahead
+        raise BadCursorError(field="cursor")
     if place.transaction > end.transaction or place.at < end.at - keep_days * DAY_S:
         raise CursorExpiredError
     return place

@@ -1,0 +1,39 @@
+"""What a cursor holds: it comes back as it was written, and whatever else is given is refused in one way."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsvc.db.paging import Moment, Number, Share, read_cursor, read_id, read_number, read_time, write_cursor
+from memsvc.errors import BadCursorError
+
+ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+MOMENTS = st.datetimes(datetime(2, 1, 1), datetime(9999, 1, 1), timezones=ZONES | st.just(UTC))  # noqa: DTZ001
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+Form = tuple[Share, Number, str, UUID, Moment, Moment | None]
+
+
+@given(st.tuples(st.floats(0, 1), st.integers(0, 2**31 - 1), TEXTS, st.uuids(), MOMENTS, st.none() | MOMENTS))
+def test_a_place_comes_back_as_it_was_written(place: tuple[float, int, str, UUID, datetime, datetime | None]) -> None:
+    assert read_cursor(write_cursor(place), Form) == place
+
+
+@given(MOMENTS, st.uuids(), st.integers(1, 10**6))
+def test_plain_cursors_come_back_as_they_were_written(moment: datetime, identity: UUID, number: int) -> None:
+    assert read_time(moment.isoformat()) == moment
+    assert read_time(moment.isoformat().replace("+", " ")) == moment, "an address makes a space of a plus sign"
+    assert read_id(str(identity)) == identity
+    assert read_number(str(number), 10**6) == number
+    assert read_time(None) is read_id(None) is read_number(None, 5) is None
+
+
+@given(st.text() | st.binary().map(lambda raw: raw.hex()))
+def test_whatever_is_given_is_a_cursor_or_a_bad_one(text: str) -> None:
+    for read in (read_id, read_time, lambda cursor: read_number(cursor, 5), lambda cursor: read_cursor(cursor, Form)):
+        with suppress(BadCursorError):
+            read(text)
