@@ -195,7 +195,7 @@ HOSTILE: list[tuple[str, dict[str, Any]]] = [
     ("recall", {}),
     ("recall", {"query": ""}),
     ("recall", {"query": "oak", "limit": 10**30}),
-    ("recall", {"query": "oak", "limit": "5"}),
+    ("recall", {"query": "oak", "limit": "5.5"}),
     ("recall", {"query": "oak", "user_id": "01900000-0000-7000-8000-000000000000"}),
     ("recall", {"query": "a\0b"}),
     ("recall", {"query": "oak", "said_from": "yesterday; DROP TABLE memsvc.passages"}),

@@ -176,9 +176,7 @@ async def test_a_cursor_belongs_to_its_question_and_its_user(ada: httpx.AsyncCli
         {"conversations": ["kitchen"]},
     )  # fmt: skip
     for other in others:
-        problem = refused(
-            await ada.post("/v1/recall", json={**asked, **other, "cursor": cursor}), 400, "bad_cursor"
-        )
+        problem = refused(await ada.post("/v1/recall", json={**asked, **other, "cursor": cursor}), 400, "bad_cursor")
         assert "another question" in problem["detail"], other
     problem = refused(await bob.post("/v1/recall", json={**asked, "cursor": cursor}), 400, "bad_cursor")
     assert problem["field"] == "cursor"
