@@ -401,7 +401,7 @@ export class Memsvc {
   /** Demote a block. */
   demoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: DemotionIn }): Promise<Block>;
   /** Read what a block said. */
-  blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "cursor"?: number | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
+  blockHistory(input: { path: { "name": string }; query?: { "conversation"?: string | null; "node"?: string | null; "before"?: number | null; "cursor"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_profiles_blocks_Block_>;
   /** Promote a block. */
   promoteBlock(input: { path: { "name": string }; header?: { "X-Memsvc-User"?: string | null }; body: PromotionIn }): Promise<Block>;
   /** Recall memories. */

@@ -27,6 +27,8 @@ Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 """A value of a cursor: what an integer column of a list counts."""
 LongNumber = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A value of a cursor: a number of a bigint column."""
+UnixTime = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+"""A value of a cursor: seconds since 1970."""
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 """A value of a cursor: a score."""
 

@@ -33,7 +33,7 @@ FORMS: dict[str, list[tuple[str, Any]]] = {
     "listExtractions": [("id", ID), ("text", "offline")],
     "listAnalyses": [("id", ID)],
     "listAnalysisResults": [("number", 3)],
-    "listEvents": [("number", 12), ("id", ID), ("number", 1_773_500_000)],
+    "listEvents": [("long", 12), ("id", ID), ("long", 4_000_000_000)],
     "listKeys": [("moment", MOMENT), ("text", "mk_0123456789abcdef")],
 }  # fmt: skip
 """Lists whose cursors hold several values, or one in the same form: what each value is, and one that fits."""
@@ -50,23 +50,13 @@ PLAIN: dict[str, str] = {
 GRAPH = {"pageGraph", "readGraph"}
 """Lists that have the cursor ``edges``, for their begin."""
 NEEDED = {"listFacts": {"about": "I"}, "listAliases": {"name": "Ines"}, "diffGraph": {"from": "2026-01-01"}}
-VALUES: list[Any] = [
-    None, True, -2, 1.5, 3.0, 1e308, 2**31, 2**63, 10**30, "x", "a\0b", "2026-03-14T17:30:00",
-    "9999-12-31T23:59:59-14:00", ID.upper(), [], {"a": 1},
-]  # fmt: skip
-FITTING = {
-    "text": {"x", "2026-03-14T17:30:00", "9999-12-31T23:59:59-14:00", ID.upper()},
-    "moment or nothing": {None},
-}
+VALUES: list[Any] = [None, True, -2, 1.5, 3.0, 1e308, 2**31, 2**63, "x", "a\0b", "2026-03-14T17:30:00", []]
+FITTING = {"text": {"x", "2026-03-14T17:30:00"}, "moment or nothing": {None}, "long": {2**31}}
 TEXTS = [
-    "", " ", "abc", "-1", "0", "1.5", "03", "NaN", "null", "9" * 5_000, "a\0b", "Größe", "..", "edges", "edges.",
-    "edges.a.b", "nodes.x", f"nodes.{ID.upper()}", ID.upper(), ID.replace("-", ""), f"{{{ID}}}", f" {ID}",
-    "2026-03", "yesterday", "2026-03-14T17:30:00", "0001-01-01T00:00:00+14:00", "W10 ", "!W10", "[]",
+    "", "abc", "-1", "1.5", "9" * 2_000, "a\0b", "Größe", "edges", "edges.a.b", f"nodes.{ID.upper()}", ID.upper(),
+    f" {ID}", "2026-03", "yesterday", "0001-01-01T00:00:00+14:00", "!W10",
 ]  # fmt: skip
-DOCUMENTS = [
-    "", "[", "[]", "{}", "null", "true", "5", "1.5", '"x"', "[NaN]", "[1e999]", "[-1]", "[true]", "[null]", "[0.5]",
-    '["x"]', "[" * 200 + "]" * 200, "[" * 5_000, '["\\ud800"]', "[1,2,3,4,5,6,7,8]", "\xff",
-]  # fmt: skip
+DOCUMENTS = ["[]", "{}", "null", "5", "[NaN]", "[1e999]", "[-1]", "[true]", "[0.5]", '["x"]', "[" * 5_000, "\xff"]
 
 
 def packed(document: str) -> str:
@@ -126,7 +116,7 @@ async def test_every_list_refuses_cursors_that_it_never_gave(anything: httpx.Asy
 
 
 async def test_an_event_that_is_yet_to_come_is_none_of_ours(anything: httpx.AsyncClient) -> None:
-    for cursor in (written([1, ID, 2**62]), written([1, ID, 4_000_000_000])):
+    for cursor in (written([1, ID, 2**62]), written([1, ID, 2**32])):
         answer = await anything.get("/v1/events", params={"cursor": cursor})
         assert (answer.status_code, answer.json()["code"]) == (400, "bad_cursor")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +32,26 @@ def test_plain_cursors_come_back_as_they_were_written(moment: datetime, identity
     assert read_id(str(identity)) == identity
     assert read_number(str(number), 10**6) == number
     assert read_time(None) is read_id(None) is read_number(None, 5) is None
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "", "[", "[]", "{}", "null", "true", "5", "1.5", '"x"', "[NaN]", "[1e999]", "[-1]", "[true]", "[null]", "[1.0]",
+        '["1"]', "[1, 2]", "[ 1]", "[1] ", '["\\ud800"]', "[9223372036854775808]", "[" * 200 + "]" * 200,
+        "[" * 5_000, "\xff",
+    ],
+)  # fmt: skip
+def test_a_document_of_another_form_is_no_cursor(document: str) -> None:
+    with pytest.raises(BadCursorError):
+        read_cursor(urlsafe_b64encode(document.encode("latin-1")).decode().rstrip("="), tuple[Number])
+
+
+@pytest.mark.parametrize("cursor", ["WzFd=", "WzFd ", "!WzFd", "WzFd.", "WzF", "é", "\ud800"])
+def test_a_cursor_in_another_writing_is_none(cursor: str) -> None:
+    assert read_cursor("WzFd", tuple[Number]) == (1,)
+    with pytest.raises(BadCursorError):
+        read_cursor(cursor, tuple[Number])
 
 
 @given(st.text() | st.binary().map(lambda raw: raw.hex()))
