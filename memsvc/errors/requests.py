@@ -173,6 +173,20 @@ class BatchUnsupportedError(InvalidRequestError):
     hint = "Send each message in a request, or on a line, of its own."
 
 
+class DryRunTooLongError(TextTooLongError):
+    """The text is longer than one dry run may be."""
+
+    code = "dry_run_too_long"
+    hint = "Send less at once, or store it: what is stored is read in the background, however long it is."
+
+
+class DryRunTooSlowError(InvalidRequestError):
+    """The dry run took too long."""
+
+    code = "dry_run_too_slow"
+    hint = "Send less at once, or store it: what is stored is read in the background, however long that takes."
+
+
 class BadCursorError(InvalidRequestError):
     """The cursor is not one of ours."""
 
