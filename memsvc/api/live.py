@@ -20,7 +20,14 @@ from uuid import UUID
 from memsvc import observe
 from memsvc.db.engine import EVENTS, Database
 from memsvc.db.files import query
-from memsvc.errors import MemsvcError, RestartingError, SlowReaderError, TooManyConnectionsError, UserUnknownError
+from memsvc.errors import (
+    MemsvcError,
+    RestartingError,
+    SlowReaderError,
+    TooManyConnectionsError,
+    UserErasedError,
+    UserUnknownError,
+)
 from memsvc.graph.events import PAGE, Frame, Place, frames_behind
 
 POLL_S = 0.4
@@ -194,7 +201,10 @@ class Hub:
         """
         missed = True
         while missed:
-            frames = await frames_behind(self._db, user_id, subscription.place)
+            try:
+                frames = await frames_behind(self._db, user_id, subscription.place)
+            except UserUnknownError as error:  # who came was known
+                raise UserErasedError from error
             for frame in frames:
                 subscription.place = frame.place
                 yield frame
@@ -229,21 +239,24 @@ class Hub:
         }
         async with self._db.transaction() as connection:
             news = (await connection.execute(query("users_with_news"), values)).scalars().all()
+            erased = (await connection.execute(query("users_erased"), {"users": list(rooms)})).scalars().all()
+        for user_id in erased:
+            rooms[user_id].end(UserErasedError())
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def read(user_id: UUID) -> None:
             async with turn:
                 await self._read(user_id, rooms[user_id])
 
-        await asyncio.gather(*(read(user_id) for user_id in news))
+        await asyncio.gather(*(read(user_id) for user_id in set(news).difference(erased)))
 
     async def _read(self, user_id: UUID, room: _Room) -> None:
         more = True
         while more and room.subscriptions:
             try:
                 frames = await frames_behind(self._db, user_id, room.place)
-            except UserUnknownError as error:
-                room.end(error)
+            except UserUnknownError:
+                room.end(UserErasedError())
                 return
             for frame in frames:
                 room.place = frame.place

@@ -11,6 +11,12 @@ FROM memsvc.users_with_news(
   CAST(:users AS uuid []), CAST(CAST(:transactions AS text []) AS xid8 []), CAST(:events AS uuid [])
 ) AS n (user_id);
 
+-- name: users_erased
+-- Which of some users are erased, or are being erased.
+SELECT u.user_id
+FROM unnest(CAST(:users AS uuid [])) AS u (user_id)
+WHERE NOT memsvc.user_is_here(u.user_id);
+
 -- name: live_events
 -- A user's events behind a place.
 SELECT

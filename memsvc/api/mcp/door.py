@@ -28,8 +28,9 @@ from memsvc.api.callers import authenticate, service_of
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.messages import refused
 from memsvc.api.mcp.server import make_server
+from memsvc.api.origins import check_origin
 from memsvc.api.problems import EXCEPTION_HANDLERS, answer_error
-from memsvc.errors import BodyTooSlowError, ForbiddenError, UnauthenticatedError
+from memsvc.errors import BodyTooSlowError, UnauthenticatedError
 from memsvc.settings import Settings
 
 PATH = "/mcp"
@@ -75,16 +76,13 @@ def _base_url(connection: ASGIConnection[Any, Any, Any, Any]) -> str:
     return f"{connection.scope['scheme']}://{host if HOST.fullmatch(host) else f'{settings.host}:{settings.port}'}"
 
 
-async def check_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
-    """Refuse web pages of other sites, as the protocol asks for; programs send no Origin.
+async def known_origin(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    """A guard: refuses foreign names and web pages of other sites, as the protocol asks for.
 
     Raises:
-        ForbiddenError: the Origin is not the address of this service.
+        HostRefusedError, OriginRefusedError: as ``check_origin``.
     """
-    origin = connection.headers.get("origin")
-    own = _base_url(connection).partition("://")[2].partition("/")[0]
-    if origin is not None and origin.partition("://")[2] != own:
-        raise ForbiddenError("A web page of another site may not use this address.", hint="Call it from a program.")
+    check_origin(connection, service_of(connection).settings)
 
 
 def refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, Any]]:
@@ -138,7 +136,7 @@ async def _whole(receive: Receive, most: int) -> bytes:
 
 @asgi(
     PATH,
-    guards=[check_origin, authenticate],
+    guards=[known_origin, authenticate],
     exception_handlers=dict.fromkeys(EXCEPTION_HANDLERS, refuse),
     copy_scope=True,
 )
