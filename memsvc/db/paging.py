@@ -16,8 +16,8 @@ from uuid import UUID
 
 import msgspec
 
-from memsvc.db.storable import check_storable
 from memsvc.errors import BadCursorError, InvalidRequestError
+from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
 MAX_PAGE = 1_000

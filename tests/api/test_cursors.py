@@ -51,7 +51,7 @@ GRAPH = {"pageGraph", "readGraph"}
 """Lists that have the cursor ``edges``, for their begin."""
 NEEDED = {"listFacts": {"about": "I"}, "listAliases": {"name": "Ines"}, "diffGraph": {"from": "2026-01-01"}}
 VALUES: list[Any] = [None, True, -2, 1.5, 3.0, 1e308, 2**31, 2**63, "x", "a\0b", "2026-03-14T17:30:00", []]
-FITTING = {"text": {"x", "2026-03-14T17:30:00"}, "moment or nothing": {None}, "long": {2**31}}
+FITTING: dict[str, set[Any]] = {"text": {"x", "2026-03-14T17:30:00"}, "moment or nothing": {None}, "long": {2**31}}
 TEXTS = [
     "", "abc", "-1", "1.5", "9" * 2_000, "a\0b", "Größe", "edges", "edges.a.b", f"nodes.{ID.upper()}", ID.upper(),
     f" {ID}", "2026-03", "yesterday", "0001-01-01T00:00:00+14:00", "!W10",

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from websockets.asyncio.client import connect
 
-from memsvc.access.erase_users import BEGIN, erase_user
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, add_user
 from memsvc.db.engine import Database
+from memsvc.erasing.users import BEGIN, erase_user
 from memsvc.settings import Settings
 from tests.api.test_live import Client, listening, person, serving
 

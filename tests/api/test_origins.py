@@ -39,7 +39,7 @@ FOREIGN = [
 def connection(*headers: tuple[str, str]) -> ASGIConnection[Any, Any, Any, Any]:
     """A request with these headers."""
     raw = [(name.encode(), value.encode("latin-1")) for name, value in headers]
-    return ASGIConnection({"type": "http", "headers": raw})  # type: ignore[arg-type, typeddict-item]
+    return ASGIConnection({"type": "http", "headers": raw})  # type: ignore[arg-type]
 
 
 @pytest.fixture
