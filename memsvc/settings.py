@@ -81,8 +81,8 @@ class Settings(BaseSettings):
         pattern=r"^https?://[^\s\"/?#]+(/[^\s\"?#]*)?$",
         description="Address by which clients reach the API: https://memory.example.org. Empty: as each calls it.",
     )
-    allowed_hosts: str = Field(
-        default="",
+    allowed_hosts: str | None = Field(
+        default=None,
         description="Further hosts, separated by commas, by which /mcp and /ws may be called, and whose web pages may "
         "call them; names of this machine and of MEMSVC_PUBLIC_URL may.",
     )
@@ -257,8 +257,8 @@ class Settings(BaseSettings):
 
     @field_validator("allowed_hosts")
     @classmethod
-    def _only_hosts(cls, value: str) -> str:
-        if not all(HOST.fullmatch(name.strip()) for name in value.split(",")):
+    def _only_hosts(cls, value: str | None) -> str | None:
+        if not all(HOST.fullmatch(name.strip()) for name in (value or "").split(",")):
             message = "must be names of hosts without scheme and port, separated by commas"
             raise ValueError(message)
         return value
@@ -305,7 +305,7 @@ class Settings(BaseSettings):
     @property
     def allowed_hosts_list(self) -> list[str]:
         """``allowed_hosts``, one by one; addresses of IPv6 without brackets."""
-        return [name.strip().strip("[]") for name in self.allowed_hosts.split(",") if name.strip()]
+        return [name.strip().strip("[]") for name in (self.allowed_hosts or "").split(",") if name.strip()]
 
     @property
     def embedded(self) -> bool:

@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Collection, Iterator
 from urllib.parse import quote
 
 REMOVED = b"[removed]"
+ODD = "surrogateescape"
+"""How the environment gives bytes that are no UTF-8."""
 LEAST_CHARS = 16
 """Shorter secrets are left in answers that are no errors: ``not-needed``, as a key, may also be what a model says."""
 LEAST_CHARS_OF_ERRORS = 4
@@ -25,8 +27,8 @@ CREDENTIALS = re.compile(
 def _forms(secret: str) -> Iterator[bytes]:
     """A secret as it may stand in a body: plain, in JSON, in JSON with escaped slashes, and in a URL."""
     in_json = json.dumps(secret)[1:-1]
-    for form in (secret, in_json, in_json.replace("/", "\\/"), quote(secret, safe="")):
-        yield form.encode()
+    for form in (secret, in_json, in_json.replace("/", "\\/"), quote(secret, safe="", errors=ODD)):
+        yield form.encode(errors=ODD)
 
 
 class Redaction:
