@@ -343,7 +343,7 @@ class Settings(BaseSettings):
 
 
 def _passwords(address: str) -> list[str]:
-    """The passwords within an address, as they stand there and as they are meant."""
+    """The passwords within an address, percent-encoded as in the address and decoded."""
     try:
         parts = urlsplit(address)
         found = [parts.password or "", *(value for key, value in parse_qsl(parts.query) if "password" in key)]

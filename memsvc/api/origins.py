@@ -40,7 +40,7 @@ def check_origin(connection: ASGIConnection[Any, Any, Any, Any], settings: Setti
 
 
 def _known(settings: Settings) -> frozenset[str]:
-    """Names in the list, beside those of the loopback interface."""
+    """Names in the list, without those of the loopback interface."""
     public = urlsplit(settings.public_url).hostname if settings.public_url else None
     own = {settings.host} - ANY_ADDRESS
     return frozenset(name.lower() for name in (*settings.allowed_hosts_list, *own, *([public] if public else [])))

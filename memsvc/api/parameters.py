@@ -49,7 +49,7 @@ LENIENT = {"any_parameters": True}
 
 
 def begin_of(cursor: str | None, after: str | None) -> UUID | None:
-    """Behind which id a page begins, by whichever name of the parameter it is given.
+    """The id after which a page begins, by whichever name of the parameter it is given.
 
     Raises:
         BadCursorError: it is no id.

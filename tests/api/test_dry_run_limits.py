@@ -73,7 +73,7 @@ async def test_reading_that_takes_too_long_ends_in_time(ada: httpx.AsyncClient, 
     assert time.monotonic() - begun < LONGEST_S + 2
     read = len(limited.windows)
     await asyncio.sleep(0.5)
-    assert len(limited.windows) == read, "nothing goes on behind the answer"
+    assert len(limited.windows) == read, "nothing goes on after the answer"
     assert (await dry_run(ada, text=WORDS)).status_code == 200
 
 

@@ -29,7 +29,7 @@ MAX_DETAIL_CHARS = 500
 SERVER_ERROR = 500
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 MOST_EXACT = 2**53
-"""Beyond, a number with a point need not be the integer that was meant."""
+"""Above it, a float may have lost the last digits of the integer that was sent."""
 SHOWN_DETAILS = frozenset({"candidates", "field", "ids", "limit_tokens", "scope", "tokens", "version"})
 
 
@@ -114,7 +114,7 @@ class Tool(Generic[Given]):
 
     def _read(self, arguments: Mapping[str, Any]) -> Given:
         try:
-            return msgspec.convert(as_meant(arguments, self.given), self.given)
+            return msgspec.convert(coerced(arguments, self.given), self.given)
         except msgspec.ValidationError as error:
             message = f"{str(error)[:MAX_DETAIL_CHARS]}."
             if "`$.cursor`" in message:
@@ -122,8 +122,8 @@ class Tool(Generic[Given]):
             raise InvalidRequestError(message, hint=f"Compare the arguments with the schema of {self.name}.") from error
 
 
-def as_meant(arguments: Mapping[str, Any], struct: type[msgspec.Struct]) -> dict[str, Any]:
-    """Arguments as models and their programs write them: "5" and 5.0 are integers, null is what is left out."""
+def coerced(arguments: Mapping[str, Any], struct: type[msgspec.Struct]) -> dict[str, Any]:
+    """Arguments with "5" and 5.0 as integers, and without null for what is optional: models write both."""
     integers, optional = _kinds(struct)
     return {
         name: _integer(value) if name in integers else value
