@@ -19,7 +19,15 @@ from uuid import UUID
 
 from memsvc import observe
 from memsvc.db.engine import EVENTS, Database
-from memsvc.errors import MemsvcError, RestartingError, SlowReaderError, TooManyConnectionsError, UserUnknownError
+from memsvc.db.files import query
+from memsvc.errors import (
+    MemsvcError,
+    RestartingError,
+    SlowReaderError,
+    TooManyConnectionsError,
+    UserErasedError,
+    UserUnknownError,
+)
 from memsvc.graph.events import Frame, Place, frames_behind, users_with_news
 
 POLL_S = 0.4
@@ -199,7 +207,10 @@ class Hub:
         """
         missed = True
         while missed:
-            frames = await frames_behind(self._db, user_id, subscription.place)
+            try:
+                frames = await frames_behind(self._db, user_id, subscription.place)
+            except UserUnknownError as error:  # who came was known
+                raise UserErasedError from error
             for frame in frames.items:
                 yield subscription.told(frame)
             subscription.place, missed = frames.end, frames.more
@@ -226,7 +237,11 @@ class Hub:
 
     async def _tell(self) -> None:
         rooms = dict(self._rooms)
-        news, end = await users_with_news(self._db, {user_id: room.place for user_id, room in rooms.items()})
+        async with self._db.transaction() as connection:
+            news, end = await users_with_news(connection, {user_id: room.place for user_id, room in rooms.items()})
+            erased = (await connection.execute(query("users_erased"), {"users": list(rooms)})).scalars().all()
+        for user_id in erased:
+            rooms[user_id].end(UserErasedError())
         for user_id in rooms.keys() - set(news):
             rooms[user_id].place = end
         turn = asyncio.Semaphore(AT_ONCE)
@@ -235,15 +250,15 @@ class Hub:
             async with turn:
                 await self._read(user_id, rooms[user_id])
 
-        await asyncio.gather(*(read(user_id) for user_id in news))
+        await asyncio.gather(*(read(user_id) for user_id in set(news).difference(erased)))
 
     async def _read(self, user_id: UUID, room: _Room) -> None:
         more = True
         while more and room.subscriptions:
             try:
                 frames = await frames_behind(self._db, user_id, room.place)
-            except UserUnknownError as error:
-                room.end(error)
+            except UserUnknownError:
+                room.end(UserErasedError())
                 return
             for frame in frames.items:
                 observe.LIVE_LAG_SECONDS.observe(_age_s(frame.event))

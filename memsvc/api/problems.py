@@ -20,6 +20,7 @@ from litestar.params import ParameterKwarg
 
 from memsvc import observe, tracebacks, traces
 from memsvc.errors import (
+    BadCursorError,
     BodyTooSlowError,
     CapabilityMissingError,
     ConversationUnknownError,
@@ -103,6 +104,8 @@ def invalid_value(error: msgspec.ValidationError) -> InvalidRequestError:
         details["row"] = int(inside["row"])
     if path:
         details["field"] = path
+    if details == {"field": "cursor"}:
+        return BadCursorError(f"{message[:MAX_DETAIL_CHARS]}, at cursor.", field="cursor")
     where = f" in row {details['row']}" if "row" in details else ""
     return InvalidRequestError(f"{message[:MAX_DETAIL_CHARS]}{where}{f', at {path}' if path else ''}.", **details)
 
@@ -194,7 +197,8 @@ EXCEPTION_HANDLERS: dict[int | type[Exception], Any] = {
 }
 
 MEANINGS_FOR_DOCS = {
-    400: "The request does not have the expected form (invalid_request, invalid_text, invalid_time, user_required, …).",
+    400: "The request does not have the expected form (invalid_request, invalid_text, invalid_time, bad_cursor, "
+    "user_required, …).",
     401: "The key or token is missing, wrong, expired or revoked (unauthenticated).",
     403: "The key's scopes do not allow that (forbidden).",
     404: "There is no such thing for this user (not_found, conversation_unknown, node_unknown, user_unknown, …).",

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -22,8 +22,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.paging import check_page, read_cursor, write_cursor
-from memsvc.errors import CursorExpiredError, InvalidRequestError
+from memsvc.db.paging import LongNumber, UnixTime, check_page, read_cursor, write_cursor
+from memsvc.errors import BadCursorError, CursorExpiredError
 from memsvc.graph.traverse import GraphEdge, GraphNode, drawn_edges, drawn_nodes
 
 Kind = Literal[
@@ -35,10 +35,9 @@ MOST_TOUCHED = 1_000
 """Most versions that one ``GRAPH_UPDATE`` tells of; beyond, it says that it is not complete."""
 PAGE = 50
 DAY_S = 86_400
-LAST_TRANSACTION = 2**63 - 1
 NO_CURSOR = '"cursor":""'
 """Each client's own is put here: the first field of a message after its type, so nothing that was said can be it."""
-MOST_RUNNING = 10_000
+Running = Annotated[list[LongNumber], msgspec.Meta(max_length=10_000)]
 """Transactions that a cursor may name: far more than a server lets run at once."""
 
 
@@ -109,42 +108,30 @@ class Place:
             return write_cursor(short)
         return write_cursor((*short, self.end, [self.end - one for one in self.running]))
 
+    @classmethod
+    def read(cls, cursor: str) -> Place:
+        """The place that a cursor names.
+
+        Raises:
+            BadCursorError: the cursor is not one of ours.
+        """
+        try:
+            transaction, event, at = read_cursor(cursor, tuple[LongNumber, UUID, UnixTime])
+            end, below = transaction, []
+        except BadCursorError:
+            long = tuple[LongNumber, UUID, UnixTime, LongNumber, Running]
+            transaction, event, at, end, below = read_cursor(cursor, long)
+        running = tuple(end - one for one in below)
+        if transaction not in {end, *running} or not all(0 <= one < end for one in running):
+            raise BadCursorError(field="cursor")
+        return cls(end, running, transaction, event, at)
+
     @property
     def values(self) -> dict[str, str | UUID]:
         """The place as statements take it."""
         running = f"{{{','.join(map(str, self.running))}}}"
         transaction = str(self.transaction)
         return {"seen_end": str(self.end), "running": running, "transaction": transaction, "event": self.event}
-
-
-class Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What a cursor holds. Those of releases without ``end`` and ``running`` mean the same by the first three."""
-
-    transaction: int
-    event: UUID
-    at: int
-    end: int | None = None
-    running: list[int] = []
-    """How far below ``end``."""
-
-    @property
-    def place(self) -> Place:
-        """The place that is named.
-
-        Raises:
-            InvalidRequestError: there is no such place.
-        """
-        end = self.transaction if self.end is None else self.end
-        running = tuple(end - one for one in self.running)
-        partly = (end, *running)
-        if not (
-            0 <= end <= LAST_TRANSACTION
-            and len(running) <= MOST_RUNNING
-            and all(0 <= one < end for one in running)
-            and self.transaction in partly
-        ):
-            raise InvalidRequestError("The cursor is not one of ours.", field="cursor")
-        return Place(end, running, self.transaction, self.event, self.at)
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -277,7 +264,7 @@ async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
         keep_days: how long events are kept.
 
     Raises:
-        InvalidRequestError: the cursor is not one of ours.
+        BadCursorError: the cursor is not one of ours.
         CursorExpiredError: events behind it may be deleted by now, or it comes from another database.
     """
     if cursor is None:
@@ -285,7 +272,7 @@ async def place_of(db: Database, cursor: str | None, keep_days: int) -> Place:
     end = await end_of(db)
     if cursor == NOW:
         return end
-    place = read_cursor(cursor, Cursor).place
+    place = Place.read(cursor)
     if place.end > end.end or place.at < end.at - keep_days * DAY_S:
         raise CursorExpiredError
     return place
@@ -303,11 +290,11 @@ async def _read(
     return rows, places, seen
 
 
-async def users_with_news(db: Database, places: Mapping[UUID, Place]) -> tuple[list[UUID], Place]:
+async def users_with_news(connection: AsyncConnection, places: Mapping[UUID, Place]) -> tuple[list[UUID], Place]:
     """Which of some users have events behind a place of theirs; where the others are now.
 
     Args:
-        db: the database.
+        connection: of a transaction that belongs to no user.
         places: by user.
     """
     given = [place.values for place in places.values()]
@@ -317,8 +304,7 @@ async def users_with_news(db: Database, places: Mapping[UUID, Place]) -> tuple[l
         "transactions": [one["transaction"] for one in given],
         "events": [one["event"] for one in given],
     }
-    async with db.transaction() as connection:
-        row = (await connection.execute(query("users_with_news"), {"users": list(places), **values})).one()
+    row = (await connection.execute(query("users_with_news"), {"users": list(places), **values})).one()
     return row.users, Place.of(Seen.read(row.seen))
 
 

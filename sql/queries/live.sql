@@ -16,6 +16,12 @@ SELECT
     ) AS n (user_id)
   ) AS users;
 
+-- name: users_erased
+-- Which of some users are erased, or are being erased.
+SELECT u.user_id
+FROM unnest(CAST(:users AS uuid [])) AS u (user_id)
+WHERE NOT memsvc.user_is_here(u.user_id);
+
 -- name: live_events
 -- A user's events that were not told, and in each row which transactions have ended; one row without an event: none.
 SELECT

@@ -278,7 +278,7 @@ async def test_nobody_listens_without_the_right_to(
     writer = await create_key(db, app, scopes=["write"], user_id=owner.user_id)
     assert await refusal(ws, Authorization=f"Bearer {writer}") == ("forbidden", 4403)
     ticket = issue_ticket(db, owner).ticket
-    assert await refusal(f"{ws}?ticket={ticket}&cursor=nonsense") == ("invalid_request", 4400)
+    assert await refusal(f"{ws}?ticket={ticket}&cursor=nonsense") == ("bad_cursor", 4400)
     ahead = Place(2**62, (), 2**62, uuid4(), 2**31).cursor
     assert await refusal(f"{ws}?ticket={issue_ticket(db, owner).ticket}&cursor={ahead}") == ("cursor_expired", 4410)
     # A key that is revoked while somebody listens by it.
@@ -380,7 +380,7 @@ async def test_events_are_read_page_by_page_and_waited_for(
     for place in ("x", "", (1, 2, 3), (2**70, str(uuid4()), 0), (-1, str(uuid4()), 2**31), (1, str(uuid4()), "\0")):
         cursor = place if isinstance(place, str) else write_cursor(place)
         refused = await connect_http.get("/v1/events", params={"cursor": cursor})
-        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_request"), place
+        assert (refused.status_code, refused.json()["code"]) == (400, "bad_cursor"), place
     old = Place(1, (), 1, uuid4(), 0).cursor
     refused = await connect_http.get("/v1/events", params={"cursor": old})
     assert (refused.status_code, refused.json()["code"]) == (410, "cursor_expired")

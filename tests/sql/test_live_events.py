@@ -45,6 +45,12 @@ async def told(connection: AsyncConnection, owner: Owner) -> UUID:
     return subject
 
 
+async def with_news(db: Database, owner: Owner, place: Place) -> list[UUID]:
+    """The user, where something happened after the place."""
+    async with db.transaction() as connection:
+        return (await users_with_news(connection, {owner.user_id: place}))[0]
+
+
 async def test_two_writers_of_one_user_that_commit_in_the_opposite_order_are_both_told(
     db: Database, owner: Owner
 ) -> None:
@@ -98,13 +104,13 @@ async def test_a_transaction_that_writes_no_event_holds_nothing_up(
         for _ in range(3):
             async with db.transaction(owner.user_id) as connection:
                 subject = await told(connection, owner)
-            assert (await users_with_news(db, {owner.user_id: place}))[0] == [owner.user_id]
+            assert await with_news(db, owner, place) == [owner.user_id]
             await follower.page()
             assert follower.told.pop() == subject
             frames = await frames_behind(db, owner.user_id, place)
             assert len(frames.items) == 1
             place = frames.end
-            assert (await users_with_news(db, {owner.user_id: place}))[0] == []
+            assert await with_news(db, owner, place) == []
 
 
 async def test_cursors_of_older_releases_lead_on(db: Database, owner: Owner, admin: psycopg.Connection) -> None:
@@ -136,5 +142,5 @@ async def test_events_that_a_backup_brought_are_not_told_before_the_server_comes
         "VALUES (%s, 'passages.added', gen_random_uuid(), '900000000000')",
         [owner.user_id],
     )
-    assert (await users_with_news(db, {owner.user_id: place}))[0] == []
+    assert await with_news(db, owner, place) == []
     assert (await page_behind(db, owner.user_id, place, 10)).items == []

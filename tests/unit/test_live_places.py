@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsvc.db.paging import read_cursor, write_cursor
-from memsvc.errors import InvalidRequestError
-from memsvc.graph.events import Cursor, Frame, Place, Seen
+from memsvc.db.paging import write_cursor
+from memsvc.errors import BadCursorError
+from memsvc.graph.events import Frame, Place, Seen
 
 Event = tuple[int, UUID]
 """Transaction and id."""
@@ -82,7 +82,7 @@ def test_who_reads_page_by_page_is_told_of_each_event_once(steps: list[tuple[str
     world, place, told = World(), Place.of(Seen(0)), []
     for what, number in steps:
         if what in {"read", "room"}:
-            found, place = world.read(read_cursor(place.cursor, Cursor).place, limit)
+            found, place = world.read(Place.read(place.cursor), limit)
             told += found
         else:
             happen(world, what, number)
@@ -128,7 +128,7 @@ def test_who_leaves_a_room_with_any_of_its_cursors_goes_on_behind_it(
 
 def test_cursors_of_releases_without_lists_mean_what_they_meant() -> None:
     event = UUID(int=7)
-    place = read_cursor(write_cursor((12, event, 1)), Cursor).place
+    place = Place.read(write_cursor((12, event, 1)))
     assert place.covers(11, UUID(int=9))
     assert place.covers(12, event)
     assert not place.covers(12, UUID(int=8))
@@ -145,5 +145,5 @@ def test_cursors_of_releases_without_lists_mean_what_they_meant() -> None:
     ],
 )  # fmt: skip
 def test_a_cursor_that_names_no_place_is_refused(odd: tuple[object, ...]) -> None:
-    with pytest.raises(InvalidRequestError):
-        _ = read_cursor(write_cursor(odd), Cursor).place
+    with pytest.raises(BadCursorError):
+        _ = Place.read(write_cursor(odd))
