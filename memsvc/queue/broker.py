@@ -41,12 +41,11 @@ KEEP = "SELECT memsvc.keep_queue(make_interval(secs => %s))"
 DELETE = "DELETE FROM memsvc.dramatiq_queue WHERE message_id = %s AND worker_id = %s AND state = 'consumed'"
 LATER = """
 UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp(),
-  deliveries = deliveries - %s, available_at = clock_timestamp() + make_interval(secs => %s)
+  deliveries = deliveries + %s, available_at = clock_timestamp() + make_interval(secs => %s)
 WHERE message_id = %s AND worker_id = %s AND state = 'consumed'
 """
 NOT_HELD = """
-UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp(),
-  deliveries = deliveries - 1
+UPDATE memsvc.dramatiq_queue SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = clock_timestamp()
 WHERE worker_id = %s AND queue_name = %s AND state = 'consumed' AND message_id <> ALL (%s::uuid[])
 """
 # What is no object has no place for an error and is packed into one; memsvc.queue.dead unpacks it.
@@ -250,7 +249,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
             self._let_go(message, REJECT, str(failure), *mine)
         else:
             # What we did not foresee counts as a death.
-            self._let_go(message, LATER, int(isinstance(failure, LaterError)), LATER_S, *mine)
+            self._let_go(message, LATER, int(not isinstance(failure, LaterError)), LATER_S, *mine)
 
     def nack(self, message: MessageProxy) -> None:
         """Keep a message that no actor understands as a dead letter; runs in a worker's or the consumer's thread."""
@@ -276,7 +275,7 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
         if given:
             with transaction(self.get_consume_conn()) as cursor:
                 for message in given:
-                    cursor.execute(LATER, (1, 0, message.message_id, self.broker.worker_id))
+                    cursor.execute(LATER, (0, 0, message.message_id, self.broker.worker_id))
 
 
 def read_message(message_id: str, queue_name: str, payload: str | None) -> Message[Any]:

@@ -57,7 +57,7 @@ GRANT UPDATE (lockable) ON memsvc.nodes TO memsvc_app;
 GRANT UPDATE (title, status, last_ingested_at, metadata, forget_after) ON memsvc.sources TO memsvc_app;
 GRANT UPDATE (passages, length) ON memsvc.corpora TO memsvc_app;
 GRANT UPDATE (passages) ON memsvc.terms TO memsvc_app;
-GRANT UPDATE (state, requests, attempts, outages, error_code, error, run_after, started_at, finished_at)
+GRANT UPDATE (state, requests, attempts, outages, restarts, error_code, error, run_after, started_at, finished_at)
 ON memsvc.jobs TO memsvc_app;
 GRANT UPDATE (at_local, weekdays, enabled, next_at, last_at) ON memsvc.schedules TO memsvc_app;
 -- What a type means once it was proposed is fixed: functional, ends and parent.
@@ -306,7 +306,7 @@ memsvc.fail_job(uuid, uuid, text, text, boolean, timestamptz),
 memsvc.job_queue(text), memsvc.job_message(uuid, uuid, text), memsvc.send_job(), memsvc.ask_job(uuid, text, uuid),
 memsvc.due_messages(text, uuid, integer), memsvc.claim_messages(text, uuid, uuid, integer),
 memsvc.relay_messages(text, uuid, integer),
-memsvc.keep_queue(interval),
+memsvc.keep_queue(interval), memsvc.fail_deadly_job(uuid, uuid, integer),
 memsvc.clock_reaches(text, timestamp), memsvc.next_run(text, time, smallint[], timestamptz),
 memsvc.seed_schedules(uuid), memsvc.due_schedules(integer), memsvc.run_schedule(uuid, text),
 memsvc.delete_ended(uuid, interval, interval, integer),
