@@ -199,12 +199,15 @@ class Database:
         """Prepare the pool; nothing connects yet."""
         self._channels: set[str] = set()
         self._teller: asyncio.Task[None] | None = None
-        self.recalls = Admission(settings.recalls_at_once)
+        size = pool_size or settings.pool_size
+        self.recalls = Admission(
+            settings.recalls_at_once, connections=size, patience_s=settings.statement_timeout_ms / 1_000
+        )
         """Whose turn it is to recall."""
         self.signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
         self.engine: AsyncEngine = create_async_engine(
             url,
-            pool_size=pool_size or settings.pool_size,
+            pool_size=size,
             max_overflow=0,
             pool_timeout=settings.pool_timeout_s,
             pool_use_lifo=True,
