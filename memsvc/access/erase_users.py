@@ -3,7 +3,7 @@
 The first transaction marks the user: keys are revoked, and nobody can act for the user any more, by a token either
 (``Database.bind`` looks). Then rows go in batches of bounded size, in the order of foreign keys; the last transaction
 locks the user's row and takes what came in meanwhile. Each may be killed: whoever says it again goes on, and so do
-workers (``keep_erasing``). The SQL is ``sql/functions/145_erase_users.sql`` and ``146_user_rows.sql``.
+workers (``keep_erasing``). The SQL is ``sql/functions/erase/85_users.sql`` and ``erase/90_user_rows.sql``.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ EXPRESSIONS: dict[By, str] = {
     "postgis": "public.geography(public.ST_MakePoint(longitude, latitude))",
     "cube": "public.cube(ARRAY[cosd(latitude) * cosd(longitude), cosd(latitude) * sind(longitude), sind(latitude)])",
 }
-"""As ``sql/functions/191_match_locations.sql`` has them; points of the unit sphere for cube."""
+"""As ``sql/functions/places/20_match_locations.sql`` has them; points of the unit sphere for cube."""
 THERE = text(
     "SELECT e.extname FROM pg_extension AS e "
     "WHERE e.extnamespace = 'public'::regnamespace AND e.extname IN ('postgis', 'cube')"

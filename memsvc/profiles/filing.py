@@ -2,7 +2,7 @@
 
 A change files its block in its own transaction. What is there without passages (blocks of an older version of memsvc
 or of an import, and what an erasure left of one) is filed by the job ``tidy``. Rules:
-docs/adr/0033 and ``sql/functions/187_filed_blocks.sql``.
+docs/adr/0033 and ``sql/functions/profiles/30_filed_blocks.sql``.
 """
 
 from __future__ import annotations

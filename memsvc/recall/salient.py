@@ -1,6 +1,6 @@
 """Memories without a query: what is on somebody's mind anyway, and one by chance.
 
-A context reserves a few places for them. Both are SQL functions of ``sql/functions/136_salient.sql``, which look at a
+A context reserves a few places for them. Both are SQL functions of ``sql/functions/recall/90_salient.sql``, which look at a
 bounded number of rows whatever the size of the memory. What they give is not recorded as recalled: otherwise what is
 salient would stay so by being shown.
 """

@@ -1,7 +1,7 @@
 """Recall: the few memories that matter for a query, each with score, reason and source.
 
 The work is one statement, ``recall`` of ``sql/queries/recall.sql``, around one SQL function, ``memsvc.recall``
-(``sql/functions/085_recall.sql``). The only model that is asked is the embedder, for the query's vector and those of
+(``sql/functions/recall/80_recall.sql``). The only model that is asked is the embedder, for the query's vector and those of
 its tokens; where it does not answer in time, recall goes by words and says so. A reranker and diversity come after it,
 where they are asked for.
 """
