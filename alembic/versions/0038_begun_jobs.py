@@ -22,7 +22,8 @@ COMMENT ON COLUMN memsvc.jobs.run_after IS
   'Not to be tried before; of a job that failed as worker_died: when it is begun anew.';
 """
 DEATHS = """
-COMMENT ON COLUMN memsvc.dramatiq_queue.consumed_at IS 'Since when a worker is at its job; empty while it is only fetched.';
+COMMENT ON COLUMN memsvc.dramatiq_queue.consumed_at IS
+  'Since when a worker is at its job; empty while it is only fetched.';
 COMMENT ON COLUMN memsvc.dramatiq_queue.deliveries IS
   'How many workers died, or broke off, while they were at its job.';
 """
