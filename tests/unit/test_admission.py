@@ -206,9 +206,8 @@ async def test_a_user_who_has_nothing_under_way_begins_soon_all_the_same(monkeyp
 
 async def test_whoever_waits_too_long_for_others_of_the_same_user_is_refused() -> None:
     turns = Admission(1, patience_s=0.05)
-    with await turns.turn(ADA):
-        with pytest.raises(OverloadedError):
-            await turns.turn(ADA)
+    with await turns.turn(ADA), pytest.raises(OverloadedError):
+        await turns.turn(ADA)
     with await asyncio.wait_for(turns.turn(ADA), SOON_S):
         pass
 
