@@ -34,7 +34,7 @@ def rebuild(user: str | None = Whose, app: str = AppName) -> None:
     import psycopg
 
     from memsvc.db import projection
-    from memsvc.db.upgrade import head_revision
+    from memsvc.db.files import head_revision
 
     with opened() as (admin_url, chosen):
         user_id = _user_id(admin_url, chosen, user, app)

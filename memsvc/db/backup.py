@@ -27,9 +27,10 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 import memsvc
+from memsvc.db.files import head_revision
 from memsvc.db.programs import find_program, major_version
 from memsvc.db.turns import take_turn
-from memsvc.db.upgrade import UNFINISHED, head_revision
+from memsvc.db.upgrade import UNFINISHED
 from memsvc.errors import (
     AlreadyExistsError,
     BackupFailedError,

@@ -17,8 +17,9 @@ import psycopg
 from sqlalchemy import make_url
 
 from memsvc.db import embedded, projection
+from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
-from memsvc.db.upgrade import MINIMUM_VERSION, head_revision, is_current
+from memsvc.db.upgrade import MINIMUM_VERSION, is_current
 from memsvc.settings import Settings
 
 State = Literal["ok", "warning", "missing"]

@@ -18,12 +18,15 @@ import msgspec
 import psycopg
 import structlog
 from dramatiq import Message, MessageProxy
-from dramatiq.errors import Retry
+from dramatiq.errors import BrokerConnectionError, Retry
 from dramatiq_postgres import PostgresBroker
 from dramatiq_postgres.broker import CLAIM_BATCH_MAX, PostgresConsumer
 from dramatiq_postgres.utils import raise_connection_error, transaction
+from psycopg import errors
 from psycopg_pool import ConnectionPool
 from sqlalchemy import URL
+
+from memsvc.errors import DatabaseTooOldError, UpgradedError
 
 HEARTBEAT_S = 3.0
 SILENCE_S = 12.0
@@ -34,6 +37,8 @@ POLL_S = 1.0
 LATER_S = 2.0
 """A message that could not be worked on now comes back after this."""
 NOBODY = UUID(int=0)
+MISSING = (errors.UndefinedFunction, errors.UndefinedTable, errors.UndefinedColumn)
+"""What an older process meets after an upgrade that took away what it calls."""
 log = structlog.get_logger()
 
 CLAIM = "SELECT * FROM memsvc.claim_messages(%s, %s, %s, %s)"
@@ -133,6 +138,8 @@ class QueueBroker(PostgresBroker):  # type: ignore[misc]  # the library has no t
             pool=queue_pool(url, threads + 8), results=False, schema="memsvc", prefix="dramatiq_",
             poll_interval=POLL_S, heartbeat_interval=HEARTBEAT_S, heartbeat_ttl=SILENCE_S, middleware=[],
         )  # fmt: skip
+        self.has_worked = False
+        """The database had all that a consumer calls."""
         self._upkeep_lock = threading.Lock()
         self._upkeep_at = 0.0
 
@@ -185,8 +192,14 @@ class QueueConsumer(PostgresConsumer):  # type: ignore[misc]  # the library has 
     @raise_connection_error  # type: ignore[untyped-decorator]
     def __next__(self) -> MessageProxy | None:
         """The next message, where there is one within a second."""
-        self._compare()
-        message: MessageProxy | None = super().__next__()
+        try:
+            self._compare()
+            message: MessageProxy | None = super().__next__()
+        except MISSING as error:
+            why = UpgradedError() if self.broker.has_worked else DatabaseTooOldError()
+            log.error("no jobs are taken", code=why.code, error=why.message, hint=why.advice)  # noqa: TRY400 - it says all
+            raise BrokerConnectionError(why.code) from error  # type: ignore[no-untyped-call]  # tried again, in seconds
+        self.broker.has_worked = True
         return message
 
     def _compare(self) -> None:

@@ -13,11 +13,12 @@ from alembic.script import ScriptDirectory
 
 from memsvc.db import files, objects
 from memsvc.db import upgrade as upgrading
+from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
 from memsvc.db.migrations import alembic_config
 from memsvc.db.objects import object_files
 from memsvc.db.schema_dump import schema_of
-from memsvc.db.upgrade import head_revision, is_current
+from memsvc.db.upgrade import is_current
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader

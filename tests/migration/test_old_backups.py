@@ -9,8 +9,9 @@ import psycopg
 from sqlalchemy import make_url
 
 from memsvc.db.backup import backup
+from memsvc.db.files import head_revision
 from memsvc.db.restore import open_backup, restore
-from memsvc.db.upgrade import head_revision, is_current
+from memsvc.db.upgrade import is_current
 from memsvc.settings import Settings
 from tests.conftest import Cluster
 from tests.migration.conftest import Upgrader

@@ -29,9 +29,10 @@ from memsvc.access.keys import Limits, authenticate, create_key, limit_key, list
 from memsvc.access.users import Owner, add_user, app_id, find_app, find_user, list_users
 from memsvc.db.backup import ARCHIVE, MANIFEST, Manifest, backup, count_rows
 from memsvc.db.engine import Database, role_url
+from memsvc.db.files import head_revision
 from memsvc.db.reindex import reindex
 from memsvc.db.restore import open_backup, restore
-from memsvc.db.upgrade import head_revision, is_current, upgrade
+from memsvc.db.upgrade import is_current, upgrade
 from memsvc.errors import (
     AlreadyExistsError,
     BackupLoginError,
