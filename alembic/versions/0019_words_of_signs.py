@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 
 from memsvc.db.files import folder
 from memsvc.db.locks import lock
-from memsvc.db.objects import run_script
+from memsvc.server.objects import run_script
 
 revision = "0019"
 down_revision = "0018"

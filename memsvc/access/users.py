@@ -19,8 +19,8 @@ from sqlalchemy import text
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import Once
-from memsvc.db.storable import check_storable
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, InvalidZoneError, NotFoundError, UserUnknownError
+from memsvc.text.storable import check_storable
 
 DEFAULT_APP = "default"
 # Names under which everybody speaks of themselves.

@@ -35,8 +35,8 @@ def note(line: str) -> None:
 @contextmanager
 def opened() -> Iterator[tuple[str, Settings]]:
     """The administrator's URL of the configured database, and the settings; the embedded server runs meanwhile."""
-    from memsvc.db.locate import ready
     from memsvc.observe import configure_logging
+    from memsvc.server.locate import ready
     from memsvc.settings import settings
 
     chosen = settings()
@@ -48,7 +48,7 @@ def opened() -> Iterator[tuple[str, Settings]]:
 def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Settings], Awaitable[T]]) -> T:
     """Run work on a database as the application's login."""
     from memsvc.db.engine import Database
-    from memsvc.db.locate import app_url
+    from memsvc.server.locate import app_url
 
     async def run() -> T:
         db = Database(app_url(admin_url, chosen), chosen, pool_size=2)

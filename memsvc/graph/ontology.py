@@ -22,9 +22,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner, valid_name
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, NotFoundError, TextTooLongError
 from memsvc.graph.history import refusal
+from memsvc.text.storable import check_storable
 
 Kind = Literal["node", "edge"]
 Status = Literal["core", "proposed", "approved", "rejected", "deprecated"]

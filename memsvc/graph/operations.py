@@ -15,7 +15,6 @@ from uuid import UUID
 
 import msgspec
 
-from memsvc.db.storable import check_storable
 from memsvc.errors import (
     BatchTooLargeError,
     InvalidAliasError,
@@ -29,6 +28,7 @@ from memsvc.errors import (
     NodeUnknownError,
     TextTooLongError,
 )
+from memsvc.text.storable import check_storable
 from memsvc.times.conditions import read_when
 
 MAX_OPERATIONS = 1_000

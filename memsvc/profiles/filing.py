@@ -18,8 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.llm.split import split_text
-from memsvc.queue.run import SLICE_S, Steps
+from memsvc.queue.execution import SLICE_S, Steps
+from memsvc.text.split import split_text
 
 BATCH = 50
 """Most versions of a block that one transaction files: writers of the profile wait for it."""

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memsvc.db.short_ids import short_id
-from memsvc.recall.phrases import validity
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
+from memsvc.recall.times_in_words import validity
 
 Format = Literal["text", "markdown", "json", "messages"]
 SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]

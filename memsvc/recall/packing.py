@@ -21,8 +21,6 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memsvc.errors import BudgetTooSmallError
-from memsvc.llm.fence import Form, fenced, new_token
-from memsvc.llm.tokens import Tokenizer
 from memsvc.recall.items import (
     SECTIONS,
     ChatMessage,
@@ -39,6 +37,8 @@ from memsvc.recall.render_markdown import MarkdownRenderer
 from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.results import Memory
 from memsvc.recall.shortening import shortened
+from memsvc.text.fence import Form, fenced, new_token
+from memsvc.text.tokens import Tokenizer
 
 NOTHING = "No memory matches."
 SALIENT, CHANCE = "salient", "a chance find"

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import msgspec
 
-from memsvc.llm.fence import Form
 from memsvc.recall.items import Group, Item, SectionName
 from memsvc.recall.render_text import BREAKS
+from memsvc.text.fence import Form
 
 
 class JsonRenderer:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memsvc.access.markdown import inline
 from memsvc.recall.items import TITLES, Group, Item, SectionName
-from memsvc.recall.phrases import clock
 from memsvc.recall.render_text import BREAKS, STEERING, TextRenderer, flat
+from memsvc.recall.times_in_words import clock
+from memsvc.text.markdown import inline
 
 
 def quoted(text: str) -> str:

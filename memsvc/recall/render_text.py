@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from memsvc.llm.fence import Form
 from memsvc.recall.items import TITLES, Group, Item, SectionName
-from memsvc.recall.phrases import age, clock, day
+from memsvc.recall.times_in_words import age, clock, day
+from memsvc.text.fence import Form
 
 # Every sign at which a reader of lines may break one; str.splitlines knows the same.
 BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

@@ -18,15 +18,16 @@ from structlog.testing import capture_logs
 
 from jobs import worker
 from memsvc.access.users import Owner, add_user, app_id
-from memsvc.db import embedded, files, objects
+from memsvc.db import files
 from memsvc.db.engine import Database, role_url
-from memsvc.db.locate import located, ready
 from memsvc.db.together import Together
-from memsvc.db.upgrade import is_current, upgrade
 from memsvc.errors import DatabaseTooOldError, EmbeddedServerError, UpgradedError
 from memsvc.queue import broker
 from memsvc.queue.jobs import list_jobs
 from memsvc.queue.run import WORDS_ALONE, run_job
+from memsvc.server import embedded, objects
+from memsvc.server.locate import located, ready
+from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.migration.conftest import Upgrader

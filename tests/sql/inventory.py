@@ -1,11 +1,11 @@
 """Every table, view and privilege that is decided upon; ``test_privileges.py`` holds it true.
 
-Functions have their decisions in their own files, where ``memsvc.db.objects`` reads them.
+Functions have their decisions in their own files, where ``memsvc.server.objects`` reads them.
 """
 
 from __future__ import annotations
 
-from memsvc.db.objects import declared_functions
+from memsvc.server.objects import declared_functions
 from tests.sql.world import ACCOUNT_TABLES, ANALYST, APP, CYPHER, ERASER, PARTITIONS, READER, USER_TABLES
 
 LOGINS = (APP, READER, CYPHER, ANALYST)

@@ -1,8 +1,8 @@
-"""The rooms of ``sql/functions`` are layers, in the order of ``memsvc.db.objects.ROOMS``.
+"""The rooms of ``sql/functions`` are layers, in the order of ``memsvc.server.objects.ROOMS``.
 
-A room calls itself and the rooms before it, as import-linter holds it for Python. PostgreSQL notes in ``pg_depend`` what views, triggers, defaults and functions with
-``BEGIN ATOMIC`` need; of functions whose body is a string it notes nothing, so their calls are read from the body,
-where each is qualified (``memsvc.name(``).
+A room calls itself and the rooms before it, as import-linter holds it for Python. PostgreSQL notes in ``pg_depend``
+what views, triggers, defaults and functions with ``BEGIN ATOMIC`` need; of functions whose body is a string it notes
+nothing, so their calls are read from the body, where each is qualified (``memsvc.name(``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from memsvc.db.files import folder
-from memsvc.db.objects import ROOMS
+from memsvc.server.objects import ROOMS
 
 FUNCTIONS = folder("sql") / "functions"
 # A function of ours that a function of ours needs, as PostgreSQL has noted it.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memsvc.access.markdown import (
+from memsvc.text.markdown import (
     CONTROLS,
     LINE_BREAKS,
     MAX_STEM_BYTES,

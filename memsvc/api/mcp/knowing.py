@@ -21,8 +21,8 @@ from memsvc.graph.find import check_edge_types
 from memsvc.graph.links import Relation
 from memsvc.graph.notes import NoteKind
 from memsvc.graph.notes import create_note as write_note
-from memsvc.llm.fence import fenced
 from memsvc.recall.render_text import flat
+from memsvc.text.fence import fenced
 
 NOTE_CHARS = 1_000
 """So much of a linked note's text is shown."""

@@ -10,8 +10,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.audit(text, uuid, uuid, text) IS 'Records who did what; called by the functions below.';
 
--- True, but an error while what is in the database was not restored to the end (memsvc/db/restore.py): what would be
--- made is dropped where the restore begins anew, and what would be told may have been erased or revoked since. The
+-- True, but an error while what is in the database was not restored to the end (memsvc/server/restore.py): what would
+-- be made is dropped where the restore begins anew, and what would be told may have been erased or revoked since. The
 -- functions by which the restore itself erases and revokes again do not ask: revoke_key, and those of erasing, but
 -- begin_user_erasure when anybody else calls it.
 CREATE OR REPLACE FUNCTION memsvc.require_restored() RETURNS boolean
@@ -120,8 +120,8 @@ $$;
 COMMENT ON FUNCTION memsvc.create_key(uuid, text, bytea, uuid, text[], text, timestamptz) IS
   'Stores a key''s hash and scopes.';
 
--- Keys of one app, oldest first, revoked ones too; p_key_id picks one. A page begins behind the moment and the id of the
--- last key of the page before, which need not be there any more.
+-- Keys of one app, oldest first, revoked ones too; p_key_id picks one. A page begins behind the moment and the id of
+-- the last key of the page before, which need not be there any more.
 CREATE OR REPLACE FUNCTION memsvc.keys_of_app(
   p_app_id uuid, p_key_id text, p_after timestamptz, p_after_id text, p_limit integer
 ) RETURNS TABLE (

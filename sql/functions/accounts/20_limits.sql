@@ -1,5 +1,6 @@
--- Limits of keys: requests in a minute of the clock, messages in a day (UTC). Each key counts for itself, in its own row;
--- a key without limits is never written to. Counters may lose their last moments in a crash: nobody waits for the disk.
+-- Limits of keys: requests in a minute of the clock, messages in a day (UTC). Each key counts for itself, in its own
+-- row; a key without limits is never written to. Counters may lose their last moments in a crash: nobody waits for the
+-- disk.
 
 -- Sets the limits of a key of the app (null: none); false where the app has no such working key.
 CREATE OR REPLACE FUNCTION memsvc.limit_key(
@@ -46,8 +47,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.count_request(text) IS 'Counts a request of a key; seconds to wait where it is one too many.';
 
--- Counts messages that a key is about to store; how many seconds until the next day where they are too many, and are not
--- counted, else 0.
+-- Counts messages that a key is about to store; how many seconds until the next day where they are too many, and are
+-- not counted, else 0.
 CREATE OR REPLACE FUNCTION memsvc.count_messages(p_key_id text, p_messages integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = memsvc, pg_temp

@@ -1,5 +1,5 @@
--- What cannot be, and what is unlike the rest: facts that exclude each other, dates that cannot be right, days and weeks
--- of much more than usual. Only what the stored rows show; nothing is changed. docs/analysis.md has the rules.
+-- What cannot be, and what is unlike the rest: facts that exclude each other, dates that cannot be right, days and
+-- weeks of much more than usual. Only what the stored rows show; nothing is changed. docs/analysis.md has the rules.
 
 -- Facts that exclude each other while both are said to hold. what: two_values (of a type with one value at a time: only
 -- nodes that are the same can have two), opposites (likes and dislikes), both_ways (a relation with a direction, in

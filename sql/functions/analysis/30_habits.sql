@@ -1,8 +1,9 @@
 -- What habits are found in: the days of each relation, and the days on which people are spoken of together. What is a
 -- habit of these is decided in memsvc.analysis.habits.
 
--- Relations that are told of p_least days or more. A version that holds for 36 hours at most is a moment: its day counts,
--- on the clock of known_zone(p_zone). Of others the days count on which messages say so, on the speaker's clock.
+-- Relations that are told of p_least days or more. A version that holds for 36 hours at most is a moment: its day
+-- counts, on the clock of known_zone(p_zone). Of others the days count on which messages say so, on the speaker's
+-- clock.
 CREATE OR REPLACE FUNCTION memsvc.days_of_facts(p_user_id uuid, p_zone text, p_least integer)
 RETURNS TABLE (from_node uuid, type text, to_node uuid, days date[], facts uuid[])
 LANGUAGE plpgsql STABLE ROWS 1000

@@ -1,6 +1,7 @@
 -- owner: memsvc_recall
 
--- The same of memories: how many there are, and are asked for. These functions count rows that only memsvc_recall reads.
+-- The same of memories: how many there are, and are asked for. These functions count rows that only memsvc_recall
+-- reads.
 
 CREATE OR REPLACE FUNCTION memsvc.all_users_messages(p_days integer)
 RETURNS TABLE (day date, users bigint, messages bigint)
@@ -18,8 +19,8 @@ END;
 COMMENT ON FUNCTION memsvc.all_users_messages(integer) IS
   'Messages that came in, by day, of groups of users.';
 
--- How large users are, by powers of ten. Passages that wait to be folded into corpora are not counted yet. These numbers
--- are of now: users are counted in whole groups, so that nobody watches one more come.
+-- How large users are, by powers of ten. Passages that wait to be folded into corpora are not counted yet. These
+-- numbers are of now: users are counted in whole groups, so that nobody watches one more come.
 CREATE OR REPLACE FUNCTION memsvc.all_users_sizes()
 RETURNS TABLE (kind text, at_least bigint, users bigint)
 LANGUAGE sql STABLE SECURITY DEFINER

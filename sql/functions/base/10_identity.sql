@@ -70,8 +70,8 @@ $$;
 COMMENT ON FUNCTION memsvc.user_is_here(uuid) IS 'Whether there is this user, and is not being erased.';
 
 -- Acts for a user until the end of the transaction. Where that cannot be, an error ends it, so that nothing is done of
--- what was sent along. p_keep_plans: what the connection has prepared is not planned again; a plan that was made while a
--- table was small must go by an index all the same. p_erasing: also for one who is being erased, or was.
+-- what was sent along. p_keep_plans: what the connection has prepared is not planned again; a plan that was made while
+-- a table was small must go by an index all the same. p_erasing: also for one who is being erased, or was.
 CREATE OR REPLACE FUNCTION memsvc.act_for(p_user_id uuid, p_token text, p_keep_plans boolean, p_erasing boolean)
 RETURNS void
 LANGUAGE plpgsql

@@ -57,9 +57,10 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'What an erasure is about, some of it or all.';
 
--- Versions of nodes, edges, names and locations, and merges that these passages speak for, and whether others do: alone means that
--- no open link from a passage outside supports them. All of p_source_id counts as inside, so that it is of no matter in
--- which order its passages go; last says that no passage of it but these is left that speaks for the version.
+-- Versions of nodes, edges, names and locations, and merges that these passages speak for, and whether others do: alone
+-- means that no open link from a passage outside supports them. All of p_source_id counts as inside, so that it is of
+-- no matter in which order its passages go; last says that no passage of it but these is left that speaks for the
+-- version.
 CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
 RETURNS TABLE (kind text, id uuid, alone boolean, last boolean)
 LANGUAGE sql STABLE
@@ -261,8 +262,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.lines_lost(uuid, uuid[]) IS 'Lines of blocks that rest on these passages and on no others.';
 
--- Passages, beside these, of blocks in the archive (profiles/30_filed_blocks.sql) whose text changes with what goes: lines of
--- them rest on these passages alone, or they describe nodes that go.
+-- Passages, beside these, of blocks in the archive (profiles/30_filed_blocks.sql) whose text changes with what goes:
+-- lines of them rest on these passages alone, or they describe nodes that go.
 CREATE OR REPLACE FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) RETURNS uuid[]
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp

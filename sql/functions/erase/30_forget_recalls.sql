@@ -1,9 +1,9 @@
 -- owner: memsvc_eraser
 
 -- Takes memories out of what is known about recalls, as a part of an erasure and under its locks: their signals go,
--- and events lose their ids (the place stays empty, so that ranks stay right). How many rows of signals went. Events have no
--- index by memory, which would cost more than all the rest of them: an event that is folded can name only memories that
--- have signals with recalls, so most erasures read the few that are not folded, and no others.
+-- and events lose their ids (the place stays empty, so that ranks stay right). How many rows of signals went. Events
+-- have no index by memory, which would cost more than all the rest of them: an event that is folded can name only
+-- memories that have signals with recalls, so most erasures read the few that are not folded, and no others.
 CREATE OR REPLACE FUNCTION memsvc.forget_recalls(p_user_id uuid, p_ids uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp

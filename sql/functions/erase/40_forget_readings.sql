@@ -1,8 +1,8 @@
 -- owner: memsvc_eraser
 
 -- Takes passages out of what extraction keeps, as a part of an erasure and under its locks: facts under review go with
--- the passage that they were found in, how far a source was read is told by the passage before, and what could not be read
--- is tried no more. How many reviews went.
+-- the passage that they were found in, how far a source was read is told by the passage before, and what could not be
+-- read is tried no more. How many reviews went.
 CREATE OR REPLACE FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp

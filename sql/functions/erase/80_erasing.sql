@@ -75,8 +75,8 @@ COMMENT ON FUNCTION memsvc.continue_erasure(uuid, uuid, integer, boolean) IS
 
 -- What still speaks of what was erased: rows by table and column. Looks at every column of ids in every table that has
 -- owners and that the caller may read, so that tables to come are looked at too. Two kinds of ids stay on purpose, for
--- they hold no text and lead nowhere: the version that another was derived from, and what past jobs, events and receipts
--- were about. Terms that no passage has would be words that outlived their text.
+-- they hold no text and lead nowhere: the version that another was derived from, and what past jobs, events and
+-- receipts were about. Terms that no passage has would be words that outlived their text.
 CREATE OR REPLACE FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) RETURNS jsonb
 LANGUAGE plpgsql STABLE
 SET search_path = memsvc, pg_temp

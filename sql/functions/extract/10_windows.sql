@@ -1,8 +1,8 @@
 -- What an extractor reads next: turns of one source in the order of their arrival, and those that stand before them.
 
 -- Messages of a source that an extractor has not read, p_limit of them, and p_before that stand before the first one,
--- which it has read or was told to leave out; what it could not read is no context. Traces (tools, system, context blocks of ours) are not read. A source
--- that is not there has none.
+-- which it has read or was told to leave out; what it could not read is no context. Traces (tools, system, context
+-- blocks of ours) are not read. A source that is not there has none.
 CREATE OR REPLACE FUNCTION memsvc.turns_to_read(
   p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer
 ) RETURNS TABLE (
@@ -58,8 +58,8 @@ END;
 COMMENT ON FUNCTION memsvc.anything_to_read(uuid, uuid, text) IS 'Whether an extractor has anything left of a source.';
 
 -- Begins to write what was read of a source, in the caller's transaction: nobody erases meanwhile, and all who write
--- facts of this user take turns, so that two conversations that meet somebody new at once do not make two nodes. How far
--- the extractor had read (the nil UUID: nothing yet); null where the source is gone.
+-- facts of this user take turns, so that two conversations that meet somebody new at once do not make two nodes. How
+-- far the extractor had read (the nil UUID: nothing yet); null where the source is gone.
 CREATE OR REPLACE FUNCTION memsvc.begin_reading(
   p_user_id uuid, p_source_id uuid, p_extractor text, p_backend text
 ) RETURNS uuid

@@ -105,9 +105,9 @@ COMMENT ON FUNCTION memsvc.passages_near(uuid, uuid[], integer) IS 'Passages who
 
 -- What turns may speak of, merges resolved, the likeliest first: the owner (how 'owner'); who speaks (speaker: whose
 -- name it is); what the words name ('named', longer names first); the owner's relatives; what the passages before
--- (p_before) were about, and the p_near nearest ones to the turns themselves (p_passages). A name of several people, one
--- of whom these passages were about, is that one's; else all come, and nobody is the speaker. The owner and the speakers
--- come whatever p_limit says.
+-- (p_before) were about, and the p_near nearest ones to the turns themselves (p_passages). A name of several people,
+-- one of whom these passages were about, is that one's; else all come, and nobody is the speaker. The owner and the
+-- speakers come whatever p_limit says.
 CREATE OR REPLACE FUNCTION memsvc.grounding(
   p_user_id uuid, p_text text, p_speakers text[], p_passages uuid[], p_before uuid[], p_near integer, p_limit integer
 ) RETURNS TABLE (

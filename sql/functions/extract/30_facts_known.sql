@@ -2,8 +2,8 @@
 
 -- Open versions that new facts meet: of the same start and type, and the same end where one is given (null: any; the
 -- 200 learnt last). Ends are those nodes that stand for the stored ones. said: when passages said so, in order, without
--- what only other extractors read in those that are read again now (p_passages); without passages, when it was recorded.
--- supported: passages speak for it; here: the last one of this source that does. Unbounded times are null.
+-- what only other extractors read in those that are read again now (p_passages); without passages, when it was
+-- recorded. supported: passages speak for it; here: the last one of this source that does. Unbounded times are null.
 CREATE OR REPLACE FUNCTION memsvc.facts_to_compare(
   p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text
 ) RETURNS TABLE (
@@ -68,8 +68,8 @@ COMMENT ON FUNCTION memsvc.facts_to_compare(uuid, uuid, uuid[], text[], uuid[], 
   'Open versions that new facts meet, with when each was said.';
 
 -- What only other extractors found in what one has read again: open versions of facts, names and nodes that some of
--- p_passages speak for, all of whose evidence is theirs and lies in the part of the source up to p_upto. A node stays while
--- facts hang on it that do not go too.
+-- p_passages speak for, all of whose evidence is theirs and lies in the part of the source up to p_upto. A node stays
+-- while facts hang on it that do not go too.
 CREATE OR REPLACE FUNCTION memsvc.found_by_others_alone(
   p_user_id uuid, p_source_id uuid, p_upto uuid, p_passages uuid[], p_others text[]
 ) RETURNS TABLE (

@@ -92,9 +92,9 @@ COMMENT ON FUNCTION memsvc.with_same(uuid[], uuid[]) IS 'Nodes as starts, each w
 
 -- Open edges at stored nodes, each seen from one of them: p_nodes[i] is p_starts[i] or merged with it; edges among the
 -- same are left out. For each node and way the p_most strongest, none weaker than (p_weight, p_version), at most
--- p_total (null: no bound) a way; an index gives them in this order, so that the long list of a supernode is not read through.
--- What has an end, few edges, is looked for where the user has any such edge at all. Each way is a statement of its
--- own: to begin one takes longer than to read a few edges.
+-- p_total (null: no bound) a way; an index gives them in this order, so that the long list of a supernode is not read
+-- through. What has an end, few edges, is looked for where the user has any such edge at all. Each way is a statement
+-- of its own: to begin one takes longer than to read a few edges.
 CREATE OR REPLACE FUNCTION memsvc.open_edges(
   p_user_id uuid, p_starts uuid[], p_nodes uuid[], p_side text, p_most integer, p_total integer, p_as_of timestamptz,
   p_known_at timestamptz, p_weight real, p_version uuid

@@ -1,7 +1,7 @@
 -- What is different between two moments: of our knowledge (known), or of the world as we know it (valid).
 
--- Versions, names, locations and merges that were recorded or closed after p_from, at p_to at the latest. form tells names of one
--- node apart.
+-- Versions, names, locations and merges that were recorded or closed after p_from, at p_to at the latest. form tells
+-- names of one node apart.
 CREATE OR REPLACE FUNCTION memsvc.versions_touched(p_user_id uuid, p_from timestamptz, p_to timestamptz)
 RETURNS TABLE (
   kind text, id uuid, subject uuid, form text, valid_from timestamptz, valid_to timestamptz, recorded_from timestamptz,
@@ -58,7 +58,8 @@ $$;
 COMMENT ON FUNCTION memsvc.versions_touched(uuid, timestamptz, timestamptz) IS
   'Versions, names and merges that were recorded or closed in a span of recorded time.';
 
--- Versions, names and locations, as known at a time (null: now), that began or ended after p_from, at p_to at the latest.
+-- Versions, names and locations, as known at a time (null: now), that began or ended after p_from, at p_to at the
+-- latest.
 CREATE OR REPLACE FUNCTION memsvc.versions_turning(
   p_user_id uuid, p_from timestamptz, p_to timestamptz, p_known_at timestamptz
 ) RETURNS TABLE (kind text, id uuid, subject uuid, form text, valid_from timestamptz, valid_to timestamptz)

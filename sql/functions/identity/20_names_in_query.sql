@@ -3,11 +3,11 @@
 -- What could be a name in a query: its runs of 1 to 6 words (Chinese and Japanese signs and Korean syllables: 1 to 8,
 -- for such text sets no spaces between words). Punctuation inside counts; around, both with and without ("C++", "C").
 -- A possessive 's is a word by itself and so outside. said: the query, as places are in it; forms: normal ones; places:
--- of the first signs, from 1; endings: behind the last signs; loose: may be compared by trigrams, for which it has a word of
--- 4 letters or more: a whole run of up to three words with a capital (the first word of a query may have it for being
--- the first: also what follows it), or a single word of 5 letters or more where no word behind the first has one. Stop
--- words part runs. Left out: stop words alone (but for capitals in the middle: "Will") and single signs amid others.
--- Words by which people speak of themselves ("eu", not "EU") are left out, too, or stand there as the form "i"
+-- of the first signs, from 1; endings: behind the last signs; loose: may be compared by trigrams, for which it has a
+-- word of 4 letters or more: a whole run of up to three words with a capital (the first word of a query may have it for
+-- being the first: also what follows it), or a single word of 5 letters or more where no word behind the first has one.
+-- Stop words part runs. Left out: stop words alone (but for capitals in the middle: "Will") and single signs amid
+-- others. Words by which people speak of themselves ("eu", not "EU") are left out, too, or stand there as the form "i"
 -- (p_first_person). Of a query that is a whole document the first 64 words or signs are looked at.
 CREATE OR REPLACE FUNCTION memsvc.name_grams(
   p_query text, p_language text, p_first_person boolean, OUT said text, OUT forms text[], OUT places integer[],

@@ -1,8 +1,8 @@
 -- Places: how far apart they are, by what they are searched, and where nodes are.
 
--- Metres between two points along a great circle (haversine), on a sphere of the Earth's mean radius (IUGG: (2 a + b) / 3
--- of WGS 84): within 0.6 % of the ellipsoid's geodesic. Every distance that is shown or compared comes from here, so it
--- is of no matter by what an index found the place.
+-- Metres between two points along a great circle (haversine), on a sphere of the Earth's mean radius (IUGG: (2 a + b) /
+-- 3 of WGS 84): within 0.6 % of the ellipsoid's geodesic. Every distance that is shown or compared comes from here, so
+-- it is of no matter by what an index found the place.
 CREATE OR REPLACE FUNCTION memsvc.metres_between(
   p_latitude double precision, p_longitude double precision, p_other_latitude double precision,
   p_other_longitude double precision
@@ -17,8 +17,8 @@ RETURN 2 * 6371008.7714 * asin(sqrt(least(1,
 COMMENT ON FUNCTION memsvc.metres_between(double precision, double precision, double precision, double precision) IS
   'Metres between two points along a great circle.';
 
--- By what places are searched: the extension whose index is there (memsvc.db.places makes it); null: by none, so
--- nothing can be near anything.
+-- By what places are searched: the extension whose index is there (memsvc.server.place_index makes it); null: by none,
+-- so nothing can be near anything.
 CREATE OR REPLACE FUNCTION memsvc.places_by() RETURNS text
 LANGUAGE sql STABLE
 -- callers: app, reader, recall
@@ -28,8 +28,8 @@ RETURN CASE
 END;
 COMMENT ON FUNCTION memsvc.places_by() IS 'The extension by which places are searched; null: none.';
 
--- Whether a location holds somewhere in [p_from, p_to), as known at a time (infinity: now), and lies in a box (south, west,
--- north, east; null: anywhere). The poles lie at every longitude, and the antimeridian is east as well as west.
+-- Whether a location holds somewhere in [p_from, p_to), as known at a time (infinity: now), and lies in a box (south,
+-- west, north, east; null: anywhere). The poles lie at every longitude, and the antimeridian is east as well as west.
 CREATE OR REPLACE FUNCTION memsvc.location_counts(
   p_location memsvc.locations, p_box double precision[], p_from timestamptz, p_to timestamptz, p_known timestamptz
 ) RETURNS boolean
@@ -77,10 +77,10 @@ END;
 COMMENT ON FUNCTION memsvc.node_locations(uuid, uuid[], timestamptz, timestamptz) IS
   'Where nodes and all that are the same are, at a valid and a recorded time.';
 
--- What is near a point, the nearest first: locations that hold somewhere in [p_from, p_to), as known at p_known_at (null:
--- now), within p_radius_m metres (null: however far), in p_box (south, west, north, east in degrees; west of it may be
--- the greater one: across the antimeridian), of nodes that have one of p_types then (null: any). The type is that of the
--- node which stands for it; so is the node that is shown. p_from, as a moment, also says how it is called.
+-- What is near a point, the nearest first: locations that hold somewhere in [p_from, p_to), as known at p_known_at
+-- (null: now), within p_radius_m metres (null: however far), in p_box (south, west, north, east in degrees; west of it
+-- may be the greater one: across the antimeridian), of nodes that have one of p_types then (null: any). The type is
+-- that of the node which stands for it; so is the node that is shown. p_from, as a moment, also says how it is called.
 CREATE OR REPLACE FUNCTION memsvc.nearby(
   p_user_id uuid, p_latitude double precision, p_longitude double precision, p_radius_m double precision,
   p_box double precision[], p_types text[], p_from timestamptz, p_to timestamptz, p_as_of timestamptz,

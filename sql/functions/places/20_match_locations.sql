@@ -1,14 +1,14 @@
 -- owner: memsvc_recall
 
--- One user's locations around a point, the nearest first: the index of PostGIS or of cube walks outwards and stops after
--- p_limit. Parameters as memsvc.nearby has them; p_merged: nodes whose type is not their own, of which p_fitting have a
--- type that is asked for.
+-- One user's locations around a point, the nearest first: the index of PostGIS or of cube walks outwards and stops
+-- after p_limit. Parameters as memsvc.nearby has them; p_merged: nodes whose type is not their own, of which p_fitting
+-- have a type that is asked for.
 --
 -- SECURITY DEFINER, owned by memsvc_recall, as match_words is: neither ST_DWithin nor the operators of cube are
 -- leakproof, so under row security their indexes would not be used. Its first act is to bind the user.
 --
--- The index finds a little more than is asked for, and metres_between decides: so both give the same. PostGIS is told to
--- take the sphere, as metres_between does; cube has points of the unit sphere, whose chords grow with the arcs. The
+-- The index finds a little more than is asked for, and metres_between decides: so both give the same. PostGIS is told
+-- to take the sphere, as metres_between does; cube has points of the unit sphere, whose chords grow with the arcs. The
 -- names of what these extensions bring are looked up when a branch is run for the first time, not before. ORDER BY with
 -- enable_sort off names the index, as in graph/10_traverse.sql: on empty tables the one of a constraint costs as much.
 CREATE OR REPLACE FUNCTION memsvc.match_locations(

@@ -1,6 +1,6 @@
--- Passages of blocks in the archive (profiles/30_filed_blocks.sql) that no version of the block says. An erasure that takes
--- several batches leaves some between them, for versions go with the first; an export leaves them out, and an import
--- takes none.
+-- Passages of blocks in the archive (profiles/30_filed_blocks.sql) that no version of the block says. An erasure that
+-- takes several batches leaves some between them, for versions go with the first; an export leaves them out, and an
+-- import takes none.
 CREATE OR REPLACE FUNCTION memsvc.misfiled_passages(p_user_id uuid) RETURNS SETOF uuid
 LANGUAGE sql STABLE
 SET search_path = memsvc, pg_temp

@@ -140,8 +140,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION memsvc.vertices_wanted(uuid, uuid[]) IS 'Vertices that there should be of these nodes.';
 
--- Edges that there should be of these versions: of those that are open. They have no numbers here: several open versions
--- of a relation are several edges, and AGE gives each a number of its own when it is stored.
+-- Edges that there should be of these versions: of those that are open. They have no numbers here: several open
+-- versions of a relation are several edges, and AGE gives each a number of its own when it is stored.
 CREATE OR REPLACE FUNCTION memsvc.edges_wanted(p_user_id uuid, p_versions uuid[])
 RETURNS TABLE (
   version_id uuid, label text, start_label text, start_gid bigint, end_label text, end_gid bigint,

@@ -1,6 +1,6 @@
--- Messages in the graph that Cypher sees: a vertex for each passage and each conversation that has any, PART_OF from the
--- one to the other, and NEXT from each passage to the one that follows it in its session. Traces are not in it: NEXT
--- leads past them. Both edges carry the passage's id as their version: that of NEXT, the later one's.
+-- Messages in the graph that Cypher sees: a vertex for each passage and each conversation that has any, PART_OF from
+-- the one to the other, and NEXT from each passage to the one that follows it in its session. Traces are not in it:
+-- NEXT leads past them. Both edges carry the passage's id as their version: that of NEXT, the later one's.
 --
 -- Statement by statement, by triggers that stand only where AGE does (sql/projection/030_passages.sql). Writers of one
 -- conversation take turns at its source (040), so whoever looks for the neighbours of what was just written sees them:
@@ -126,7 +126,8 @@ END
 $$;
 COMMENT ON FUNCTION memsvc.project_passages() IS 'Trigger: new passages, in the projection.';
 
--- What followed a deleted passage follows the one before it now; of a user who goes altogether, nothing is linked again.
+-- What followed a deleted passage follows the one before it now; of a user who goes altogether, nothing is linked
+-- again.
 CREATE OR REPLACE FUNCTION memsvc.forget_passages() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = memsvc, pg_temp

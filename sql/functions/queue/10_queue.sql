@@ -76,8 +76,8 @@ AS $$
 $$;
 COMMENT ON FUNCTION memsvc.ask_job(uuid, text, uuid) IS 'Asks for a job in the caller''s transaction; its id.';
 
--- Due messages of one queue, locked for the caller: users take turns, from the user behind p_after on, a fair share each,
--- the oldest first. What others have locked is stepped over.
+-- Due messages of one queue, locked for the caller: users take turns, from the user behind p_after on, a fair share
+-- each, the oldest first. What others have locked is stepped over.
 CREATE OR REPLACE FUNCTION memsvc.due_messages(p_queue text, p_after uuid, p_limit integer)
 RETURNS TABLE (message_id uuid)
 LANGUAGE sql ROWS 100

@@ -44,8 +44,8 @@ COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS
 -- pending any more. 'again': more was asked for than p_requests, which the worker saw before it began (NULL: it has no
 -- steps, so there was nothing to see), or p_more: its time was up before its work was; it waits behind the others.
 -- 'done' otherwise. The source and then the job are locked, in the order in which writers lock them: while we hold the
--- source, nobody can ask for more. Everything is sought by its key, so one plan is as good as any, and planning anew was
--- two thirds of the time. A kept plan must not read a table whole because that was small once.
+-- source, nobody can ask for more. Everything is sought by its key, so one plan is as good as any, and planning anew
+-- was two thirds of the time. A kept plan must not read a table whole because that was small once.
 CREATE OR REPLACE FUNCTION memsvc.finish_job(
   p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamptz
 ) RETURNS text

@@ -16,8 +16,8 @@
 -- order, which drops nothing that a later round finds; they are sorted here. The more vectors a partition has, the more
 -- are asked for: of the exact ten nearest, 83 candidates keep 99.9 % among 10,000 vectors (100 take a tenth longer, 150
 -- half as long again), 150 keep 99 % among 100,000, 250 keep 93 % among 300,000 and 80 % among a million; 600
--- keep 98 % among 300,000, 1,000 keep 96 % among a million (with ef_construction 128 of models/10_embeddings.sql). Where
--- filters or others' rows leave fewer than asked for, the exact way has the last word.
+-- keep 98 % among 300,000, 1,000 keep 96 % among a million (with ef_construction 128 of models/10_embeddings.sql).
+-- Where filters or others' rows leave fewer than asked for, the exact way has the last word.
 --
 -- Filters: what a filter leaves is looked up first, up to a number. Is there no more, that is compared one by one, at
 -- 2 µs each; else the index is asked, with a look at each passage that it meets, 10 to 45 µs: it meets p_limit ×

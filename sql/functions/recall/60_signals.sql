@@ -14,9 +14,10 @@ COMMENT ON FUNCTION memsvc.recency(interval, interval) IS
   'Exponential decay with the age, 1 down to 0: 2^(-age / half-life).';
 
 -- How well a memory has been kept by being recalled: p_recalls times, for the last time p_since ago. It fades from
--- then on, and each recall makes it fade more slowly: the half-life is p_half_life * (1 + p_recalls). 0 to 1; 0 for what
--- was never recalled, also where p_recalls or p_since is null. The curve is Ebbinghaus's (Über das Gedächtnis, 1885) as
--- MemoryBank has it (Zhong et al. 2023, arXiv:2305.10250: R = e^(-t/S), each recall adds 1 to S and sets t to 0).
+-- then on, and each recall makes it fade more slowly: the half-life is p_half_life * (1 + p_recalls). 0 to 1; 0 for
+-- what was never recalled, also where p_recalls or p_since is null. The curve is Ebbinghaus's (Über das Gedächtnis,
+-- 1885) as MemoryBank has it (Zhong et al. 2023, arXiv:2305.10250: R = e^(-t/S), each recall adds 1 to S and sets t to
+-- 0).
 CREATE OR REPLACE FUNCTION memsvc.recall_strength(p_recalls integer, p_since interval, p_half_life interval)
 RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

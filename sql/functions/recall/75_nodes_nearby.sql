@@ -17,10 +17,10 @@ COMMENT ON FUNCTION memsvc.says_near(text) IS 'Whether a query asks for what is 
 
 -- Nodes with a location within p_radius_m metres of one of some nodes, as it is at p_as_of (null: now), as known at
 -- p_known_at (null: now); each once, from the nearest of them, nearest first, at most p_limit. Of the given nodes three
--- locations count. A location that itself reaches farther than p_radius_m (a town, a country) is an area, and its middle
--- says nothing: neither is it looked around, nor found. reach: 1 at the same spot, falling by e up to p_radius_m. path: as
--- expand_names gives it, with the metres for a type.
--- Without an extension to search by there is nothing; a user without locations pays for one look at an index.
+-- locations count. A location that itself reaches farther than p_radius_m (a town, a country) is an area, and its
+-- middle says nothing: neither is it looked around, nor found. reach: 1 at the same spot, falling by e up to
+-- p_radius_m. path: as expand_names gives it, with the metres for a type. Without an extension to search by there is
+-- nothing; a user without locations pays for one look at an index.
 CREATE OR REPLACE FUNCTION memsvc.nodes_beside(
   p_user_id uuid, p_nodes uuid[], p_radius_m double precision, p_limit integer, p_as_of timestamptz DEFAULT NULL,
   p_known_at timestamptz DEFAULT NULL

@@ -1,5 +1,6 @@
--- Recall: one statement, one round trip. The arms find some hundred candidates at most (recall/70_candidates.sql); what is
--- asked beyond that is asked of those alone, so it costs the same for a user of a thousand passages and of a million.
+-- Recall: one statement, one round trip. The arms find some hundred candidates at most (recall/70_candidates.sql); what
+-- is asked beyond that is asked of those alone, so it costs the same for a user of a thousand passages and of a
+-- million.
 
 -- How many standard deviations a value lies above the mean; 0 where all are alike, or there is no value. The spread of
 -- what is all alike may be what rounding left of it.
@@ -67,8 +68,8 @@ COMMENT ON FUNCTION memsvc.confidence(
   double precision, double precision, boolean, double precision, double precision, boolean
 ) IS 'How likely it is that the answer is among what was found, 0 to 1.';
 
--- What each arm and factor counts, where nobody says otherwise. memsvc/recall/options.py has the same numbers, with what
--- they mean; a test compares them.
+-- What each arm and factor counts, where nobody says otherwise. memsvc/recall/options.py has the same numbers, with
+-- what they mean; a test compares them.
 CREATE OR REPLACE FUNCTION memsvc.default_weights() RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- callers: app, reader, recall
@@ -89,14 +90,14 @@ COMMENT ON FUNCTION memsvc.default_weights() IS 'What each arm and factor of rec
 -- are candidates themselves: taking in all of them found no more.
 --
 -- Late interaction (MaxSim) comes last, for passages among the best p_late; what stands behind these stays behind. The
--- same scores tell how likely it is that the answer is here at all (memsvc.confidence, in every row; null where there are
--- no token vectors). A fact tells it that holds more than half of the query's words, or half of them and is about what
--- the query names; a question that was asked before, in the same words, is no answer to itself.
+-- same scores tell how likely it is that the answer is here at all (memsvc.confidence, in every row; null where there
+-- are no token vectors). A fact tells it that holds more than half of the query's words, or half of them and is about
+-- what the query names; a question that was asked before, in the same words, is no answer to itself.
 --
--- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query). p_order:
--- first or last, where the query asks for that. p_near: only what speaks of one of these nodes, as they are stored (null:
--- anything); what does is found as if the query named it two steps away. p_except: not these; given only by processes of
--- the version before, for pages. met: how many candidates there were, and by which arms.
+-- p_weights: other weights than the default ones, by name. p_nodes: what the query names (memsvc.names_in_query).
+-- p_order: first or last, where the query asks for that. p_near: only what speaks of one of these nodes, as they are
+-- stored (null: anything); what does is found as if the query named it two steps away. p_except: not these; given only
+-- by processes of the version before, for pages. met: how many candidates there were, and by which arms.
 CREATE OR REPLACE FUNCTION memsvc.recall(
   p_user_id uuid,
   p_query text,

@@ -9,8 +9,8 @@
 -- Of some messages those under facts that were true when they were said and are not at p_as_of (null: now), as known at
 -- p_known_at (null: now). remark: what is true since then, where the type of the fact allows one value at a time, else
 -- what is no longer true; three at most, the first 200 characters of each. whole: no fact that rests on the message is
--- true. At most 1,000 links are looked at. Ids of facts give nothing. Nodes count as they are stored, for this role does
--- not read merges: a value of a node that is merged with the first one's is not told.
+-- true. At most 1,000 links are looked at. Ids of facts give nothing. Nodes count as they are stored, for this role
+-- does not read merges: a value of a node that is merged with the first one's is not told.
 CREATE OR REPLACE FUNCTION memsvc.overtaken(
   p_user_id uuid, p_ids uuid[], p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
 ) RETURNS TABLE (passage_id uuid, remark text, whole boolean)

@@ -11,9 +11,9 @@ from datetime import datetime
 
 import psycopg
 
-from memsvc.db.capabilities import Check
-from memsvc.db.reindex import indexes
 from memsvc.errors import DatabaseUnavailableError
+from memsvc.server.capabilities import Check
+from memsvc.server.reindex import indexes
 
 TABLES = """
 SELECT s.relname, pg_total_relation_size(s.relid), s.n_live_tup, s.n_dead_tup,

@@ -18,9 +18,9 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.access.markdown import Names, file_stem, inline, quote, short_id
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.text.markdown import Names, file_stem, inline, quote, short_id
 
 MAX_PAGES = 20_000
 """Files in one folder."""

@@ -21,14 +21,14 @@ from sqlalchemy import exc as sa
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.access.archive import KINDS, MANIFEST, Archive, ExportedFile, ExportedUser, file_of, plain_reading
-from memsvc.access.lines import LINES, MAX_LINE_BYTES, BadLineError, Checker
 from memsvc.access.users import LANGUAGES, User, find_user, valid_name, valid_zone
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import ImportInvalidError, InvalidRequestError, UserNotEmptyError, UserUnknownError
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
+from memsvc.transfer.archive import KINDS, MANIFEST, Archive, ExportedFile, ExportedUser, file_of, plain_reading
+from memsvc.transfer.lines import LINES, MAX_LINE_BYTES, BadLineError, Checker
 
 BATCH_ROWS = 500
 BATCH_BYTES = 4_000_000

@@ -16,10 +16,10 @@ from pathlib import Path
 import psycopg
 from sqlalchemy import make_url
 
-from memsvc.db import embedded
-from memsvc.db.programs import find_program
-from memsvc.db.upgrade import upgrade
 from memsvc.errors import ConfigurationError
+from memsvc.server import embedded
+from memsvc.server.programs import find_program
+from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 
 HEADER = """\

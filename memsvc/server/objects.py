@@ -2,7 +2,7 @@
 
 Where the text of any file changed, all of them are applied in one transaction, and functions that no file makes any
 more are dropped. Replaced functions keep their identity, so sessions that are calling them do not notice. What the
-directives in the files mean (``-- owner:``, ``-- callers:``, ``-- plans:``) is in ``memsvc/db/directives.py``.
+directives in the files mean (``-- owner:``, ``-- callers:``, ``-- plans:``) is in ``memsvc/server/directives.py``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 import psycopg
 from sqlalchemy import Connection, text
 
-from memsvc.db.directives import CALLERS, callers, owner, with_plans
 from memsvc.db.files import folder
 from memsvc.db.locks import lock
+from memsvc.server.directives import CALLERS, callers, owner, with_plans
 
 # The rooms of sql/functions in the order in which they are applied: a room's functions call those of its own room and
 # of the rooms before it (tests/sql/test_layers.py). Each room's README says what is in it and who calls it.

@@ -4,7 +4,7 @@ Archive and counts come from one snapshot, so they agree whatever is written mea
 name and gets its own when all of it is on the disk; nothing is ever overwritten. What a killed process left under that
 other name goes when the next backup comes to the same place. Roles and passwords belong to the server and secrets to
 the service: none of them is in it, but the keys by which tokens are checked are, so it is as secret as the database.
-Cypher's graph is left out; restoring makes it anew. ``memsvc/db/restore.py`` reads it.
+Cypher's graph is left out; restoring makes it anew. ``memsvc/server/restore.py`` reads it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,6 @@ from sqlalchemy import make_url
 
 import memsvc
 from memsvc.db.files import head_revision
-from memsvc.db.programs import find_program, major_version
-from memsvc.db.turns import take_turn
-from memsvc.db.upgrade import UNFINISHED
 from memsvc.errors import (
     AlreadyExistsError,
     BackupFailedError,
@@ -42,6 +39,9 @@ from memsvc.errors import (
     RestoreUnfinishedError,
     StorageFullError,
 )
+from memsvc.server.exclusive import take_turn
+from memsvc.server.programs import find_program, major_version
+from memsvc.server.upgrade import UNFINISHED
 from memsvc.settings import Settings
 
 FORMAT = 1

@@ -1,4 +1,4 @@
-"""Work of all users, as operators see it: counts, ages and codes, never whose. See ``sql/functions/queue/50_work.sql``."""
+"""Work of all users, as operators see it: counts, ages and codes, never whose (``sql/functions/queue/50_work.sql``)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memsvc.llm.tokens import estimate_tokens
+from memsvc.text.tokens import estimate_tokens
 
 # Where a sentence ends, with the white space behind it: at closing signs or a line's end, and never inside a number.
 # Each run of signs is tried once, from its beginning and as a whole: 200,000 dots take no longer than letters.

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from memsvc.db.engine import Database
 from memsvc.db.files import head_revision
-from memsvc.db.objects import object_files
+from memsvc.server.objects import object_files
 
 
 class DatabaseHealth(msgspec.Struct, frozen=True, kw_only=True):

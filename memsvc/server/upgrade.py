@@ -20,13 +20,13 @@ from psycopg import sql
 from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from memsvc.db import projection
 from memsvc.db.files import folder, head_revision
 from memsvc.db.identity import Signer
-from memsvc.db.objects import apply_objects, object_files, run_script
-from memsvc.db.places import index_places
-from memsvc.db.turns import take_turn
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError, RestoreUnfinishedError, UpgradedError
+from memsvc.server import projection
+from memsvc.server.exclusive import take_turn
+from memsvc.server.objects import apply_objects, object_files, run_script
+from memsvc.server.place_index import index_places
 from memsvc.settings import Settings
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ PATIENCE_S = 180.0
 """How long a step of an upgrade asks for its locks, from when it did not get them first."""
 LONGEST_PAUSE_S = 2.0
 UNFINISHED = "to_regclass('memsvc.unfinished_restore') IS NOT NULL"
-"""Whether the database holds what was not restored to the end (``memsvc.db.restore``)."""
+"""Whether the database holds what was not restored to the end (``memsvc.server.restore``)."""
 BUSY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
@@ -117,7 +117,7 @@ def _upgrade(
     target = head_revision() if revision == "head" else revision
     if old != target:
         report(f"migrations {old or 'none'} -> {target}")
-        from memsvc.db.migrations import migrate  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
+        from memsvc.server.migrations import migrate  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
 
         _patiently(connection, lambda: migrate(connection, revision))
     applied: tuple[str, ...] = ()

@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from memsvc.db import embedded
 from memsvc.errors import ProgramMissingError
+from memsvc.server import embedded
 from memsvc.settings import Settings
 
 DEBIAN = Path("/usr/lib/postgresql")

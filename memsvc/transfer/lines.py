@@ -18,8 +18,8 @@ import msgspec
 from msgspec import Meta, Raw
 
 from memsvc.access.users import LANGUAGES
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError
+from memsvc.text.storable import check_storable
 
 MAX_LINE_BYTES = 8_000_000
 MAX_TEXT_CHARS = 8_000

@@ -1,4 +1,4 @@
-"""Restores a backup of ``memsvc/db/backup.py`` into an empty database, and lets nobody in before all is done.
+"""Restores a backup of ``memsvc/server/backup.py`` into an empty database, and lets nobody in before all is done.
 
 The tables come in one transaction of pg_restore, between the roles and the migrations of an upgrade. Until the end the
 database believes one secret alone, which this process makes up: what was erased after the backup can be erased again
@@ -21,12 +21,7 @@ import psycopg
 from psycopg import sql
 from pydantic import SecretStr
 
-from memsvc.db import projection
-from memsvc.db.backup import ARCHIVE, Manifest, Report, count_rows, read_manifest, run_program, sees_all, tables
 from memsvc.db.identity import Signer
-from memsvc.db.programs import find_program
-from memsvc.db.turns import ONE_AT_A_TIME
-from memsvc.db.upgrade import MINIMUM_VERSION, UNFINISHED, Upgrade, upgrade
 from memsvc.errors import (
     BackupFailedError,
     BackupUnusableError,
@@ -34,6 +29,11 @@ from memsvc.errors import (
     DatabaseUnavailableError,
     RestoreTargetUsedError,
 )
+from memsvc.server import projection
+from memsvc.server.backup import ARCHIVE, Manifest, Report, count_rows, read_manifest, run_program, sees_all, tables
+from memsvc.server.exclusive import ONE_AT_A_TIME
+from memsvc.server.programs import find_program
+from memsvc.server.upgrade import MINIMUM_VERSION, UNFINISHED, Upgrade, upgrade
 from memsvc.settings import Settings
 
 # Lines of the archive's list of contents that are not restored: the schema, which is there; keys, which come last; what

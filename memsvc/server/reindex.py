@@ -19,7 +19,6 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 from psycopg import sql
 
-from memsvc.db.turns import take_turn
 from memsvc.errors import (
     ContendedError,
     DatabaseUnavailableError,
@@ -27,6 +26,7 @@ from memsvc.errors import (
     NotFoundError,
     StorageFullError,
 )
+from memsvc.server.exclusive import take_turn
 
 PATIENCE = "10min"
 """How long an index waits for transactions that are older than its rebuilding."""

@@ -10,10 +10,10 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from memsvc.db import embedded
 from memsvc.db.engine import role_url
-from memsvc.db.upgrade import is_current, upgrade
 from memsvc.errors import ConfigurationError
+from memsvc.server import embedded
+from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
 
 DATABASE = "memsvc"

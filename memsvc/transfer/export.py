@@ -1,4 +1,4 @@
-"""Export: everything that a user has, as JSON lines that ``memsvc.access.load`` reads, and as Markdown for people.
+"""Export: everything that a user has, as JSON lines that ``memsvc.transfer.load`` reads, and as Markdown for people.
 
 All of it is read in one snapshot, while others write, through server-side cursors: the size of a memory costs time and
 disk, not memory. An unchanged user gives the same bytes again, but for the time in the manifest.
@@ -20,12 +20,22 @@ from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc import __version__
-from memsvc.access.archive import FORMAT, KINDS, MANIFEST, VERSION, ExportedFile, ExportedUser, Manifest, Sink, file_of
-from memsvc.access.pages import FOLDER, Book
 from memsvc.access.users import valid_zone
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidZoneError, UserUnknownError
+from memsvc.transfer.archive import (
+    FORMAT,
+    KINDS,
+    MANIFEST,
+    VERSION,
+    ExportedFile,
+    ExportedUser,
+    Manifest,
+    Sink,
+    file_of,
+)
+from memsvc.transfer.pages import FOLDER, Book
 
 ROWS = 500
 """Rows that are fetched at once."""

@@ -25,11 +25,11 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.string import TextLoader
 
-from memsvc.db import embedded
 from memsvc.db.engine import plain_error, role_url, unbelieved
 from memsvc.db.identity import Signer
-from memsvc.db.programs import major_version
 from memsvc.errors import MemsvcError, PsqlMissingError, SqlRefusedError
+from memsvc.server import embedded
+from memsvc.server.programs import major_version
 from memsvc.settings import Settings
 
 LOGIN, CYPHER, ANALYST = "memsvc_reader", "memsvc_cypher", "memsvc_analyst"

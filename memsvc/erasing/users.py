@@ -19,10 +19,9 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.access.erase import Receipt
 from memsvc.access.users import find_user
 from memsvc.db.engine import Database
-from memsvc.db.storable import check_storable
+from memsvc.erasing.memories import Receipt
 from memsvc.errors import (
     ContendedError,
     MemsvcError,
@@ -30,6 +29,7 @@ from memsvc.errors import (
     OverloadedError,
     UserUnknownError,
 )
+from memsvc.text.storable import check_storable
 
 BATCH = 10_000
 """Most rows that one transaction deletes."""
