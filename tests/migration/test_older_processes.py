@@ -23,8 +23,8 @@ from memsvc.db.engine import Database, role_url
 from memsvc.db.together import Together
 from memsvc.errors import DatabaseTooOldError, EmbeddedServerError, UpgradedError
 from memsvc.queue import broker
+from memsvc.queue.execution import WORDS_ALONE, run_job
 from memsvc.queue.jobs import list_jobs
-from memsvc.queue.run import WORDS_ALONE, run_job
 from memsvc.server import embedded, objects
 from memsvc.server.locate import located, ready
 from memsvc.server.upgrade import is_current, upgrade
