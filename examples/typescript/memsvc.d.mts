@@ -123,11 +123,11 @@ export type Ontology = { node_types: Array<NodeType>; edge_types: Array<EdgeType
 export type OpenedMemory = { kind: "message" | "fact" | "node" | "block"; memory_id: string; text: string; message?: Message | null; source?: OpenedSource | null; supports?: Array<SupportedFact>; fact?: ShownEdge | null; node?: graph_describe_ShownNode | null; block?: Block | null };
 export type OpenedSource = { source_id: string; kind: string; identifier: string; title: string; status: string; metadata: Record<string, unknown>; around: string | null; messages: Array<Message> };
 export type OperationsIn = { operations: Array<NodeOperation | EdgeOperation | AliasOperation | PlaceOperation | CloseOperation | RetractOperation | CorrectOperation | MergeOperation | UnmergeOperation> };
-export type Page_memsvc_access_erase_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_access_keys_Key_ = { items: Array<Key>; next_cursor: string | null };
 export type Page_memsvc_access_users_User_ = { items: Array<User>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisResult_ = { items: Array<AnalysisResult>; next_cursor: string | null };
 export type Page_memsvc_analysis_runs_AnalysisRun_ = { items: Array<AnalysisRun>; next_cursor: string | null };
+export type Page_memsvc_erasing_memories_Receipt_ = { items: Array<Receipt>; next_cursor: string | null };
 export type Page_memsvc_extract_asking_Progress_ = { items: Array<Progress>; next_cursor: string | null };
 export type Page_memsvc_extract_review_Review_ = { items: Array<Review>; next_cursor: string | null };
 export type Page_memsvc_graph_changes_RecordedChange_ = { items: Array<RecordedChange>; next_cursor: string | null };
@@ -259,7 +259,7 @@ export class Memsvc {
   /** Say that the two are different. */
   rejectDuplicate(input: { path: { "node_id": string; "other_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Decision>;
   /** List erasures. */
-  listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_access_erase_Receipt_>;
+  listErasures(input?: { query?: { "cursor"?: string | null; "after"?: string | null; "limit"?: number }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Page_memsvc_erasing_memories_Receipt_>;
   /** Check an erasure. */
   getErasure(input: { path: { "erasure_id": string }; header?: { "X-Memsvc-User"?: string | null } }): Promise<Receipt>;
   /** Read what happened. */
