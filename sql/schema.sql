@@ -144,8 +144,10 @@ CREATE TABLE memsvc.jobs (
     finished_at timestamp with time zone,
     started_at timestamp with time zone,
     outages smallint DEFAULT 0 NOT NULL,
+    restarts smallint DEFAULT 0 NOT NULL,
     CONSTRAINT jobs_kind_check CHECK ((kind = ANY (ARRAY['process'::text, 'embed'::text, 'tidy'::text, 'erase'::text, 'extract'::text, 'sleep'::text, 'analyse'::text]))),
     CONSTRAINT jobs_outages_check CHECK ((outages >= 0)),
+    CONSTRAINT jobs_restarts_check CHECK ((restarts >= 0)),
     CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500');
@@ -176,13 +178,15 @@ COMMENT ON COLUMN memsvc.jobs.error IS 'What went wrong last, without text of me
 
 COMMENT ON COLUMN memsvc.jobs.created_at IS 'When it was asked for.';
 
-COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before.';
+COMMENT ON COLUMN memsvc.jobs.run_after IS 'Not to be tried before; of a job that failed as worker_died: when it is begun anew.';
 
 COMMENT ON COLUMN memsvc.jobs.finished_at IS 'When it was done, failed for good or was cancelled.';
 
 COMMENT ON COLUMN memsvc.jobs.started_at IS 'When a worker last began with it.';
 
 COMMENT ON COLUMN memsvc.jobs.outages IS 'Of the attempts, those that met what passes by itself (a model that is down): they delay a job and never end it.';
+
+COMMENT ON COLUMN memsvc.jobs.restarts IS 'How often it was begun anew by itself after it had failed as worker_died.';
 
 CREATE FUNCTION memsvc.all_users_jobs(p_days integer) RETURNS TABLE(day date, kind text, users bigint, jobs bigint, failed bigint, tries bigint, waited_p50_s double precision, took_p50_s double precision, took_p95_s double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1160,11 +1164,11 @@ COMMENT ON COLUMN memsvc.dramatiq_queue.available_at IS 'Not handed out before.'
 
 COMMENT ON COLUMN memsvc.dramatiq_queue.worker_id IS 'Who has it.';
 
-COMMENT ON COLUMN memsvc.dramatiq_queue.consumed_at IS 'Since when.';
+COMMENT ON COLUMN memsvc.dramatiq_queue.consumed_at IS 'Since when a worker is at its job; empty while it is only fetched.';
 
 COMMENT ON COLUMN memsvc.dramatiq_queue.user_id IS 'Whose job it is: users take turns; all ones: nobody''s.';
 
-COMMENT ON COLUMN memsvc.dramatiq_queue.deliveries IS 'How often it was handed out without an answer; a job whose workers keep dying ends by it.';
+COMMENT ON COLUMN memsvc.dramatiq_queue.deliveries IS 'How many workers died, or broke off, while they were at its job.';
 
 CREATE TABLE memsvc.dramatiq_worker (
     worker_id uuid NOT NULL,
@@ -1541,7 +1545,11 @@ CREATE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) RETURNS TABLE(su
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- SELECT j.subject_id,
+ WITH noted AS (
+          UPDATE memsvc.dramatiq_queue q SET consumed_at = clock_timestamp()
+           WHERE ((q.message_id = begin_job.p_job_id) AND (q.user_id = begin_job.p_user_id) AND (q.state = 'consumed'::text) AND (set_config('synchronous_commit'::text, 'off'::text, true) IS NOT NULL))
+         )
+  SELECT j.subject_id,
      j.requests,
      clock_timestamp() AS clock_timestamp
     FROM memsvc.jobs j
@@ -1552,7 +1560,7 @@ END;
 
 ALTER FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) IS 'What a pending job is about; no row where it is not pending.';
+COMMENT ON FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid) IS 'What a pending job is about, and a note that it was begun; no row where it is not pending.';
 
 CREATE FUNCTION memsvc.begin_reading(p_user_id uuid, p_source_id uuid, p_extractor text, p_backend text) RETURNS uuid
     LANGUAGE plpgsql
@@ -2691,7 +2699,7 @@ CREATE FUNCTION memsvc.claim_messages(p_queue text, p_worker_id uuid, p_after uu
     LANGUAGE sql
     SET search_path TO 'memsvc', 'pg_temp'
     BEGIN ATOMIC
- UPDATE memsvc.dramatiq_queue q SET state = 'consumed'::text, worker_id = claim_messages.p_worker_id, consumed_at = clock_timestamp(), mtime = clock_timestamp(), deliveries = (q.deliveries + 1)
+ UPDATE memsvc.dramatiq_queue q SET state = 'consumed'::text, worker_id = claim_messages.p_worker_id, consumed_at = NULL::timestamp with time zone, mtime = clock_timestamp()
    WHERE (q.message_id = ANY (ARRAY( SELECT d.message_id
             FROM memsvc.due_messages(claim_messages.p_queue, claim_messages.p_after, claim_messages.p_limit) d(message_id))))
    RETURNING q.message_id,
@@ -5193,6 +5201,30 @@ ALTER FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from 
 
 COMMENT ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) IS 'Open versions that new facts meet, with when each was said.';
 
+CREATE FUNCTION memsvc.fail_deadly_job(p_user_id uuid, p_job_id uuid, p_deaths integer) RETURNS TABLE(error_code text, error text)
+    LANGUAGE sql
+    SET search_path TO 'memsvc', 'pg_temp'
+    BEGIN ATOMIC
+ UPDATE memsvc.jobs j SET state = 'failed'::text, finished_at = clock_timestamp(), error_code = 'worker_died'::text, run_after = (clock_timestamp() +
+         CASE j.restarts
+             WHEN 0 THEN '00:10:00'::interval
+             WHEN 1 THEN '01:00:00'::interval
+             WHEN 2 THEN '06:00:00'::interval
+             ELSE '00:00:00'::interval
+         END), error = ((('Its workers died or broke off, or it failed, '::text || fail_deadly_job.p_deaths) || ' times; see their logs. '::text) ||
+         CASE
+             WHEN (j.restarts < 3) THEN (('It is begun anew by itself, '::text || (3 - j.restarts)) || ' times at most.'::text)
+             ELSE (('It was begun anew '::text || j.restarts) || ' times, and is given up.'::text)
+         END)
+   WHERE ((j.user_id = fail_deadly_job.p_user_id) AND (j.job_id = fail_deadly_job.p_job_id) AND (j.state = 'pending'::text))
+   RETURNING j.error_code,
+     j.error;
+END;
+
+ALTER FUNCTION memsvc.fail_deadly_job(p_user_id uuid, p_job_id uuid, p_deaths integer) OWNER TO memsvc_owner;
+
+COMMENT ON FUNCTION memsvc.fail_deadly_job(p_user_id uuid, p_job_id uuid, p_deaths integer) IS 'Fails a job whose workers died too often, and says when it is begun anew.';
+
 CREATE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'memsvc', 'pg_temp'
@@ -7542,10 +7574,14 @@ CREATE FUNCTION memsvc.keep_queue(p_silence interval) RETURNS integer
     AS $$
 DECLARE
   most_deaths CONSTANT integer := 5;
+  most_deaths_anew CONSTANT integer := 2;
+  most_restarts CONSTANT integer := 3;
+  beyond_all_pauses CONSTANT interval := '1 day';
   longest_wait CONSTANT interval := '5 minutes';
   today CONSTANT timestamptz := clock_timestamp();
   touched integer;
   again integer;
+  anew integer := 0;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('memsvc.keep_queue', 0)) THEN
     RETURN 0;
@@ -7559,17 +7595,37 @@ BEGIN
     FOR UPDATE SKIP LOCKED
   )
   UPDATE dramatiq_queue AS q
-  SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = today, available_at = least(q.available_at, today)
+  SET state = 'queued', worker_id = NULL, consumed_at = NULL, mtime = today,
+    available_at = least(q.available_at, today), deliveries = q.deliveries + (q.consumed_at IS NOT NULL)::integer
   FROM silent AS s
   WHERE q.message_id = s.message_id;
   GET DIAGNOSTICS touched = ROW_COUNT;
 
-  UPDATE jobs AS j
-  SET state = 'failed', finished_at = today, error_code = 'worker_died',
-    error = 'Its workers died or broke off ' || q.deliveries || ' times while they had it; see their logs.'
-  FROM dramatiq_queue AS q
-  WHERE q.message_id = j.job_id AND q.user_id = j.user_id AND q.deliveries >= most_deaths AND q.state = 'queued'
-    AND j.state = 'pending';
+  PERFORM memsvc.fail_deadly_job(d.user_id, d.message_id, d.deliveries)
+  FROM (
+    SELECT q.user_id, q.message_id, q.deliveries
+    FROM dramatiq_queue AS q
+    INNER JOIN jobs AS j ON j.user_id = q.user_id AND j.job_id = q.message_id
+    WHERE q.state = 'queued' AND j.state = 'pending'
+      AND q.deliveries >= CASE WHEN j.restarts = 0 THEN most_deaths ELSE most_deaths_anew END
+  ) AS d;
+
+  -- A newer job for the same subject does all that this one would, or tells what is wrong with it now.
+  BEGIN
+    UPDATE jobs AS j
+    SET state = 'pending', restarts = j.restarts + 1, attempts = 0, outages = 0, run_after = today, finished_at = NULL
+    WHERE j.state = 'failed' AND j.error_code = 'worker_died' AND j.restarts < most_restarts
+      AND j.run_after NOT BETWEEN today AND today + beyond_all_pauses
+      AND NOT EXISTS (
+        SELECT FROM jobs AS w
+        WHERE w.user_id = j.user_id AND w.kind = j.kind AND w.subject_id = j.subject_id
+          AND (w.state = 'pending' OR w.job_id > j.job_id)
+      )
+      AND NOT EXISTS (SELECT FROM users AS u WHERE u.user_id = j.user_id AND u.erasing_since IS NOT NULL);
+    GET DIAGNOSTICS anew = ROW_COUNT;
+  EXCEPTION WHEN unique_violation THEN
+    NULL;  -- Somebody asked for a job for the same subject meanwhile; it is seen the next time.
+  END;
 
   UPDATE jobs AS j
   SET run_after = today
@@ -7588,13 +7644,13 @@ BEGIN
   GET DIAGNOSTICS again = ROW_COUNT;
 
   DELETE FROM dramatiq_queue AS q WHERE q.state = 'rejected' AND q.mtime < today - interval '30 days';
-  RETURN touched + again;
+  RETURN touched + again + anew;
 END
 $$;
 
 ALTER FUNCTION memsvc.keep_queue(p_silence interval) OWNER TO memsvc_owner;
 
-COMMENT ON FUNCTION memsvc.keep_queue(p_silence interval) IS 'Upkeep of the queue: hands out again what dead workers had and what was lost.';
+COMMENT ON FUNCTION memsvc.keep_queue(p_silence interval) IS 'Upkeep of the queue: hands out again what dead workers had and what was lost, and begins anew what they failed.';
 
 CREATE FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -13754,6 +13810,7 @@ BEGIN
           state = CASE WHEN f.again THEN 'pending' ELSE 'cancelled' END,
           attempts = CASE WHEN f.again THEN 0 ELSE j.attempts END,
           outages = CASE WHEN f.again THEN 0 ELSE j.outages END,
+          restarts = CASE WHEN f.again THEN 0 ELSE j.restarts END,
           run_after = CASE WHEN f.again THEN clock_timestamp() ELSE j.run_after END,
           finished_at = CASE WHEN f.again THEN NULL ELSE j.finished_at END
         FROM failed AS f
@@ -17745,6 +17802,8 @@ GRANT UPDATE(started_at) ON TABLE memsvc.jobs TO memsvc_app;
 
 GRANT UPDATE(outages) ON TABLE memsvc.jobs TO memsvc_app;
 
+GRANT UPDATE(restarts) ON TABLE memsvc.jobs TO memsvc_app;
+
 REVOKE ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.all_users_jobs(p_days integer) TO memsvc_analyst;
 
@@ -18322,6 +18381,9 @@ GRANT ALL ON FUNCTION memsvc.facts_at(p_user_id uuid, p_starts uuid[], p_nodes u
 
 REVOKE ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) TO memsvc_app;
+
+REVOKE ALL ON FUNCTION memsvc.fail_deadly_job(p_user_id uuid, p_job_id uuid, p_deaths integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION memsvc.fail_deadly_job(p_user_id uuid, p_job_id uuid, p_deaths integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;

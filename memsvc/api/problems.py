@@ -212,8 +212,9 @@ MEANINGS_FOR_DOCS = {
     500: "Something unexpected happened; the log has the rest under the request's id (internal).",
     501: "The database lacks an extension that this needs (capability_missing).",
     502: "The chat server cannot be reached, or broke off (upstream). See the hint.",
-    503: "The database cannot answer now, and nothing was stored (database_unavailable, overloaded); or its answer was "
-    "lost, and it may have been (outcome_unknown: send it again with the same Idempotency-Key or id). See Retry-After.",
+    503: "The database cannot answer now, and nothing was stored (database_unavailable, overloaded, upgraded); or its "
+    "answer was lost, and it may have been (outcome_unknown: send it again with the same Idempotency-Key or id). See "
+    "Retry-After.",
     504: "The chat server gives no sign (upstream_timeout). See the hint.",
     507: "The database's disk is full (storage_full).",
 }

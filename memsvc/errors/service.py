@@ -33,6 +33,13 @@ class DatabaseTooOldError(MemsvcError):
     hint = "Run 'memsvc db upgrade'; restart processes that were started before the last upgrade."
 
 
+class UpgradedError(DatabaseTooOldError):
+    """This process is older than its database."""
+
+    code = "upgraded"
+    hint = "The database was upgraded: restart this process, with the version that upgraded it."
+
+
 class StorageFullError(MemsvcError):
     """The database's disk is full."""
 

@@ -40,7 +40,8 @@ STEP_LIMIT_S = 300.0
 SLICE_S = 2.0
 """A step that has more to do than this gives way to others' jobs, and its job goes on behind them."""
 MOST_DEATHS = 5
-"""A relayed job that was begun so often without an end, or failed, is not begun again; the queue has the same limit."""
+"""A relayed job that was begun so often without an end, or failed, is not begun again for a while; the queue has the
+same limit."""
 OF_THE_DATABASE = (
     ContendedError,
     DatabaseUnavailableError,

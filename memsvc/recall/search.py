@@ -300,7 +300,7 @@ async def recall(
     rows = trip.ask(named("recall"), values)
     words = trip.ask(named("known_words"), {name: values[name] for name in WORDS_ASKED}) if explain else []
     async with _stage("wait"):
-        turn = await db.recalls.turn()
+        turn = await db.recalls.turn(owner.user_id)
     with turn:
         async with _stage("database"):
             await trip.send()

@@ -16,9 +16,10 @@ from zoneinfo import available_timezones
 import psycopg
 from sqlalchemy import make_url
 
+from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
 from memsvc.server import embedded, projection
-from memsvc.server.upgrade import MINIMUM_VERSION, head_revision, is_current
+from memsvc.server.upgrade import MINIMUM_VERSION, is_current
 from memsvc.settings import Settings
 
 State = Literal["ok", "warning", "missing"]
