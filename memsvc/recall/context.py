@@ -18,6 +18,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.users import Owner, valid_zone
+from memsvc.db.characters import flat
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.short_ids import short_id
@@ -31,7 +32,6 @@ from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
 from memsvc.recall.phrases import age, clock, day, last_before, on_clock_of
-from memsvc.recall.render_text import flat
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.rows import SINCE
 from memsvc.recall.search import QueryEmbedder, recall

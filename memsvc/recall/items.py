@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from memsvc.db.characters import plain_lines
 from memsvc.db.short_ids import short_id
 from memsvc.recall.phrases import validity
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
@@ -26,6 +27,9 @@ TITLES: dict[SectionName, str] = {
     "salient": "Also on the mind",
     "recent": "Last turns",
 }
+
+WRITTEN = ("text", "why", "name", "speaker", "caption", "conversation", "session", "validity")
+"""Fields of an item that hold what people wrote."""
 
 
 class Item(msgspec.Struct, kw_only=True, frozen=True):
@@ -61,6 +65,13 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
     """Short ids of what it rests on."""
     tokens: int = 0
     """What it takes of the budget."""
+
+
+def plain_item(item: Item) -> Item:
+    """An item as a prompt may hold it in any format: without hidden characters, and with line breaks of one kind."""
+    written = {name: getattr(item, name) for name in WRITTEN}
+    plain = {name: plain_lines(value) for name, value in written.items() if value}
+    return msgspec.structs.replace(item, **plain) if plain.items() - written.items() else item
 
 
 class Section(msgspec.Struct, kw_only=True, frozen=True):

@@ -16,13 +16,13 @@ from memsvc.access.markdown import (
     CONTROLS,
     LINE_BREAKS,
     MAX_STEM_BYTES,
-    UNSEEN,
     Names,
     file_stem,
     inline,
     quote,
     short_id,
 )
+from memsvc.db.characters import without_hidden
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # Mostly signs that mean something, so that they meet.
@@ -84,7 +84,7 @@ def test_markup_is_text(text: str) -> None:
 def test_a_heading_and_an_item_are_one_line_of_text(text: str) -> None:
     line = inline(text)
     assert not LINE_BREAKS.search(line)
-    assert not UNSEEN.search(line)
+    assert without_hidden(line) == line
     for before, opened in (("# ", "heading"), ("- ", "list_item"), ("", "paragraph")):
         kinds, said = shown(READER.parse(f"{before}{line}\n"))
         allowed = {f"{opened}_open", f"{opened}_close", "bullet_list_open", "bullet_list_close"}

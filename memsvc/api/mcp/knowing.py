@@ -13,6 +13,7 @@ from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.opened import span_words
 from memsvc.api.mcp.references import MessageIds, messages_called, node_called
 from memsvc.api.mcp.tool import Answer, Content, Quoting, Tool
+from memsvc.db.characters import flat
 from memsvc.db.short_ids import short_id
 from memsvc.graph import links
 from memsvc.graph.explore import Explored
@@ -22,7 +23,6 @@ from memsvc.graph.links import Relation
 from memsvc.graph.notes import NoteKind
 from memsvc.graph.notes import create_note as write_note
 from memsvc.llm.fence import fenced
-from memsvc.recall.render_text import flat
 
 NOTE_CHARS = 1_000
 """So much of a linked note's text is shown."""
