@@ -20,6 +20,7 @@ import msgspec
 from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.prompts import answer as prompt
+from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.together import Together
@@ -115,7 +116,7 @@ async def answer_question(
     Raises:
         InvalidRequestError, TextTooLongError, ConversationUnknownError: the question or a filter cannot be.
     """
-    if not question.strip():
+    if not is_visible(question):
         raise InvalidRequestError("The question is empty.", field="query")
     chosen = filters or Filters()
     options = ContextOptions(

@@ -38,6 +38,7 @@ from langgraph.store.base import (
 from memsvc.client.errors import RefusedError
 from memsvc.client.memory import Memory
 from memsvc.client.options import RecallOptions
+from memsvc.db.characters import trimmed
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.sources.read import Message
 
@@ -143,7 +144,7 @@ class MemsvcStore(BaseStore):
             return ""
         paths = self._fields if op.index is None else op.index
         found = [text for path in paths for text in get_text_at_path(op.value, tokenize_path(path))]
-        return "\n".join(found if paths else _texts(op.value)).strip()
+        return trimmed("\n".join(found if paths else _texts(op.value)))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         memory = self._of(op.namespace_prefix)

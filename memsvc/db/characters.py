@@ -61,6 +61,11 @@ def is_visible(text: str) -> bool:
     return any(map(_seen, text[:_FIRST])) or any(map(_seen, set(text[_FIRST:])))
 
 
+def trimmed(text: str) -> str:
+    """A text without blanks around it; nothing of one that has no visible character."""
+    return text.strip() if is_visible(text) else ""
+
+
 def _seen(character: str) -> bool:
     if _UNSEEN.match(character):
         return False

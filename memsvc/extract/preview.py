@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memsvc.access.users import Owner
+from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError
@@ -95,7 +96,7 @@ async def preview(
         for field in ("text", "speaker", "caption"):
             check_storable(getattr(message, field), field)
     length = sum(len(message.text) + len(message.speaker) + len(message.caption) for message in messages)
-    if not 1 <= len(messages) <= MOST_MESSAGES or not any(message.text.strip() for message in messages):
+    if not 1 <= len(messages) <= MOST_MESSAGES or not any(is_visible(message.text) for message in messages):
         raise InvalidRequestError(f"A dry run reads 1 to {MOST_MESSAGES} messages with text.", field="messages")
     if length > MOST_CHARS:
         raise InvalidRequestError(f"A dry run reads {MOST_CHARS:,} characters at most.", field="messages")

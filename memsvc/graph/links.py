@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.users import Owner
+from memsvc.db.characters import trimmed
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import FactUnknownError, InvalidRequestError, VersionSupersededError
@@ -111,7 +112,7 @@ async def create_link(
     type_ = _type(relation)
     if not LEAST_STRENGTH <= strength <= 1:
         raise InvalidRequestError("strength must lie above 0, and at most at 1.", field="strength")
-    reason = checked_text(reason, "reason").strip()
+    reason = trimmed(checked_text(reason, "reason"))
 
     async def turn() -> Link:
         stands = await read.resolve(db, owner, [from_node, to_node])

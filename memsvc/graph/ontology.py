@@ -20,6 +20,7 @@ from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_name
+from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.storable import check_storable
@@ -226,7 +227,7 @@ def _shaped(name: str, kind: Kind, field: str) -> None:
 
 def _words(value: str, field: str, *, empty: bool) -> None:
     check_storable(value, field)
-    if not empty and not value.strip():
+    if not empty and not is_visible(value):
         raise InvalidRequestError(f"{field} is empty.", hint="Say what belongs under the type.", field=field)
     if len(value) > MAX_WORDS_CHARS:
         raise TextTooLongError(

@@ -15,6 +15,7 @@ import msgspec
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
+from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
@@ -211,7 +212,7 @@ def check_name(name: str) -> None:
         InvalidAliasError, InvalidTextError: it is empty or too long, or cannot be stored.
     """
     check_storable(name, "name")
-    if not name.strip() or len(name) > MAX_NAME_CHARS:
+    if not is_visible(name) or len(name) > MAX_NAME_CHARS:
         raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.")
 
 

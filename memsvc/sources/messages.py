@@ -18,6 +18,7 @@ from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
+from memsvc.db.characters import is_visible
 from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.storable import check_storable
@@ -144,9 +145,9 @@ def _check_length(value: str | None, field: str, longest: int) -> None:
 def _prepare(message: MessageIn, index: int, owner: Owner, settings: Settings, idempotency_key: str | None) -> Prepared:
     for field in ("conversation", "text", "caption", "speaker", "session", "id", "metadata"):
         check_storable(getattr(message, field), field)
-    if not message.conversation.strip():
+    if not is_visible(message.conversation):
         raise InvalidRequestError("conversation is empty.", hint="Name the conversation.", field="conversation")
-    if not message.text.strip() and not (message.caption or "").strip():
+    if not is_visible(message.text) and not is_visible(message.caption or ""):
         raise EmptyTextError(field="text")
     _check_length(message.text, "text", settings.max_text_chars)
     _check_length(message.caption, "caption", MAX_CAPTION_CHARS)
