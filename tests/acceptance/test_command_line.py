@@ -269,6 +269,18 @@ BAD_FILES = {  # tests/unit/test_files.py has more of them
     "time.jsonl": (b'{"text": "kept back"}\n{"text": "x", "said_at": "now"}\n', "line 2: 'now' is not a time"),
     "empty.jsonl": (b"", "empty.jsonl is empty"),
     "binary": (b"\x7fELF\x02\x01\x00\xff\xfe", "binary: "),
+    "day.json": (
+        b'[{"type": "message", "user": "U7", "ts": "1767348000.000100", "text": "kept back"}]',
+        "day.json is an export of Slack, which memsvc ingest cannot read yet",
+    ),
+    "later.jsonl": (
+        b'{"text": "kept back"}\n' * 600 + b'{"text": "x", "ts": 1}\n',
+        "line 601 has unknown fields: 'ts'",
+    ),
+    "tree.json": (
+        b'[{"title": "x", "mapping": {"n": {"message": {"content": {"parts": ["kept back"]}}}}}]',
+        "tree.json is an export of ChatGPT",
+    ),
     "cut.jsonl.gz": (gzip.compress(b'{"text": "x"}\n' * 99, mtime=0)[:-12], "cut.jsonl.gz cannot be read"),
 }
 
