@@ -71,7 +71,7 @@ layers: $(BIN)/.installed ## Imports point down only
 check: lint types layers test test-full ## All that there is to check; CI leaves out of test-full what the server cannot change
 
 schema: $(BIN)/.installed ## Write sql/schema.sql anew: what the migrations build, for reading
-	@$(BIN)/python -m memsvc.db.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql
+	@$(BIN)/python -m memsvc.server.schema_dump > sql/schema.sql.new && mv sql/schema.sql.new sql/schema.sql
 
 client: $(BIN)/.installed ## Write the sync client anew from the async one, and the TypeScript client from OpenAPI
 	@$(BIN)/python -m memsvc.client.twin && $(BIN)/ruff format --quiet memsvc/client/memory.py

@@ -1,6 +1,6 @@
 """Runs migrations as memsvc_owner, each in its own transaction, under lock and statement timeouts.
 
-The connection comes from ``memsvc.db.upgrade`` (``config.attributes["connection"]``), which has the administrator's
+The connection comes from ``memsvc.server.upgrade`` (``config.attributes["connection"]``), which has the administrator's
 login, creates the roles first and re-applies ``sql/`` afterwards. ``alembic upgrade`` by hand is refused: it would skip
 both.
 """

@@ -32,7 +32,7 @@ from memsvc.errors import ConfigurationError
 from memsvc.llm.embedders.onnx import OnnxMiniLM
 from memsvc.llm.embedders.reduction import fit
 from memsvc.llm.embedders.registry import keep_projection
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 
 SMALL_USERS, SMALL_SHARE = 20, 20
 """Beside the one who is asked there are so many users, with that part of his passages each."""

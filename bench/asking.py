@@ -15,7 +15,7 @@ from bench.variants import Variant
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.residents import QueryVector, Residents
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import QueryEmbedder, recall

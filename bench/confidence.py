@@ -1,10 +1,10 @@
 """``python -m bench.confidence --sets locomo,beam-100k``: fits the confidence of recall, and shows what it is worth.
 
 Each question is put to its own conversation, and to the next one of its set, where nothing answers it. Of what the real
-recall gives, some traits count, as ``memsvc.confidence`` (``sql/functions/085_recall.sql``) takes them. A logistic
-regression learns their weights. As nearly all who ask in the sets name somebody or say "I", answerable and foreign
-questions count once more as if they did not (``impersonal``, ``foreign_impersonal``). Two ways show what weights are
-worth on what they have not seen: without a question's conversation (``unseen``), and without its whole set
+recall gives, some traits count, as ``memsvc.confidence`` (``sql/functions/recall/80_recall.sql``) takes them. A
+logistic regression learns their weights. As nearly all who ask in the sets name somebody or say "I", answerable and
+foreign questions count once more as if they did not (``impersonal``, ``foreign_impersonal``). Two ways show what
+weights are worth on what they have not seen: without a question's conversation (``unseen``), and without its whole set
 (``other_sets``); ``shipped`` is the function as it stands. The table of thresholds says how many questions of each kind
 would be called irrelevant.
 

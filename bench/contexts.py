@@ -19,11 +19,11 @@ from bench.asking import EMBEDDING_MS, World, answer, turns_of
 from bench.datasets import DataSet, Key, Question
 from bench.harness import Bench, Outcome, progress
 from bench.variants import Variant
-from memsvc.llm.tokens import tokenizer
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Item
 from memsvc.recall.packing import Material, Packer
 from memsvc.recall.results import Recalled
+from memsvc.text.tokens import tokenizer
 
 BUDGET = 1_500
 MODE_BUDGETS = (1_500, 4_000)

@@ -22,7 +22,7 @@ from bench.corpus_graph import SPEAKERS, dressed, labels, said_at, write_graph
 from bench.corpus_vectors import DIMENSIONS, Points, as_text, copy_tokens, copy_vectors
 from bench.harness import Bench, Outcome, progress
 from bench.store import new_user
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import REPOSITORY, Outcome, figures_table, report, run
-from memsvc.db import embedded
+from memsvc.server import embedded
 
 GUIDES = REPOSITORY / "docs" / "guides"
 CALLED = "The new bike is called Rosalinde."

@@ -28,10 +28,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sqlalchemy import make_url
 
 import memsvc
-from memsvc.db import embedded
 from memsvc.db.engine import Database, role_url
-from memsvc.db.upgrade import upgrade
 from memsvc.errors import ConfigurationError, MemsvcError
+from memsvc.server import embedded
+from memsvc.server.upgrade import upgrade
 from memsvc.settings import SECRET_NAMES, Settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent

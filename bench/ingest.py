@@ -23,7 +23,7 @@ from bench.store import BATCH, new_user, store
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.errors import ConfigurationError
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.sources.messages import MessageIn, append
 
 WARM_UP, SINGLE, A_CLIENT, CLIENTS, ROUNDS = 50, 600, 150, 8, 3

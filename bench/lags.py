@@ -18,7 +18,7 @@ from bench.store import new_user, store
 from memsvc.errors import ConfigurationError
 from memsvc.llm.embedders import load as load_model
 from memsvc.llm.embedders.residents import residents
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.recall.search import recall
 from memsvc.settings import Settings
 from memsvc.sources.embedding import embedding_steps

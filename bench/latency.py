@@ -27,7 +27,7 @@ from bench.store import new_user
 from bench.variants import VARIANTS
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.sources.messages import MessageIn, append
 
 BIG, SMALL, SMALL_USERS = 100_000, 5_000, 20

@@ -30,8 +30,8 @@ from bench.harness import URL_VARIABLE, Bench, Outcome, database, figures_table,
 from bench.store import new_user
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.db.places import NAMES, By, index_places
 from memsvc.graph.places import area, nearby
+from memsvc.server.place_index import NAMES, By, index_places
 from ops.postgres.server import running as full_server
 
 PLACES, OTHERS, OTHERS_PLACES, CITIES, SEED = 100_000, 20, 5_000, 40, 11

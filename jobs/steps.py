@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memsvc.access.erase import erase_steps
 from memsvc.analysis.runs import analysis_steps
 from memsvc.chat.forgetting import forgetting_steps
+from memsvc.erasing.memories import erase_steps
 from memsvc.extract.run import Extractors, extraction_steps
 from memsvc.profiles.filing import filing_steps
-from memsvc.queue.run import Step, Steps
+from memsvc.queue.execution import Step, Steps
 from memsvc.settings import Settings
 from memsvc.sleep.runner import sleep_steps
 from memsvc.sources.embedding import ModelsInUse, Progress, embedding_steps

@@ -11,8 +11,8 @@ from sqlalchemy import URL
 
 from jobs.actors import QUEUES, declare_actors
 from jobs.steps import all_steps
-from memsvc.access.erase_users import keep_erasing
 from memsvc.db.engine import Database
+from memsvc.erasing.users import keep_erasing
 from memsvc.queue.broker import NotUnderstoodError, QueueBroker
 from memsvc.queue.schedule import keep_time
 from memsvc.queue.targets import target_broker

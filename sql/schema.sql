@@ -544,9 +544,9 @@ CREATE FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extract
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_incremental_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -809,7 +809,7 @@ BEGIN
     LEFT JOIN frequencies AS f ON f.kind = c.kind AND f.form = c.form
   ),
   -- One pending job a source: it brings the source up to the moment in which it runs. One that waits for another try
-  -- is brought forward; 035_queue.sql sends its message.
+  -- is brought forward; queue/10_queue.sql sends its message.
   work AS (
     INSERT INTO jobs AS j (user_id, kind, subject_id)
     SELECT DISTINCT p_user_id, 'process', a.source_id FROM worded AS a
@@ -5862,8 +5862,8 @@ CREATE FUNCTION memsvc.forms_called(p_user_id uuid, p_forms text[], p_as_of time
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -8822,11 +8822,11 @@ COMMENT ON FUNCTION memsvc.match_times(p_user_id uuid, p_begins timestamp with t
 CREATE FUNCTION memsvc.match_vectors(p_user_id uuid, p_model_id smallint, p_vector public.halfvec, p_limit integer, p_kinds text[] DEFAULT '{message}'::text[], p_sources uuid[] DEFAULT NULL::uuid[], p_not_sources uuid[] DEFAULT NULL::uuid[], p_said_from timestamp with time zone DEFAULT NULL::timestamp with time zone, p_said_to timestamp with time zone DEFAULT NULL::timestamp with time zone, p_known_at timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(matched_id uuid, similarity double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
     SET search_path TO 'memsvc', 'public', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_bitmapscan TO 'off'
-    SET jit TO 'off'
     AS $$
 DECLARE
   worth_an_index CONSTANT integer := 2500;
@@ -9953,8 +9953,8 @@ CREATE FUNCTION memsvc.names_matching(p_user_id uuid, p_wanted text, p_tier inte
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 DECLARE
   low CONSTANT text := greatest(CASE WHEN p_tier < 2 THEN p_wanted ELSE '' END, p_after_form COLLATE "C");
@@ -11039,9 +11039,9 @@ CREATE FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_incremental_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET enable_nestloop TO 'off'
     AS $$
 #variable_conflict use_column
@@ -11188,8 +11188,8 @@ CREATE FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 DECLARE
   first_edge CONSTANT uuid := coalesce(p_after_edge, '00000000-0000-0000-0000-000000000000');
@@ -11238,8 +11238,8 @@ CREATE FUNCTION memsvc.page_of_nodes(p_user_id uuid, p_after uuid, p_limit integ
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -12555,8 +12555,8 @@ CREATE FUNCTION memsvc.random_memory(p_user_id uuid, p_seed bigint, p_as_of time
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 DECLARE
   latest CONSTANT timestamptz := least(
@@ -14334,9 +14334,9 @@ CREATE FUNCTION memsvc.top_of_mind(p_user_id uuid, p_limit integer, p_as_of time
     SET search_path TO 'memsvc', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_incremental_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -17741,10 +17741,10 @@ GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.analysed_facts(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.any_merges(p_user_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.turns_to_read(p_user_id uuid, p_source_id uuid, p_extractor text, p_before integer, p_limit integer) TO memsvc_app;
@@ -17847,16 +17847,16 @@ GRANT SELECT,DELETE ON TABLE memsvc.merges TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.merges TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.resolve_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.same_nodes(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.node_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.node_versions TO memsvc_reader;
@@ -17903,10 +17903,10 @@ GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of 
 GRANT ALL ON FUNCTION memsvc.node_names(p_user_id uuid, p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.normal_form(p_name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.normal_form(p_name text) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -17914,8 +17914,8 @@ GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier in
 GRANT ALL ON FUNCTION memsvc.best_names(p_user_id uuid, p_wanted text, p_tier integer, p_forms text[], p_nodes uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.profile_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.profile_versions TO memsvc_reader;
@@ -17986,10 +17986,10 @@ GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double
 GRANT ALL ON FUNCTION memsvc.confidence(p_cosine double precision, p_late double precision, p_mine boolean, p_named double precision, p_others double precision, p_told boolean) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.aliases) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.edge_versions TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.edge_versions TO memsvc_reader;
@@ -18001,10 +18001,10 @@ GRANT UPDATE(derived_from) ON TABLE memsvc.edge_versions TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.edge_versions TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.edge_versions) TO memsvc_eraser;
 
 GRANT SELECT,INSERT ON TABLE memsvc.locations TO memsvc_app;
 GRANT SELECT ON TABLE memsvc.locations TO memsvc_reader;
@@ -18016,16 +18016,16 @@ GRANT UPDATE(derived_from) ON TABLE memsvc.locations TO memsvc_eraser;
 GRANT UPDATE(recorded_to) ON TABLE memsvc.locations TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.locations) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.content_of(p_version memsvc.node_versions) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.continue_erasure(p_user_id uuid, p_erasure_id uuid, p_limit integer, p_in_job boolean) TO memsvc_app;
@@ -18036,10 +18036,10 @@ GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.contradictions(p_user_id uuid) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.core_user_id() FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.core_user_id() TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_facts(p_user_id uuid) TO memsvc_app;
@@ -18058,8 +18058,8 @@ REVOKE ALL ON FUNCTION memsvc.count_request(p_key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_request(p_key_id text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) TO memsvc_app;
@@ -18071,11 +18071,11 @@ REVOKE ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_n
 GRANT ALL ON FUNCTION memsvc.create_user(p_app_id uuid, p_external_id text, p_name text, p_time_zone text, p_language text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.current_user_id() FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_reader;
-GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
 GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_cypher;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.current_user_id() TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.data_shown(p_data jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.data_shown(p_data jsonb) TO memsvc_app;
@@ -18123,8 +18123,8 @@ REVOKE ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_
 GRANT ALL ON FUNCTION memsvc.delete_recalls(p_user_id uuid, p_kept interval, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.derivations_of(p_user_id uuid, p_versions uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.open_versions(p_user_id uuid, p_kind text, p_line uuid, p_form text) TO memsvc_app;
@@ -18229,16 +18229,16 @@ REVOKE ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uui
 GRANT ALL ON FUNCTION memsvc.erasure_leftovers(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.evidence_lost(p_user_id uuid, p_passages uuid[], p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.exact_words(p_form text, p_language text, p_text text) TO memsvc_app;
@@ -18272,8 +18272,8 @@ REVOKE ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid,
 GRANT ALL ON FUNCTION memsvc.facts_to_compare(p_user_id uuid, p_source_id uuid, p_from uuid[], p_types text[], p_to uuid[], p_passages uuid[], p_extractor text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.fold_statistics(p_user_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.fail_job(p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamp with time zone) TO memsvc_app;
@@ -18293,8 +18293,8 @@ REVOKE ALL ON FUNCTION memsvc.file_later(p_user_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.file_later(p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.require_restored() FROM PUBLIC;
 
@@ -18435,9 +18435,9 @@ GRANT ALL ON FUNCTION memsvc.has_exact_words(p_text text) TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.has_projection() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_app;
-GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_cypher;
+GRANT ALL ON FUNCTION memsvc.has_projection() TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.signs() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.signs() TO memsvc_app;
@@ -18498,8 +18498,8 @@ REVOKE ALL ON FUNCTION memsvc.keep_queue(p_silence interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.keep_queue(p_silence interval) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.keeps_words(p_was jsonb, p_is jsonb) TO memsvc_eraser;
 
 GRANT SELECT,DELETE ON TABLE memsvc.api_keys TO memsvc_eraser;
 
@@ -18541,10 +18541,10 @@ GRANT ALL ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) TO
 GRANT ALL ON FUNCTION memsvc.link_passages(p_user_id uuid, p_passages uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.links_of(p_user_id uuid, p_kind text, p_version_id uuid, p_known_at timestamp with time zone) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.live_end() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.live_end() TO memsvc_app;
@@ -18633,12 +18633,12 @@ REVOKE ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with ti
 GRANT ALL ON FUNCTION memsvc.merges_back(p_user_id uuid, p_at timestamp with time zone) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.tombstone_digest(p_what jsonb) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.message_digest(p_source text, p_session text, p_ordinal integer, p_client_id text) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.metres_between(p_latitude double precision, p_longitude double precision, p_other_latitude double precision, p_other_longitude double precision) TO memsvc_app;
@@ -18812,8 +18812,8 @@ REVOKE ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_f
 GRANT ALL ON FUNCTION memsvc.note_duplicates(p_user_id uuid, p_found jsonb, p_found_by text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.origins_of(p_user_id uuid, p_versions uuid[], p_gone uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.orphans(p_user_id uuid, p_limit integer) TO memsvc_app;
@@ -18830,8 +18830,8 @@ GRANT ALL ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of tim
 GRANT ALL ON FUNCTION memsvc.overtaken(p_user_id uuid, p_ids uuid[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.own_links(p_user_id uuid, p_kind text, p_version_id uuid, p_recorded_from timestamp with time zone, p_derived_from uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.page_of_edges(p_user_id uuid, p_after_edge uuid, p_after_id uuid, p_limit integer, p_types text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_app;
@@ -18869,8 +18869,8 @@ GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.places_by() TO memsvc_recall;
 
 REVOKE ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.plan_erasure(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.plan_history(p_user_id uuid, p_steps jsonb) TO memsvc_app;
@@ -19054,10 +19054,10 @@ REVOKE ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit
 GRANT ALL ON FUNCTION memsvc.relay_messages(p_queue text, p_after uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_app;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_reader;
 GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_recall;
+GRANT ALL ON FUNCTION memsvc.require_identity(p_user_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.reschedule() FROM PUBLIC;
 
@@ -19108,8 +19108,8 @@ GRANT ALL ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_
 GRANT ALL ON FUNCTION memsvc.similar_names(p_user_id uuid, p_forms text[], p_as_of timestamp with time zone, p_known_at timestamp with time zone) TO memsvc_reader;
 
 REVOKE ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.standing_for(p_user_id uuid, p_nodes uuid[], p_known_at timestamp with time zone) TO memsvc_app;
@@ -19173,8 +19173,8 @@ REVOKE ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) FROM P
 GRANT ALL ON FUNCTION memsvc.user_erasure(p_app_id uuid, p_user_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_cypher;
 GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.user_is_here(p_user_id uuid) TO memsvc_cypher;
 
 REVOKE ALL ON FUNCTION memsvc.user_tables() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.user_tables() TO memsvc_eraser;
@@ -19204,8 +19204,8 @@ REVOKE ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) 
 GRANT ALL ON FUNCTION memsvc.verify_erasure(p_user_id uuid, p_erasure_id uuid) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.version_of(p_user_id uuid, p_version_id uuid) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.version_shown(p_user_id uuid, p_kind text, p_id uuid) TO memsvc_app;
@@ -19216,8 +19216,8 @@ REVOKE ALL ON FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subj
 GRANT ALL ON FUNCTION memsvc.versions_built(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.versions_undone(p_user_id uuid, p_passages uuid[], p_source_id uuid, p_gone uuid[], p_others uuid[]) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.vertices_of(p_user_id uuid, p_nodes uuid[]) TO memsvc_app;
@@ -19249,8 +19249,8 @@ REVOKE ALL ON FUNCTION memsvc.word_runs(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.word_runs(p_text text) TO memsvc_app;
 
 REVOKE ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_eraser;
 GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_app;
+GRANT ALL ON FUNCTION memsvc.words_beyond(p_content jsonb, p_other jsonb) TO memsvc_eraser;
 
 REVOKE ALL ON FUNCTION memsvc.work_errors() FROM PUBLIC;
 GRANT ALL ON FUNCTION memsvc.work_errors() TO memsvc_app;

@@ -29,11 +29,11 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 from memsvc.access.users import Owner, add_user, app_id
-from memsvc.db import embedded
 from memsvc.db.engine import Database, role_url
-from memsvc.db.upgrade import upgrade
 from memsvc.recall.results import Memory
 from memsvc.recall.search import recall
+from memsvc.server import embedded
+from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 from ops.postgres import server as full_server
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 
 from memsvc.db.files import folder
 from memsvc.db.locks import lock
-from memsvc.db.objects import run_script
+from memsvc.server.objects import run_script
 
 revision = "0019"
 down_revision = "0018"
@@ -95,7 +95,7 @@ SELECT passage_id FROM walked ORDER BY passage_id DESC LIMIT 1
 def upgrade() -> None:
     lock(op.get_bind(), "passages", "term_deltas")
     op.execute(FOR_NOW)
-    run_script(op.get_bind(), (folder("sql") / "functions" / "030_words.sql").read_text(encoding="utf-8"))
+    run_script(op.get_bind(), (folder("sql") / "functions" / "base" / "20_words.sql").read_text(encoding="utf-8"))
     with op.get_context().autocommit_block():
         connection, user_id = op.get_bind(), FIRST
         while user_id := connection.execute(NEXT, {"after": user_id}).scalar():

@@ -27,9 +27,9 @@ from sqlalchemy import text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.db.once import KEPT, Once
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
-from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import (
     ForbiddenError,
@@ -42,23 +42,16 @@ from memsvc.errors import (
     UserRequiredError,
     UserUnknownError,
 )
+from memsvc.text.storable import check_storable
 
 Scope = Literal["read", "write", "forget", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "forget", "admin")
 KEY_PREFIX = "mk_"
 JWT_ALGORITHM = "HS256"
 MOST_OF_LIMIT = 1_000_000_000
-# One statement: a key without a limit costs nothing more than its look-up.
-AUTHENTICATE = text(
-    "SELECT a.*, CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s "
-    "FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a"
-)
+AUTHENTICATE = query("authenticate_key")
 CREATE = text("SELECT memsvc.create_key(:app, :key_id, :hash, :user_id, CAST(:scopes AS text[]), :label, :expires)")
-MADE = text(
-    "SELECT EXISTS (SELECT FROM memsvc.keys_of_app(:app, :key_id, NULL, NULL, 1) AS k "
-    "CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL) "
-    "WHERE k.created_at > clock_timestamp() - CAST(:kept AS interval))"
-)
+MADE = query("key_was_made")
 KEYS = text("SELECT * FROM memsvc.keys_of_app(:app, :key_id, :after, :after_id, :limit)")
 COUNT = text("SELECT memsvc.count_request(:key_id)")
 SPEND = text("SELECT memsvc.count_messages(:key_id, :messages)")

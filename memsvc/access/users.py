@@ -16,12 +16,12 @@ from zoneinfo import ZoneInfo, available_timezones
 import msgspec
 from sqlalchemy import text
 
-from memsvc.db.characters import trimmed
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import Once
-from memsvc.db.storable import check_storable
 from memsvc.errors import AlreadyExistsError, InvalidRequestError, InvalidZoneError, NotFoundError, UserUnknownError
+from memsvc.text.characters import trimmed
+from memsvc.text.storable import check_storable
 
 DEFAULT_APP = "default"
 # Names under which everybody speaks of themselves.

@@ -1,7 +1,7 @@
 """Anomalies: facts that exclude each other, dates that cannot be right, and sudden volume.
 
-SQL finds them (``sql/functions/195_anomalies.sql``); of weeks in which much was said of one thing, what is sudden is
-decided here.
+SQL finds them (``sql/functions/analysis/20_anomalies.sql``); of weeks in which much was said of one thing, what is
+sudden is decided here.
 """
 
 from __future__ import annotations

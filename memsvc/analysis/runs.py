@@ -35,8 +35,8 @@ from memsvc.errors import (
     NodeUnknownError,
     NotFoundError,
 )
+from memsvc.queue.execution import OF_THE_DATABASE, Steps
 from memsvc.queue.jobs import announce_jobs
-from memsvc.queue.run import OF_THE_DATABASE, Steps
 
 ANALYSES: Mapping[Kind, Analysis] = {
     "hubs": structure.hubs, "communities": structure.communities, "orphans": structure.orphans,

@@ -20,7 +20,6 @@ import msgspec
 from memsvc import observe
 from memsvc.access.users import Owner
 from memsvc.chat.prompts import answer as prompt
-from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.together import Together
@@ -33,6 +32,7 @@ from memsvc.recall.items import Context, Item
 from memsvc.recall.options import Filters
 from memsvc.recall.search import QueryEmbedder
 from memsvc.settings import Settings
+from memsvc.text.characters import is_visible
 
 NOT_IN_MEMORY = "Not in memory."
 MOST_CLAIMS, MOST_QUOTES = 20, 5

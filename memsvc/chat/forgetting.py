@@ -15,13 +15,13 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.access.erase import Receipt, erase
 from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.erasing.memories import Receipt, erase
 from memsvc.errors import ConversationUnknownError, NotFoundError
+from memsvc.queue.execution import SLICE_S, Steps
 from memsvc.queue.jobs import announce_jobs
-from memsvc.queue.run import SLICE_S, Steps
 from memsvc.sources.messages import Prepared, StoredMessage, append_prepared
 from memsvc.sources.read import find_conversation
 

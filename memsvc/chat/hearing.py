@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from memsvc.db.characters import trimmed
+from memsvc.text.characters import trimmed
 
 MAX_CHARS = 200_000
 MAX_LINE_BYTES = 4_000_000

@@ -22,7 +22,6 @@ from memsvc.chat.hearing import Hearing
 from memsvc.chat.reminding import last_said, remind
 from memsvc.chat.request import ChatRequest
 from memsvc.db.engine import Database
-from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import MemsvcError
 from memsvc.recall.context import ContextOptions
@@ -31,6 +30,7 @@ from memsvc.recall.search import QueryEmbedder
 from memsvc.recall.signals import record_recall
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, Outcome, Role, append
+from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
 LEAST_S = 0.2

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from memsvc.db.characters import is_visible, trimmed
+from memsvc.text.characters import is_visible, trimmed
 
 OURS = "memsvc"
 """A model of this name means the configured one."""

@@ -12,8 +12,8 @@ import typer
 from memsvc.cli.common import AsJson, note, on_database, opened, print_json
 
 if TYPE_CHECKING:
-    from memsvc.access.erase_again import Erased, ErasedAgain
     from memsvc.db.engine import Database
+    from memsvc.erasing.again import Erased, ErasedAgain
     from memsvc.settings import Settings
 
 Log = typer.Argument(help="A log that 'memsvc db erasures' wrote; '-' reads it from standard input.")
@@ -24,8 +24,8 @@ def backup(
     as_json: bool = AsJson,
 ) -> None:
     """Write a backup of all users' memories, while people work. It lacks passwords and secrets: keep them, too."""
-    from memsvc.db.backup import backup as write
-    from memsvc.db.locate import located
+    from memsvc.server.backup import backup as write
+    from memsvc.server.locate import located
     from memsvc.settings import settings
 
     chosen = settings()
@@ -54,9 +54,9 @@ def restore(
     as_json: bool = AsJson,
 ) -> None:
     """Bring a backup into an empty database, and up to this version. Killed, it is said again and begins anew."""
-    from memsvc.db.locate import located
-    from memsvc.db.restore import open_backup
-    from memsvc.db.restore import restore as bring_in
+    from memsvc.server.locate import located
+    from memsvc.server.restore import open_backup
+    from memsvc.server.restore import restore as bring_in
     from memsvc.settings import settings
 
     chosen = settings()
@@ -97,7 +97,7 @@ def erasures(
 
     import msgspec
 
-    from memsvc.access.erase_again import BEGINNING, log_of_erasures
+    from memsvc.erasing.again import BEGINNING, log_of_erasures
 
     moment = since.replace(tzinfo=UTC) if since is not None else BEGINNING
 
@@ -123,7 +123,7 @@ def erase_again(log: Path = Log, as_json: bool = AsJson) -> None:
 
 def _read(log: Path) -> list[Erased]:
     """All of a log, so that a bad line is known before anything is done."""
-    from memsvc.access.erase_again import HINT, read_log
+    from memsvc.erasing.again import HINT, read_log
     from memsvc.errors import BadFileError
 
     try:
@@ -135,7 +135,7 @@ def _read(log: Path) -> list[Erased]:
 
 def _erase_again(admin_url: str, settings: Settings, log: list[Erased]) -> ErasedAgain:
     async def work(db: Database, _settings: Settings) -> ErasedAgain:
-        from memsvc.access.erase_again import erase_again
+        from memsvc.erasing.again import erase_again
 
         return await erase_again(db, log)
 

@@ -39,8 +39,8 @@ def opened(**changed: object) -> Iterator[tuple[str, Settings]]:
     Args:
         **changed: settings that count instead of the configured ones.
     """
-    from memsvc.db.locate import ready
     from memsvc.observe import configure_logging
+    from memsvc.server.locate import ready
     from memsvc.settings import settings
 
     chosen = settings().model_copy(update=changed) if changed else settings()
@@ -52,7 +52,7 @@ def opened(**changed: object) -> Iterator[tuple[str, Settings]]:
 def on_database(admin_url: str, chosen: Settings, work: Callable[[Database, Settings], Awaitable[T]]) -> T:
     """Run work on a database as the application's login."""
     from memsvc.db.engine import Database
-    from memsvc.db.locate import app_url
+    from memsvc.server.locate import app_url
 
     async def run() -> T:
         db = Database(app_url(admin_url, chosen), chosen, pool_size=2)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memsvc.access.users import User
     from memsvc.db.engine import Database
-    from memsvc.db.reader import Answer
+    from memsvc.server.reader import Answer
     from memsvc.settings import Settings
 
 UNSEEN = "\N{REPLACEMENT CHARACTER}"
@@ -50,7 +50,7 @@ def sql(
 
     'memsvc psql' opens a session; docs/sql.md has the views and questions with their answers.
     """
-    from memsvc.db.reader import ask
+    from memsvc.server.reader import ask
 
     text = sys.stdin.read() if statement == "-" else statement
     with opened() as (admin_url, settings):
@@ -135,7 +135,7 @@ def psql(
     from datetime import datetime
     from zoneinfo import ZoneInfo
 
-    from memsvc.db.reader import psql_session
+    from memsvc.server.reader import psql_session
 
     with opened() as (admin_url, settings):
         found = _meant(admin_url, settings, app, user, analyst=analyst, cypher=cypher)

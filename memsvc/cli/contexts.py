@@ -134,7 +134,7 @@ def show(
 
 
 def _show_message(opened: OpenedMemory) -> None:
-    from memsvc.db.characters import flat
+    from memsvc.text.characters import flat
 
     source = opened.source
     if source is None:
@@ -151,8 +151,8 @@ def _show_message(opened: OpenedMemory) -> None:
 
 
 def _show_fact(opened: OpenedMemory) -> None:
-    from memsvc.db.characters import flat
     from memsvc.db.short_ids import short_id
+    from memsvc.text.characters import flat
 
     fact = opened.fact
     if fact is None:
@@ -172,7 +172,7 @@ def _show_fact(opened: OpenedMemory) -> None:
 
 
 def _show_node(opened: OpenedMemory) -> None:
-    from memsvc.db.characters import flat
+    from memsvc.text.characters import flat
 
     node = opened.node
     if node is None:

@@ -12,8 +12,8 @@ app = typer.Typer(help="The database itself.", no_args_is_help=True, rich_markup
 @app.command("upgrade")
 def upgrade(as_json: bool = AsJson) -> None:
     """Bring roles, tables and functions to what this version needs. Safe to run again, also while people work."""
-    from memsvc.db.locate import located
-    from memsvc.db.upgrade import upgrade as bring_up
+    from memsvc.server.locate import located
+    from memsvc.server.upgrade import upgrade as bring_up
     from memsvc.settings import settings
 
     chosen = settings()
@@ -37,9 +37,9 @@ def rotate_secret(
     First run it with the new secret, then restart every process with the new secret, then run it with --retire-others:
     nobody is locked out on the way. 'openssl rand -base64 48' makes a secret.
     """
-    from memsvc.db.locate import located
-    from memsvc.db.upgrade import rotate_identity_key
     from memsvc.errors import ConfigurationError
+    from memsvc.server.locate import located
+    from memsvc.server.upgrade import rotate_identity_key
     from memsvc.settings import settings
 
     chosen = settings()
@@ -56,13 +56,13 @@ def rotate_secret(
 
 def doctor(as_json: bool = AsJson) -> None:
     """Say what is here, what is missing, and what that costs. Exit code 1 where memsvc cannot work."""
-    from memsvc.db.capabilities import Check, active_model, check_machine, check_server
-    from memsvc.db.locate import located
     from memsvc.errors import MemsvcError
     from memsvc.extract.capability import check_extractor
     from memsvc.llm.capability import check_llm
     from memsvc.llm.embedders.capability import check_embedders
     from memsvc.recall.rerank import check_reranker
+    from memsvc.server.capabilities import Check, active_model, check_machine, check_server
+    from memsvc.server.locate import located
     from memsvc.settings import settings
 
     chosen = settings()

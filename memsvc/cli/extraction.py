@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memsvc.extract.asking import Progress, Totals
     from memsvc.extract.extraction import Extractor
     from memsvc.extract.preview import Preview, Said
-    from memsvc.queue.run import Steps
+    from memsvc.queue.execution import Steps
     from memsvc.settings import Settings
 
 STATUS = "status"
@@ -256,7 +256,7 @@ async def _run(db: Database, owner: Owner, jobs: list[UUID], steps: Steps, look:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    from memsvc.queue.run import run_job
+    from memsvc.queue.execution import run_job
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     left = (await look()).left

@@ -25,9 +25,9 @@ from memsvc.cli.common import (
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from memsvc.access.erase import Kind, Receipt
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
+    from memsvc.erasing.memories import Kind, Receipt
     from memsvc.settings import Settings
 
 BY = "cli"
@@ -95,7 +95,7 @@ def _carry_out(wish: Wish) -> Receipt | dict[str, int]:
 
 
 async def _whole_user(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, int]:
-    from memsvc.access.erase_users import erase_user, preview_user
+    from memsvc.erasing.users import erase_user, preview_user
     from memsvc.errors import UserUnknownError
 
     try:
@@ -115,7 +115,7 @@ async def _whole_user(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str
 async def _memory(db: Database, app: UUID, wish: Wish) -> Receipt | dict[str, int]:
     from typing import cast
 
-    from memsvc.access.erase import erase, preview
+    from memsvc.erasing.memories import erase, preview
 
     owner = (await chosen_user(db, app, wish.user)).owner
     subject = await _subject(db, owner, wish.kind, wish.name)

@@ -127,7 +127,7 @@ def run() -> None:
 
     async def work(db: Database, settings: Settings) -> int:
         from jobs.steps import all_steps
-        from memsvc.queue.run import run_due
+        from memsvc.queue.execution import run_due
 
         with embedders(settings) as models:
             return await run_due(db, all_steps(settings, models))

@@ -46,7 +46,7 @@ async def _serve(
     from memsvc.api.mcp.asker import Asker
     from memsvc.api.mcp.stdio import serve_stdio
     from memsvc.db.engine import Database
-    from memsvc.db.locate import app_url
+    from memsvc.server.locate import app_url
 
     url = app_url(admin_url, settings)
     stopping = told_to_stop()

@@ -54,7 +54,7 @@ async def ingest_files(db: Database, settings: Settings, owner: Owner, files: Se
 
     from jobs.steps import all_steps
     from memsvc.access.users import own_names
-    from memsvc.queue.run import run_due
+    from memsvc.queue.execution import run_due
     from memsvc.sources.files import read_messages
 
     names = (await own_names(db, owner)).aliases

@@ -122,8 +122,8 @@ async def _wait(db: Database, settings: Settings, name: str) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from memsvc.llm.embedders.registry import list_models
-    from memsvc.queue.run import run_due
-    from memsvc.queue.work import backlog
+    from memsvc.queue.backlog import backlog
+    from memsvc.queue.execution import run_due
     from memsvc.sources.embedding import embedding_steps
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

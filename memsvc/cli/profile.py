@@ -10,9 +10,9 @@ import typer
 from memsvc.cli.common import AppName, AsJson, UserRef, as_uuid, for_owner, note, plain, print_json, print_table
 
 if TYPE_CHECKING:
-    from memsvc.access.erase import Receipt
     from memsvc.access.users import Owner
     from memsvc.db.engine import Database
+    from memsvc.erasing.memories import Receipt
     from memsvc.profiles.blocks import Block, Place, Profile
     from memsvc.profiles.changes import Change
 

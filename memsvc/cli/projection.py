@@ -33,8 +33,8 @@ def rebuild(user: str | None = Whose, app: str = AppName) -> None:
     """Make the graph that Cypher sees anew from the tables, user by user. People go on working meanwhile."""
     import psycopg
 
-    from memsvc.db import projection
-    from memsvc.db.upgrade import head_revision
+    from memsvc.server import projection
+    from memsvc.server.upgrade import head_revision
 
     with opened() as (admin_url, chosen):
         user_id = _user_id(admin_url, chosen, user, app)
@@ -50,7 +50,7 @@ def verify(user: str | None = Whose, app: str = AppName, as_json: bool = AsJson)
     """Compare the graph that Cypher sees with the tables; 'memsvc graph rebuild' mends it. Exit code 1: they differ."""
     import psycopg
 
-    from memsvc.db import projection
+    from memsvc.server import projection
 
     with opened() as (admin_url, chosen):
         user_id = _user_id(admin_url, chosen, user, app)

@@ -63,9 +63,9 @@ async def _serve(settings: Settings, admin_url: str, *, with_worker: bool) -> No
     from memsvc.api.app import create_app, hang_up
     from memsvc.api.serving import server as serving_on
     from memsvc.db.engine import Database
-    from memsvc.db.locate import app_url
     from memsvc.llm.embedders.residents import residents
     from memsvc.observe import configure_logging
+    from memsvc.server.locate import app_url
 
     configure_logging(settings)
     traces.start(settings)
@@ -117,9 +117,9 @@ async def _work(settings: Settings, admin_url: str) -> None:
     """Work on jobs until SIGTERM or Ctrl-C; the job under way is finished first."""
     from jobs.worker import working
     from memsvc import traces
-    from memsvc.db.locate import app_url
     from memsvc.llm.embedders.residents import residents
     from memsvc.observe import configure_logging, metrics_served
+    from memsvc.server.locate import app_url
 
     configure_logging(settings)
     traces.start(settings)
@@ -141,8 +141,8 @@ async def _work(settings: Settings, admin_url: str) -> None:
 @contextmanager
 def kept_up(settings: Settings) -> Iterator[None]:
     """Start the embedded server again whenever it is gone, until the block ends."""
-    from memsvc.db import embedded
     from memsvc.errors import MemsvcError
+    from memsvc.server import embedded
 
     ended = threading.Event()
 
@@ -170,7 +170,7 @@ def kept_up(settings: Settings) -> Iterator[None]:
 def _run(host: str | None, port: int | None, *, with_worker: bool) -> None:
     import uvloop
 
-    from memsvc.db.locate import ready
+    from memsvc.server.locate import ready
 
     chosen = _configured(host, port)
     with ready(chosen, note) as admin_url, kept_up(chosen):
@@ -203,7 +203,7 @@ def worker() -> None:
     """Do background work until it is told to stop; as many of it as wanted, on as many machines."""
     import uvloop
 
-    from memsvc.db.locate import ready
+    from memsvc.server.locate import ready
     from memsvc.settings import settings
 
     chosen = settings()

@@ -13,10 +13,10 @@ import typer
 from memsvc.cli.common import AppName, AsJson, UserRef, chosen_user, print_json, with_database
 
 if TYPE_CHECKING:
-    from memsvc.access.archive import Manifest
-    from memsvc.access.load import Loaded
     from memsvc.db.engine import Database
     from memsvc.settings import Settings
+    from memsvc.transfer.archive import Manifest
+    from memsvc.transfer.load import Loaded
 
 
 @contextmanager
@@ -48,9 +48,9 @@ def export(
     """Write everything that a user has: JSON lines that 'memsvc import' reads, and Markdown for people."""
 
     async def work(db: Database, _settings: Settings) -> Manifest:
-        from memsvc.access.archive import open_sink
-        from memsvc.access.export import export
         from memsvc.access.users import find_app
+        from memsvc.transfer.archive import open_sink
+        from memsvc.transfer.export import export
 
         owner = await chosen_user(db, await find_app(db, app), user)
         with _progress(None) as advance:
@@ -79,10 +79,10 @@ def import_(
     """Read an export into a new user's memory, with all ids and times: all of it or nothing."""
 
     async def work(db: Database, settings: Settings) -> Loaded:
-        from memsvc.access.archive import open_archive
-        from memsvc.access.load import load
         from memsvc.access.users import app_id
         from memsvc.errors import UserRequiredError
+        from memsvc.transfer.archive import open_archive
+        from memsvc.transfer.load import load
 
         if user is None:
             raise UserRequiredError(

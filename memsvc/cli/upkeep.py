@@ -9,7 +9,7 @@ import typer
 from memsvc.cli.common import AsJson, note, opened, print_json, print_table
 
 if TYPE_CHECKING:
-    from memsvc.db.care import TableCare
+    from memsvc.server.care import TableCare
 
 SHOWN = 10
 
@@ -23,7 +23,7 @@ def reindex(
     as_json: bool = AsJson,
 ) -> None:
     """Rebuild indexes while people use them, so that erased words and bloat go. Killed, it goes on when said again."""
-    from memsvc.db.reindex import reindex as rebuild
+    from memsvc.server.reindex import reindex as rebuild
 
     with opened() as (admin_url, _settings):
         done = list(rebuild(admin_url, names or (), everything=everything, memory=memory, report=note))
@@ -38,7 +38,7 @@ def reindex(
 
 def health(as_json: bool = AsJson) -> None:
     """Show dead rows, the oldest transaction, wraparound, archiving, broken indexes. Exit code 1: look after one."""
-    from memsvc.db.care import look
+    from memsvc.server.care import look
 
     with opened() as (admin_url, _settings):
         found = look(admin_url)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from memsvc.db.engine import Database
-    from memsvc.queue.work import WorkNow
+    from memsvc.queue.backlog import WorkNow
     from memsvc.settings import Settings
 
 COUNTS = (
@@ -53,7 +53,7 @@ async def _looks(db: Database, every: float) -> AsyncIterator[WorkNow]:
         MemsvcError: the first look does not work.
     """
     from memsvc.errors import MemsvcError
-    from memsvc.queue.work import work_now
+    from memsvc.queue.backlog import work_now
 
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -15,7 +15,6 @@ from uuid import UUID
 
 import msgspec
 
-from memsvc.access.erase import Receipt
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
@@ -23,6 +22,7 @@ from memsvc.chat.forgetting import Forget
 from memsvc.client import options as o
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded, Stored
 from memsvc.db.paging import Page
+from memsvc.erasing.memories import Receipt
 from memsvc.graph.describe import FactsPage, ShownEdge, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation

@@ -39,9 +39,9 @@ from langgraph.store.base import (
 from memsvc.client.errors import RefusedError
 from memsvc.client.memory import Memory
 from memsvc.client.options import RecallOptions
-from memsvc.db.characters import trimmed
 from memsvc.sources.messages import MessageIn, Role
 from memsvc.sources.read import Message
+from memsvc.text.characters import trimmed
 
 Namespace = tuple[str, ...]
 PREFIX = "langgraph:"

@@ -73,7 +73,7 @@ class Local:
         return asyncio.run_coroutine_threadsafe(self._answer(request), self._loop)
 
     def _run(self) -> None:
-        from memsvc.db.locate import ready  # noqa: PLC0415 - a client of a server elsewhere does not need it
+        from memsvc.server.locate import ready  # noqa: PLC0415 - a client of a server elsewhere does not need it
 
         if not structlog.is_configured():  # what the program configured is left alone
             quiet = structlog.make_filtering_bound_logger(logging.WARNING)
@@ -91,8 +91,8 @@ class Local:
         from memsvc.access.users import app_id  # noqa: PLC0415
         from memsvc.api.app import create_app  # noqa: PLC0415
         from memsvc.db.engine import Database  # noqa: PLC0415
-        from memsvc.db.locate import app_url  # noqa: PLC0415
         from memsvc.llm.embedders.residents import residents  # noqa: PLC0415
+        from memsvc.server.locate import app_url  # noqa: PLC0415
 
         url = app_url(admin_url, self._settings)
         self._db = Database(url, self._settings)

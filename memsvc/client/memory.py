@@ -12,7 +12,6 @@ from uuid import UUID
 
 import httpx
 
-from memsvc.access.erase import Receipt
 from memsvc.access.users import User
 from memsvc.chat.answering import MemoryAnswer
 from memsvc.chat.enriching import Enrichment
@@ -23,6 +22,7 @@ from memsvc.client.calls import Call, Forgettable, Paged
 from memsvc.client.local import BASE_URL, Local, LocalTransport
 from memsvc.client.results import LinkEnded, NewKey, Preview, SessionEnded
 from memsvc.client.wire import Retries, Trial, closed
+from memsvc.erasing.memories import Receipt
 from memsvc.graph.describe import ShownEdge, ShownFact, ShownNode
 from memsvc.graph.history import Change
 from memsvc.graph.links import Link, LinkedNote, Relation

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from memsvc.access.erase import Receipt
 from memsvc.access.keys import Key
+from memsvc.erasing.memories import Receipt
 from memsvc.sources.messages import StoredMessage
 
 

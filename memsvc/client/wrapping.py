@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, Self, TypeVar, overload
 from memsvc.client.asynchronous import AsyncMemory
 from memsvc.client.errors import ClientError
 from memsvc.client.memory import Memory
-from memsvc.db.characters import is_visible, trimmed
+from memsvc.text.characters import is_visible, trimmed
 
 Client = TypeVar("Client")
 T = TypeVar("T")

@@ -1,1 +1,1 @@
-"""Engines and transactions bound to a user, the SQL loader, upgrades, and the embedded server."""
+"""Connections and transactions bound to a user, the loader of named SQL, and what every statement needs."""

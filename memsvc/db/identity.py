@@ -1,7 +1,8 @@
 """Signs the identity tokens that row security believes.
 
 A token is ``user.expiry.key.mac``: HMAC-SHA256 (RFC 2104) over the first three fields. PostgreSQL checks it with pads
-kept in ``memsvc.identity_keys`` (``sql/functions/010_identity.sql``); only this process and that table know the secret.
+kept in ``memsvc.identity_keys`` (``sql/functions/base/10_identity.sql``); only this process and that table know the
+secret.
 The key's id is derived from the secret, so two secrets can be valid at once while one replaces the other.
 """
 

@@ -40,7 +40,7 @@ def lock(connection: Connection, *tables: str) -> None:
     """Lock these tables of ours and the gate until the end of the transaction; without any, all tables and views.
 
     Raises:
-        sqlalchemy.exc.OperationalError: by psycopg's LockNotAvailable; ``memsvc.db.upgrade`` asks again then.
+        sqlalchemy.exc.OperationalError: by psycopg's LockNotAvailable; ``memsvc.server.upgrade`` asks again then.
     """
     names = ", ".join(f"'{name}'" for name in (GATE, *tables))
     wanted = f"c.relname IN ({names})" if tables else "true"

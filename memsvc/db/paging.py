@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError
+from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
 MAX_PAGE = 1_000

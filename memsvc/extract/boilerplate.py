@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from memsvc.extract.quotes import Span
-from memsvc.llm.fence import FENCE, find_blocks
+from memsvc.text.fence import FENCE, find_blocks
 
 CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 LINES = re.compile(

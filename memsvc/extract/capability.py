@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from memsvc.db.capabilities import Check
 from memsvc.errors import MemsvcError
 from memsvc.extract.registry import LLM, NONE, chosen, load
 from memsvc.extract.window import OWNER, Candidate, Ontology, Turn, Window
 from memsvc.graph.operations import new_id
+from memsvc.server.capabilities import Check
 from memsvc.settings import Settings
 
 NAME = "extraction"

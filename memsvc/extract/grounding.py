@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.access.users import Owner
 from memsvc.db.files import query
 from memsvc.extract.names import folded
-from memsvc.extract.turns import ASSISTANT, Turns
+from memsvc.extract.unread import ASSISTANT, Turns
 from memsvc.extract.window import OWNER, Candidate, EdgeType, Ontology, Turn, Window
 
 MOST_CANDIDATES = 20

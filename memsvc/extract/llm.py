@@ -19,9 +19,7 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from memsvc.db.characters import is_visible, trimmed
 from memsvc.db.engine import Database
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, LlmError
 from memsvc.extract.extraction import Change, Entity, Extraction, Extractor, Fact, Signs
 from memsvc.extract.prompts import facts as prompt
@@ -29,8 +27,10 @@ from memsvc.extract.window import Turn, Window
 from memsvc.llm.answers import Book, NoBook, Task, ask
 from memsvc.llm.calls import Account
 from memsvc.llm.chat import ChatClient
-from memsvc.queue.run import STEP_LIMIT_S
+from memsvc.queue.execution import STEP_LIMIT_S
 from memsvc.settings import Settings
+from memsvc.text.characters import is_visible, trimmed
+from memsvc.text.storable import check_storable
 
 Item = TypeVar("Item", prompt.EntityItem, prompt.FactItem, prompt.SignsItem)
 WINDOW_S = 0.9 * STEP_LIMIT_S

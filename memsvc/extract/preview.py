@@ -11,21 +11,21 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memsvc.access.users import Owner
-from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError
 from memsvc.extract.extraction import Extractor, for_user
 from memsvc.extract.grounding import ground
 from memsvc.extract.proposals import Proposal
 from memsvc.extract.run import look
-from memsvc.extract.turns import ASSISTANT, NOTHING, SOMEBODY, TURNS_BEFORE, Turns, first_window
+from memsvc.extract.unread import ASSISTANT, NOTHING, SOMEBODY, TURNS_BEFORE, Turns, first_window
 from memsvc.extract.validation import proposal_of
 from memsvc.extract.window import Turn
 from memsvc.extract.write import Found, compared_with, prepare
 from memsvc.graph.operations import new_id
-from memsvc.llm.split import split_text
 from memsvc.sources.messages import Role
+from memsvc.text.characters import is_visible
+from memsvc.text.split import split_text
+from memsvc.text.storable import check_storable
 
 MOST_MESSAGES, MOST_CHARS = 200, 200_000
 Verdict = Literal["new", "known", "changes", "superseded", "doubtful", "refused"]

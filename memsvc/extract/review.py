@@ -36,7 +36,7 @@ from memsvc.extract.extraction import Entity, Fact
 from memsvc.extract.grounding import Grounded, ontology_for
 from memsvc.extract.plan import Planner, mentions_of
 from memsvc.extract.proposals import End, Proposal
-from memsvc.extract.turns import NOTHING, Turns, turn_of
+from memsvc.extract.unread import NOTHING, Turns, turn_of
 from memsvc.extract.validation import REASONS, Checked, Sound
 from memsvc.extract.window import Window
 from memsvc.extract.write import Found, compared_with, known_nodes

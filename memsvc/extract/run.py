@@ -32,13 +32,13 @@ from memsvc.errors import (
 from memsvc.extract import registry
 from memsvc.extract.extraction import Extractor, ProposedType, for_user
 from memsvc.extract.grounding import Grounded, ground
-from memsvc.extract.turns import Turns, next_turns, turn_again
+from memsvc.extract.unread import Turns, next_turns, turn_again
 from memsvc.extract.validation import Checked, check
 from memsvc.extract.write import Found, Written, write_window
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
 from memsvc.observe import EXTRACT_SECONDS, FACTS_FOUND, TURNS_READ
+from memsvc.queue.execution import OF_THE_DATABASE, SLICE_S, Step, Steps
 from memsvc.queue.jobs import announce_jobs
-from memsvc.queue.run import OF_THE_DATABASE, SLICE_S, Step, Steps
 from memsvc.settings import Settings
 
 MOST_MOVES = 5

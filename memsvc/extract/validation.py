@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from memsvc.db.characters import is_visible, trimmed
 from memsvc.extract.boilerplate import boilerplate_spans, injected_spans, touches
 from memsvc.extract.extraction import Entity, Extraction, Fact, ProposedType, Signs
 from memsvc.extract.names import folded, stem, telling, words_of
@@ -19,6 +18,7 @@ from memsvc.extract.proposals import End, Proposal
 from memsvc.extract.quotes import Span, find_name, find_quote
 from memsvc.extract.relations import with_relations
 from memsvc.extract.window import OWNER, EdgeType, Turn, Window
+from memsvc.text.characters import is_visible, trimmed
 
 DOUBTFUL = 0.5
 """Below this confidence a person is asked."""

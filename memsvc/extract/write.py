@@ -20,7 +20,7 @@ from memsvc.extract.grounding import Grounded
 from memsvc.extract.names import folded
 from memsvc.extract.plan import KnownNode, Plan, Planner, Said, digest_of, mentions_of
 from memsvc.extract.timeline import KnownFact
-from memsvc.extract.turns import Turns
+from memsvc.extract.unread import Turns
 from memsvc.extract.validation import Checked, Left
 from memsvc.graph import history
 from memsvc.graph.operations import Operation, Retract, Thread

@@ -17,14 +17,13 @@ from typing import Any
 import msgspec
 import psycopg
 from psycopg import errors as pg
-from sqlalchemy import URL, text
+from sqlalchemy import URL
 from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database, role_url, unbelieved
-from memsvc.db.projection import missing
-from memsvc.db.storable import check_storable
+from memsvc.db.files import query
 from memsvc.errors import (
     CypherPathsOffError,
     CypherReadsOnlyError,
@@ -35,7 +34,9 @@ from memsvc.errors import (
 )
 from memsvc.graph.agtype import as_json
 from memsvc.graph.cypher_text import returned
+from memsvc.server.projection import missing
 from memsvc.settings import Settings
+from memsvc.text.storable import check_storable
 
 LOGIN = "memsvc_cypher"
 MAX_QUERY_CHARS = 20_000
@@ -43,12 +44,7 @@ MAX_PARAMETER_BYTES = 1_000_000
 MAX_ROWS = 10_000
 MAX_ANSWER_BYTES = 8_000_000
 """Rows behind this stay on the server: the answer is truncated."""
-BIND = text(
-    "SELECT set_config('memsvc.identity', :token, true), memsvc.current_user_id() AS believed, "
-    "memsvc.user_is_here(memsvc.current_user_id()) AS here, "
-    "CASE WHEN memsvc.has_projection() THEN has_schema_privilege('memory', 'USAGE') "
-    "AND current_setting('age.enable_containment', true) IS NOT NULL END AS there"
-)
+BIND = query("bind_cypher")
 NO_FUNCTION = re.compile(r"permission denied for function (?:age_)?(\w+)")
 WALKED = re.compile(r"vle|shortest|Invalid number of attributes")
 WRITTEN = ("permission denied for schema memory", "permission denied for table", "read-only transaction")

@@ -2,8 +2,8 @@
 
 Events are rows of ``outbox``, written in the transaction of what they tell of. They are read in the order of
 (transaction, event) and only below the oldest transaction that still runs, so that a cursor never passes by a late
-commit (``sql/functions/186_live.sql``). ``Page`` is what ``GET /v1/events`` gives; ``frames_behind`` is what sockets
-send: small messages that hold the present state of what changed, read under row security as that user.
+commit (``sql/functions/live/10_live.sql``). ``Page`` is what ``GET /v1/events`` gives; ``frames_behind`` is what
+sockets send: small messages that hold the present state of what changed, read under row security as that user.
 """
 
 from __future__ import annotations

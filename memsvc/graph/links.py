@@ -11,7 +11,6 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.users import Owner
-from memsvc.db.characters import trimmed
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import FactUnknownError, InvalidRequestError, VersionSupersededError
@@ -20,6 +19,7 @@ from memsvc.graph.history import write
 from memsvc.graph.notes import MAX_PAGE, again, called, checked_text, kind_and_tags
 from memsvc.graph.operations import Close, Correct, Edge, Evidence, Operation, Thread
 from memsvc.graph.traverse import FAN_OUT, MOST_NODES, Graph, neighbourhood
+from memsvc.text.characters import trimmed
 
 Relation = Literal[
     "extends", "contradicts", "supports", "example_of", "part_of", "relates_to", "answers", "caused_by", "temporal"

@@ -15,15 +15,15 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.users import Owner
-from memsvc.db.characters import trimmed
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.once import Once
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, NodeUnknownError, TextTooLongError, VersionSupersededError
 from memsvc.graph import read
 from memsvc.graph.history import write
 from memsvc.graph.operations import MAX_TEXT_CHARS, Correct, Edge, Evidence, Node, Operation
+from memsvc.text.characters import trimmed
+from memsvc.text.storable import check_storable
 
 T = TypeVar("T")
 NoteKind = Literal["fact", "preference", "decision", "insight", "question", "concept"]

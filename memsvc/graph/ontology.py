@@ -3,7 +3,7 @@
 A program proposes a type, a person approves it; nothing can have it before. A type refines one of the core, or stands
 for itself. What it means (its ends, ``functional``, what it refines) is fixed; its description can change. A type that
 was approved is never deleted, for the past has it: it is deprecated. How to: docs/ontology.md. The work is done in
-``sql/functions/095_ontology.sql``; ``memsvc.write_history`` refuses types that cannot be used.
+``sql/functions/history/20_ontology.sql``; ``memsvc.write_history`` refuses types that cannot be used.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from sqlalchemy import exc as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_name
-from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, NotFoundError, TextTooLongError
 from memsvc.graph.history import refusal
+from memsvc.text.characters import is_visible
+from memsvc.text.storable import check_storable
 
 Kind = Literal["node", "edge"]
 Status = Literal["core", "proposed", "approved", "rejected", "deprecated"]

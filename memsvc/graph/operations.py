@@ -15,8 +15,6 @@ from uuid import UUID
 
 import msgspec
 
-from memsvc.db.characters import is_visible, trimmed
-from memsvc.db.storable import check_storable
 from memsvc.errors import (
     BatchTooLargeError,
     InvalidAliasError,
@@ -30,6 +28,8 @@ from memsvc.errors import (
     NodeUnknownError,
     TextTooLongError,
 )
+from memsvc.text.characters import is_visible, trimmed
+from memsvc.text.storable import check_storable
 from memsvc.times.conditions import read_when
 
 MAX_OPERATIONS = 1_000

@@ -11,10 +11,10 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError
 from memsvc.graph.read import AsOf, times
 from memsvc.graph.traverse import MOST_STARTS, GraphEdge, GraphNode, check_count, drawn_edges, drawn_nodes
+from memsvc.text.storable import check_storable
 
 MOST_ON_PAGE = 5_000
 

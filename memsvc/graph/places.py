@@ -1,8 +1,8 @@
 """Places: where nodes are and were, and what is near a point, at two times.
 
 Locations are versions of the graph's history like names (``memsvc.graph.history``). They are searched by an index of
-PostGIS or of cube (``memsvc.db.places``); distances are great circles on a sphere of the Earth's mean radius, the same
-with both. docs/adr/0028-places.md has the reasons.
+PostGIS or of cube (``memsvc.server.place_index``); distances are great circles on a sphere of the Earth's mean radius,
+the same with both. docs/adr/0028-places.md has the reasons.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidTimeError, NodeUnknownError
+from memsvc.text.storable import check_storable
 
 ALWAYS: Literal["always"] = "always"
 AsOf = datetime | Literal["always"] | None

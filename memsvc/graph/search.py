@@ -15,14 +15,14 @@ import msgspec
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner
-from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
 from memsvc.graph.operations import MAX_NAME_CHARS
 from memsvc.graph.read import AsOf, times
+from memsvc.text.characters import is_visible
+from memsvc.text.storable import check_storable
 
 Match = Literal["exact", "prefix", "word", "part"]
 MATCHES: tuple[Match, ...] = ("exact", "prefix", "word", "part")

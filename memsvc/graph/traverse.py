@@ -16,10 +16,10 @@ import msgspec
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import InvalidRequestError, NodeUnknownError
 from memsvc.graph.read import AsOf, Side, times
+from memsvc.text.storable import check_storable
 
 FAN_OUT = 25
 """Most edges that are followed from one node."""

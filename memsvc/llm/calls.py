@@ -1,4 +1,4 @@
-"""What the language model was asked for whom, and what that cost; budgets per day. See ``sql/functions/174``.
+"""What the language model was asked for whom, and what that cost; budgets per day. See ``sql/functions/models``.
 
 ``model_calls`` has a row for each turn with the model: counts, times and how it ended, never a text. A budget counts
 tokens from midnight UTC on. It is looked at before a call, so what is under way may exceed it by a call or two.

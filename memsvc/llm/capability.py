@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from memsvc.db.capabilities import Check
 from memsvc.errors import MemsvcError
 from memsvc.llm.answers import FORMS, Form, NoBook, Task, UnfitError, ask
 from memsvc.llm.chat import ChatClient, Message
+from memsvc.server.capabilities import Check
 from memsvc.settings import Settings
 
 NAME = "language model"

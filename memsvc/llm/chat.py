@@ -26,8 +26,8 @@ import httpx
 import msgspec
 
 from memsvc.errors import ConfigurationError, LlmAnswerError, LlmError, LlmRefusedError
-from memsvc.llm.tokens import estimate_tokens
 from memsvc.settings import Settings
+from memsvc.text.tokens import estimate_tokens
 
 TRIES = 2
 PAUSE_S = (0.3, 0.8)

@@ -13,9 +13,9 @@ from uuid import UUID
 
 import msgspec
 
-from memsvc.db.characters import is_visible, trimmed
 from memsvc.errors import EmptyTextError, InvalidRequestError
 from memsvc.profiles.blocks import Support
+from memsvc.text.characters import is_visible, trimmed
 
 
 class Append(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="op", tag="append"):

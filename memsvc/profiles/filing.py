@@ -2,7 +2,7 @@
 
 A change files its block in its own transaction. What is there without passages (blocks of an older version of memsvc
 or of an import, and what an erasure left of one) is filed by the job ``tidy``. Rules:
-docs/adr/0033 and ``sql/functions/187_filed_blocks.sql``.
+docs/adr/0033 and ``sql/functions/profiles/30_filed_blocks.sql``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
-from memsvc.llm.split import split_text
-from memsvc.queue.run import SLICE_S, Steps
+from memsvc.queue.execution import SLICE_S, Steps
+from memsvc.text.split import split_text
 
 BATCH = 50
 """Most versions of a block that one transaction files: writers of the profile wait for it."""

@@ -14,10 +14,10 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import check_page
-from memsvc.db.storable import check_storable
 from memsvc.errors import BlockUnknownError, ConversationUnknownError
 from memsvc.graph import read as graph
 from memsvc.profiles.blocks import CORE_TOKENS, MOST_WORKING, SECTIONS, TIERS, Block, Place, Profile, Tier, as_block
+from memsvc.text.storable import check_storable
 
 
 async def read_profile(

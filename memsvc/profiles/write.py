@@ -16,11 +16,10 @@ import msgspec
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from memsvc.access.erase import Receipt, erase, preview
 from memsvc.access.users import Owner, valid_name
 from memsvc.db.engine import EVENTS, Database
 from memsvc.db.files import query
-from memsvc.db.storable import check_storable
+from memsvc.erasing.memories import Receipt, erase, preview
 from memsvc.errors import (
     AlreadyExistsError,
     BlockUnknownError,
@@ -31,7 +30,6 @@ from memsvc.errors import (
     TextTooLongError,
 )
 from memsvc.graph.operations import MAX_TEXT_CHARS
-from memsvc.llm.tokens import estimate_tokens
 from memsvc.profiles.blocks import (
     CORE_TOKENS,
     LIMIT_TOKENS,
@@ -51,6 +49,8 @@ from memsvc.profiles.filing import file_block
 from memsvc.profiles.read import called, canonical_of, conversation_id
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import PASSAGE_TOKENS
+from memsvc.text.storable import check_storable
+from memsvc.text.tokens import estimate_tokens
 
 WORKING_HOURS, MAX_WORKING_HOURS = 24.0, 8_760.0
 

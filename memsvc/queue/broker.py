@@ -1,8 +1,8 @@
 """The queue in PostgreSQL, as Dramatiq sees it: a small change of dramatiq-postgres' broker.
 
-What is ours: messages come from a trigger on ``jobs`` (``sql/functions/035_queue.sql``), not from ``enqueue``; users
-take turns; a job that was settled has settled its message too; what cannot be understood becomes a dead letter; upkeep
-is ``memsvc.keep_queue``. The library gives the rest: waiting and waking, heartbeats, pools, reconnecting.
+What is ours: messages come from a trigger on ``jobs`` (``sql/functions/queue/10_queue.sql``), not from ``enqueue``;
+users take turns; a job that was settled has settled its message too; what cannot be understood becomes a dead letter;
+upkeep is ``memsvc.keep_queue``. The library gives the rest: waiting and waking, heartbeats, pools, reconnecting.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, InvalidTimeError, MemsvcError, NotFoundError
+from memsvc.queue.execution import OF_THE_DATABASE
 from memsvc.queue.jobs import announce_jobs
-from memsvc.queue.run import OF_THE_DATABASE
 
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

@@ -18,7 +18,7 @@ from dramatiq import Broker, Worker
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError
 from memsvc.queue.broker import LaterError, NotUnderstoodError, QueueBroker
-from memsvc.queue.run import Outcome, Steps, run_job
+from memsvc.queue.execution import Outcome, Steps, run_job
 
 GRACE_S = 5.0
 """How long a job that is being done may go on after the worker was told to stop; then it stays pending."""

@@ -18,25 +18,25 @@ from uuid import UUID
 import msgspec
 
 from memsvc.access.users import Owner, valid_zone
-from memsvc.db.characters import flat
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
 from memsvc.db.short_ids import short_id
-from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
-from memsvc.llm.fence import split_blocks
-from memsvc.llm.split import split_text
-from memsvc.llm.tokens import Estimate, tokenizer
 from memsvc.recall.items import Context, Format, Item, memory_item
 from memsvc.recall.options import DEFAULT, EFFORTS, MAX_LIMIT, Filters, Form, Mode, Weights
 from memsvc.recall.packing import CHANCE, SALIENT, GroupBy, Material, Packed, Packer
-from memsvc.recall.phrases import age, clock, day, last_before, on_clock_of
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.rows import SINCE
 from memsvc.recall.search import QueryEmbedder, recall
 from memsvc.recall.surroundings import instructions, last_turns, moments, neighbours, profile, spoken
+from memsvc.recall.times_in_words import age, clock, day, last_before, on_clock_of
 from memsvc.settings import Settings
+from memsvc.text.characters import flat
+from memsvc.text.fence import split_blocks
+from memsvc.text.split import split_text
+from memsvc.text.storable import check_storable
+from memsvc.text.tokens import Estimate, tokenizer
 from memsvc.times.elapsed import last_spoke
 
 MIN_BUDGET, MAX_BUDGET = 50, 100_000

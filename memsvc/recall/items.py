@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from memsvc.db.characters import plain_lines
 from memsvc.db.short_ids import short_id
-from memsvc.recall.phrases import validity
 from memsvc.recall.results import AmbiguousName, Degraded, Memory
+from memsvc.recall.times_in_words import validity
+from memsvc.text.characters import plain_lines
 
 Format = Literal["text", "markdown", "json", "messages"]
 SectionName = Literal["profile", "core", "instructions", "facts", "memories", "salient", "recent"]

@@ -20,10 +20,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from memsvc.db.characters import flat
 from memsvc.errors import BudgetTooSmallError
-from memsvc.llm.fence import Form, fenced, new_token
-from memsvc.llm.tokens import Tokenizer
 from memsvc.recall.items import (
     SECTIONS,
     ChatMessage,
@@ -41,6 +38,9 @@ from memsvc.recall.render_markdown import MarkdownRenderer
 from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.results import Memory
 from memsvc.recall.shortening import shortened
+from memsvc.text.characters import flat
+from memsvc.text.fence import Form, fenced, new_token
+from memsvc.text.tokens import Tokenizer
 
 NOTHING = "No memory matches."
 SALIENT, CHANCE = "salient", "a chance find"

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import msgspec
 
-from memsvc.db.characters import plain_lines
-from memsvc.llm.fence import Form
 from memsvc.recall.items import Group, Item, SectionName
+from memsvc.text.characters import plain_lines
+from memsvc.text.fence import Form
 
 
 class JsonRenderer:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memsvc.access.markdown import inline
-from memsvc.db.characters import flat, plain_lines
 from memsvc.recall.items import TITLES, Group, Item, SectionName
-from memsvc.recall.phrases import clock
 from memsvc.recall.render_text import TextRenderer
+from memsvc.recall.times_in_words import clock
+from memsvc.text.characters import flat, plain_lines
+from memsvc.text.markdown import inline
 
 
 def quoted(text: str) -> str:

@@ -2,7 +2,7 @@
 
 Headings begin with ``#``, items with ``[``, reasons with ``why:``, further lines of a turn or block with ``|``, remarks
 with ``*``. What people wrote stands behind such a mark, without its line breaks and without characters that nobody sees
-(``memsvc.db.characters``).
+(``memsvc.text.characters``).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from memsvc.db.characters import flat, plain_lines
-from memsvc.llm.fence import Form
 from memsvc.recall.items import TITLES, Group, Item, SectionName
-from memsvc.recall.phrases import age, clock, day
+from memsvc.recall.times_in_words import age, clock, day
+from memsvc.text.characters import flat, plain_lines
+from memsvc.text.fence import Form
 
 
 class TextRenderer:

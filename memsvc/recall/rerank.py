@@ -23,10 +23,10 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 import structlog
 
-from memsvc.db.capabilities import Check
 from memsvc.errors import ConfigurationError, MemsvcError, RerankerError
 from memsvc.llm.http import NoRedirect
 from memsvc.recall.results import Memory
+from memsvc.server.capabilities import Check
 from memsvc.settings import Settings
 
 BEST = 50

@@ -1,8 +1,8 @@
 """Memories without a query: what is on somebody's mind anyway, and one by chance.
 
-A context reserves a few places for them. Both are SQL functions of ``sql/functions/136_salient.sql``, which look at a
-bounded number of rows whatever the size of the memory. What they give is not recorded as recalled: otherwise what is
-salient would stay so by being shown.
+A context reserves a few places for them. Both are SQL functions of ``sql/functions/recall/90_salient.sql``, which look
+at a bounded number of rows whatever the size of the memory. What they give is not recorded as recalled: otherwise what
+is salient would stay so by being shown.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import InvalidRequestError, InvalidTimeError
-from memsvc.recall.phrases import age
 from memsvc.recall.results import Memory
 from memsvc.recall.rows import memory_of
+from memsvc.recall.times_in_words import age
 
 MAX_SALIENT = 200
 FACTORS = ("recency", "importance", "strength", "usefulness", "pinned")

@@ -1,9 +1,9 @@
 """Recall: the few memories that matter for a query, each with score, reason and source.
 
 The work is one statement, ``recall`` of ``sql/queries/recall.sql``, around one SQL function, ``memsvc.recall``
-(``sql/functions/085_recall.sql``). The only model that is asked is the embedder, for the query's vector and those of
-its tokens; where it does not answer in time, recall goes by words and says so. A reranker and diversity come after it,
-where they are asked for.
+(``sql/functions/recall/80_recall.sql``). The only model that is asked is the embedder, for the query's vector and those
+of its tokens; where it does not answer in time, recall goes by words and says so. A reranker and diversity come after
+it, where they are asked for.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc import observe, traces
 from memsvc.access.users import Owner
-from memsvc.db.characters import is_visible
 from memsvc.db.engine import Database
 from memsvc.db.files import query as named
-from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, TextTooLongError
 from memsvc.graph.places import Area, area, nodes_near
@@ -48,6 +46,8 @@ from memsvc.recall.rerank import ResidentReranker
 from memsvc.recall.results import Degraded, Recalled
 from memsvc.recall.signals import new_recall_id
 from memsvc.settings import Settings
+from memsvc.text.characters import is_visible
+from memsvc.text.storable import check_storable
 from memsvc.times.reading import QueryTimes, read_times
 
 WORDS_ASKED = ("user_id", "query", "form", "language", "kinds")

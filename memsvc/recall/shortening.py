@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from memsvc.llm.split import PIECE, sentences
+from memsvc.text.split import PIECE, sentences
 
 LEAST, ENDING = 3, 3
 """A word counts by its beginning, without so many letters of its ending: the query may have another form of it."""

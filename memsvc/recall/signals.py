@@ -1,7 +1,7 @@
 """What became of an answer: that it was given, and what was used of it.
 
 A door calls ``record_recall`` after its answer went out, or keeps the note with a message that it stores for it. A note
-has ids, never the query or a text (``sql/functions/082_recalls.sql``). The nightly ``tidy`` adds the events to
+has ids, never the query or a text (``sql/functions/recall/65_recalls.sql``). The nightly ``tidy`` adds the events to
 ``memory_signals``, from which recall takes strength and familiarity. ``feedback`` says which memories were used or
 irrelevant; it counts at once.
 """

@@ -23,8 +23,8 @@ from memsvc.profiles.blocks import Tier, as_block
 from memsvc.profiles.read import blocks_asked
 from memsvc.recall.items import Item
 from memsvc.recall.options import Filters
-from memsvc.recall.phrases import SITTING
 from memsvc.recall.results import Memory
+from memsvc.recall.times_in_words import SITTING
 from memsvc.times.conditions import Occasion, holds, read_when, why
 
 MOST_INSTRUCTIONS = 100

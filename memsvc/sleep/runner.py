@@ -21,8 +21,8 @@ from memsvc.access.users import Owner, owner_of
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.errors import ContendedError, InvalidRequestError, MemsvcError, NotFoundError, SleepBusyError
+from memsvc.queue.execution import OF_THE_DATABASE, Steps
 from memsvc.queue.jobs import announce_jobs
-from memsvc.queue.run import OF_THE_DATABASE, Steps
 from memsvc.settings import Settings
 from memsvc.sleep.duplicates import Duplicates
 from memsvc.sleep.tasks import Applied, Page, Proposal, Scope, Task

@@ -15,7 +15,6 @@ from contextlib import aclosing
 from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc import traces
@@ -33,7 +32,7 @@ from memsvc.llm.embedders.registry import State, ensure_model, keep_projection, 
 from memsvc.llm.embedders.resident import Embedding, ResidentEmbedder
 from memsvc.llm.embedders.residents import InUse
 from memsvc.observe import EMBEDDED
-from memsvc.queue.run import SLICE_S, WORDS_ALONE, Steps
+from memsvc.queue.execution import SLICE_S, WORDS_ALONE, Steps
 
 PAGE = 512
 """Messages that are read at once."""
@@ -41,14 +40,8 @@ GROUP = 64
 """Messages that the model gets at once; their vectors are stored while it has the next ones."""
 MOST_REFUSED = 8
 """Texts of a group that a model may refuse before it counts as broken."""
-UNEMBEDDED = text(
-    "SELECT * FROM memsvc.unembedded("
-    ":user_id, CAST(:model_id AS smallint), :source_id, :before, :limit, CAST(:tokens AS boolean))"
-)
-STORE = text(
-    "SELECT memsvc.store_embeddings("
-    ":user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid[]), CAST(:vectors AS text[]), CAST(:tokens AS text[]))"
-)
+UNEMBEDDED = named("unembedded")
+STORE = named("store_embeddings")
 Passage = tuple[UUID, str]
 First = TypeVar("First")
 Second = TypeVar("Second")

@@ -18,10 +18,8 @@ from sqlalchemy import Row, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.access.users import Owner, valid_zone
-from memsvc.db.characters import is_visible
 from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
-from memsvc.db.storable import check_storable
 from memsvc.db.together import Together
 from memsvc.errors import (
     BatchTooLargeError,
@@ -31,11 +29,13 @@ from memsvc.errors import (
     MessageConflictError,
     TextTooLongError,
 )
-from memsvc.llm.fence import split_blocks
-from memsvc.llm.split import split_text
 from memsvc.queue.jobs import announce_jobs
 from memsvc.settings import Settings
 from memsvc.sources.times import SaidAt, now_in, parse_time
+from memsvc.text.characters import is_visible
+from memsvc.text.fence import split_blocks
+from memsvc.text.split import split_text
+from memsvc.text.storable import check_storable
 
 Role = Literal["user", "assistant", "other", "system", "tool", "thinking"]
 Outcome = Literal["created", "existing", "erased"]

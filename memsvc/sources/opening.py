@@ -17,12 +17,12 @@ from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.short_ids import id_range
-from memsvc.db.storable import check_storable
 from memsvc.errors import InvalidRequestError, MemoryAmbiguousError, MemoryUnknownError
 from memsvc.graph.describe import ShownEdge, ShownNode, describe_edge, describe_node
 from memsvc.profiles.blocks import Block
 from memsvc.profiles.read import last_version
 from memsvc.sources.read import Message, OpenedSource, open_source
+from memsvc.text.storable import check_storable
 
 MAX_NEIGHBOURS = 100
 KINDS = {"m": "message", "f": "fact", "n": "node", "b": "block"}

@@ -15,8 +15,8 @@ from memsvc.db.clock import on_clock
 from memsvc.db.engine import Database
 from memsvc.db.files import query
 from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
-from memsvc.db.storable import check_storable
 from memsvc.errors import ConversationUnknownError, InvalidRequestError, NotFoundError
+from memsvc.text.storable import check_storable
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,8 +20,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.queue.execution import SLICE_S, Steps
 from memsvc.queue.jobs import announce_jobs
-from memsvc.queue.run import SLICE_S, Steps
 from memsvc.settings import Settings
 
 BATCH = 5_000

@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from memsvc.db.embedded import page_cache_mb
+from memsvc.server.embedded import page_cache_mb
 from ops.postgres.image import PROGRAMS, USER_ID, FullServerError, image, locked
 
 SUPERUSER = "postgres"

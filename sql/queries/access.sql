@@ -48,3 +48,18 @@ LIMIT :limit;
 SELECT u.name, u.time_zone, u.language
 FROM memsvc.users AS u
 WHERE u.user_id = :user_id;
+
+-- name: authenticate_key
+-- Whose key it is, and how long to wait where its minute is used up. One statement, so that a key without a limit costs
+-- nothing more than its look-up.
+SELECT
+  a.*,
+  CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s
+FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a;
+
+-- name: key_was_made
+-- Whether this very key was made a short time ago: the answer got lost, and its request came again.
+SELECT count(*) > 0
+FROM memsvc.keys_of_app(:app, :key_id, NULL, NULL, 1) AS k
+CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL)
+WHERE k.created_at > clock_timestamp() - CAST(:kept AS interval);

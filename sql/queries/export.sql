@@ -1,7 +1,8 @@
--- Statements of memsvc.access.export: each row as one line of JSON, in the order of its key, so that an unchanged user
--- gives the same bytes again. Left out: user_id, what is counted or computed from the rest, and the state of
--- background work (memsvc.access.archive says why for each), and passages that an erasure is about to take
--- (189_misfiled_passages.sql), with what refers to them. "merges" is quoted because sqlfluff reads it as a keyword.
+-- Statements of memsvc.transfer.export: each row as one line of JSON, in the order of its key, so that an unchanged
+-- user gives the same bytes again. Left out: user_id, what is counted or computed from the rest, and the state of
+-- background work (memsvc.transfer.archive says why for each), and passages that an erasure is about to take
+-- (profiles/40_misfiled_passages.sql), with what refers to them. "merges" is quoted because sqlfluff reads it as a
+-- keyword.
 
 -- name: export_settings
 -- Times in UTC, in full; a page of rows may take as long as it must. Plans as in load_settings.

@@ -312,3 +312,14 @@ SELECT v.version_id
 FROM memsvc.edge_versions AS v
 WHERE v.user_id = :user_id AND v.edge_id = :edge_id AND v.recorded_to = 'infinity'
 ORDER BY (v.valid_from <= :at AND v.valid_to > :at) DESC, v.valid_from DESC;
+
+-- name: bind_cypher
+-- Binds a session of memsvc_cypher to a user: whether the token is believed, the user is here, and the graph is there.
+SELECT
+  set_config('memsvc.identity', :token, TRUE),
+  memsvc.current_user_id() AS believed,
+  memsvc.user_is_here(memsvc.current_user_id()) AS here,
+  CASE
+    WHEN memsvc.has_projection() THEN
+      has_schema_privilege('memory', 'USAGE') AND current_setting('age.enable_containment', TRUE) IS NOT NULL
+  END AS there;

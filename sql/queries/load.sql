@@ -1,4 +1,4 @@
--- Statements of memsvc.access.load: lines of an export as rows of one user, under row security, and what is computed
+-- Statements of memsvc.transfer.load: lines of an export as rows of one user, under row security, and what is computed
 -- from them. Constraints refuse what contradicts itself; the checks at the end find what they cannot.
 
 -- name: load_settings

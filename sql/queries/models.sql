@@ -29,3 +29,15 @@ ORDER BY m.model_id ASC;
 INSERT INTO memsvc.jobs AS j (user_id, kind, subject_id) VALUES (:user_id, 'embed', :user_id)
 ON CONFLICT (user_id, kind, subject_id) WHERE state = 'pending'
 DO UPDATE SET requests = j.requests + 1;
+
+-- name: unembedded
+-- Passages that lack a model's vectors, or its token vectors.
+SELECT * FROM memsvc.unembedded(
+  :user_id, CAST(:model_id AS smallint), :source_id, :before, :limit, CAST(:tokens AS boolean)
+);
+
+-- name: store_embeddings
+-- Stores vectors and token vectors of passages; how many.
+SELECT memsvc.store_embeddings(
+  :user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid []), CAST(:vectors AS text []), CAST(:tokens AS text [])
+);

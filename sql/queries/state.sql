@@ -1,4 +1,4 @@
--- Statements of memsvc.db.state: the database itself, in numbers.
+-- Statements of memsvc.server.state: the database itself, in numbers.
 
 -- name: database_state
 -- PostgreSQL shows when a transaction began to the login whose it is, and to members of pg_read_all_stats.

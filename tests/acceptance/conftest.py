@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memsvc.db.locate import ready
+from memsvc.server.locate import ready
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import Rig
 

@@ -33,7 +33,7 @@ import httpx
 import psycopg
 from psycopg import sql
 
-from memsvc.db import embedded
+from memsvc.server import embedded
 from tests.acceptance.fork_server import INTERPRETERS_OWN, fork_server
 
 MEMSVC = Path(sys.executable).with_name("memsvc")

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from memsvc.client import AsyncMemory, ClientError, Memory, RefusedError
-from memsvc.db import embedded
 from memsvc.errors import MemsvcError
+from memsvc.server import embedded
 from tests.acceptance.conftest import private_folder
 
 pytestmark = pytest.mark.acceptance

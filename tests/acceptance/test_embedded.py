@@ -20,8 +20,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from memsvc.db import embedded
 from memsvc.errors import EmbeddedMissingError, EmbeddedServerError, EmbeddedVersionError, StorageFullError
+from memsvc.server import embedded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ REPOSITORY = Path(__file__).parents[2]
 USER = """
 import sys
 from pathlib import Path
-from memsvc.db import embedded
+from memsvc.server import embedded
 with embedded.running(Path(sys.argv[1]), options={"fsync": "off"}) as server:
     print(server.conninfo(), flush=True)
     sys.stdin.readline()

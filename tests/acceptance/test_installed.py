@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memsvc.db import embedded
+from memsvc.server import embedded
 from tests.acceptance.conftest import private_folder
 
 pytestmark = pytest.mark.acceptance

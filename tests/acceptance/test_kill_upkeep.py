@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from memsvc.db.backup import DRAFT
+from memsvc.server.backup import DRAFT
 from tests.acceptance.killpoints import Part, Rig, refused, wait_until
 
 pytestmark = pytest.mark.acceptance

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memsvc.db import embedded
 from memsvc.errors import EmbeddedServerError
+from memsvc.server import embedded
 from memsvc.settings import Settings
 from tests.acceptance.test_embedded import ask, folder_for_all
 

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from memsvc.db import care, embedded
-from memsvc.db.care import look
-from memsvc.db.embedded import Server
+from memsvc.server import care, embedded
+from memsvc.server.care import look
+from memsvc.server.embedded import Server
 from tests.acceptance.conftest import private_folder
 from tests.acceptance.killpoints import Rig, wait_until
 

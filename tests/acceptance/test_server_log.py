@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from memsvc.db import embedded
+from memsvc.server import embedded
 from tests.acceptance.test_embedded import FAST, ask, folder_for_all
 
 pytestmark = pytest.mark.acceptance

@@ -17,9 +17,9 @@ from uuid import uuid4
 
 import pytest
 
-from memsvc.db import embedded
-from memsvc.db.reader import find_psql, psql_session
 from memsvc.errors import EmbeddedMissingError, PsqlMissingError
+from memsvc.server import embedded
+from memsvc.server.reader import find_psql, psql_session
 from memsvc.settings import Settings
 from tests.acceptance.killpoints import MEMSVC, Rig, wait_until
 
@@ -208,7 +208,7 @@ def test_the_newer_psql_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_url_of_a_server_keeps_its_parameters_but_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings.model_validate({"data_dir": tmp_path})
-    monkeypatch.setattr("memsvc.db.reader.find_psql", lambda _settings: Path("psql"))
+    monkeypatch.setattr("memsvc.server.reader.find_psql", lambda _settings: Path("psql"))
     url = "postgresql://boss:hush%20hush@db.example:6432/mem?sslmode=verify-full&options=-c%20work_mem%3D64MB"
     session = psql_session(url, settings, uuid4(), ["-A"], minutes=2, time_zone="Etc/GMT+3")
     assert session.command[0] == "psql"

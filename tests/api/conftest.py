@@ -25,7 +25,7 @@ from memsvc.graph.history import write
 from memsvc.graph.operations import Node
 from memsvc.identity.candidates import Suspicion, note
 from memsvc.llm.upstream import Upstream
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from tests.api.story import Stage
 from tests.fakes.extractors import SayingExtractor

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextResourceContents
 
-from memsvc.llm.fence import find_blocks
+from memsvc.text.fence import find_blocks
 
 URL = "http://memsvc.test/mcp"
 OLD, NEW = "legacy", "2026-07-28"

@@ -24,7 +24,7 @@ from memsvc.api.app import create_app
 from memsvc.db.engine import Database
 from memsvc.extract.run import Extractors
 from memsvc.llm.embedders.residents import Residents
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
 from tests.conftest import Cluster

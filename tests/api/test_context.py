@@ -19,14 +19,14 @@ from memsvc.db.short_ids import id_range, short_id
 from memsvc.errors import ConversationUnknownError, InvalidRequestError
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Evidence, Node
-from memsvc.llm.fence import find_blocks
-from memsvc.llm.split import split_text
 from memsvc.recall import context
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from memsvc.text.fence import find_blocks
+from memsvc.text.split import split_text
 
 JUNE = datetime(2026, 6, 1, 12, tzinfo=UTC)
 TURNS = [

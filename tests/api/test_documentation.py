@@ -14,7 +14,7 @@ from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph.operations import Evidence, Node
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn
 from tests.api.conftest import Connect

@@ -15,10 +15,10 @@ import pytest
 from litestar import Litestar
 from structlog.testing import capture_logs
 
-from memsvc.access.archive import Manifest, open_archive
-from memsvc.access.export import export
 from memsvc.access.users import Owner
 from memsvc.api.controllers import export as controller
+from memsvc.transfer.archive import Manifest, open_archive
+from memsvc.transfer.export import export
 from tests.api.conftest import Connect
 
 

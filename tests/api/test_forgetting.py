@@ -11,13 +11,14 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from memsvc.access import erase, erase_users
 from memsvc.access.users import Owner, add_user
 from memsvc.api.controllers import erasures
 from memsvc.db.engine import Database
+from memsvc.erasing import memories as erase
+from memsvc.erasing import users as erase_users
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Evidence, Node
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.sources.messages import MessageIn, append
 from tests.api.conftest import Connect
 

@@ -13,12 +13,12 @@ import psycopg
 import pytest
 
 from jobs.steps import all_steps
-from memsvc.access.erase import erase
 from memsvc.access.users import Owner, add_user
 from memsvc.chat.afterwards import Afterwards
 from memsvc.chat.forgetting import forgetting_steps
 from memsvc.chat.storing import store_noted
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase
 from memsvc.errors import OverloadedError
 from memsvc.observe import REGISTRY
 from memsvc.recall.signals import Note, new_recall_id, note_of

@@ -12,7 +12,7 @@ import pytest
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.short_ids import short_id
-from memsvc.queue.run import run_job
+from memsvc.queue.execution import run_job
 
 OAK = {
     "conversation": "kitchen",

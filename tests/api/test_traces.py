@@ -22,7 +22,7 @@ from memsvc.api.app import create_app
 from memsvc.db.engine import Database
 from memsvc.errors import EmbedderError
 from memsvc.queue.broker import read_message
-from memsvc.queue.run import WORDS_ALONE, run_job
+from memsvc.queue.execution import WORDS_ALONE, run_job
 from memsvc.queue.worker import JobRunner
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running

@@ -19,9 +19,9 @@ from psycopg import sql
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.api.app import create_app
-from memsvc.db import projection
 from memsvc.db.engine import Database, role_url
-from memsvc.db.upgrade import upgrade
+from memsvc.server import projection
+from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 from tests.api.conftest import client_of, running
 from tests.conftest import Cluster

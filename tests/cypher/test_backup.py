@@ -12,12 +12,12 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 from memsvc.access.users import add_user, app_id
-from memsvc.db import projection
-from memsvc.db.backup import backup
 from memsvc.db.engine import Database
-from memsvc.db.restore import open_backup, restore
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Node
+from memsvc.server import projection
+from memsvc.server.backup import backup
+from memsvc.server.restore import open_backup, restore
 from memsvc.settings import Settings
 from tests.conftest import Cluster
 

@@ -12,9 +12,9 @@ from uuid import UUID
 import pytest
 
 from memsvc.db.engine import Database
-from memsvc.db.reader import ask
 from memsvc.graph.history import assert_facts
 from memsvc.graph.operations import Edge, Node
+from memsvc.server.reader import ask
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.cypher.conftest import Asker

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 import psycopg
 import pytest
 
-from memsvc.access.erase import erase
-from memsvc.access.erase_users import erase_user
 from memsvc.access.users import app_id
-from memsvc.db import projection
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase
+from memsvc.erasing.users import erase_user
+from memsvc.server import projection
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, StoredMessage, append
 from tests.cypher.conftest import Asker

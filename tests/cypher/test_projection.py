@@ -15,15 +15,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis
 
-from memsvc.access.erase_users import erase_user
 from memsvc.access.users import Owner, add_user, app_id
-from memsvc.db import projection
 from memsvc.db.engine import Database
 from memsvc.db.identity import Signer
-from memsvc.db.upgrade import is_current
+from memsvc.erasing.users import erase_user
 from memsvc.graph.history import assert_facts
 from memsvc.graph.ontology import NodeTypeIn, propose
 from memsvc.graph.operations import Edge, Node
+from memsvc.server import projection
+from memsvc.server.upgrade import is_current
 from memsvc.settings import Settings
 from tests.cypher.conftest import upgraded
 from tests.sql.erasing import Eraser

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from jobs import worker
 from memsvc.db.engine import Database
-from memsvc.db.locate import app_url
 from memsvc.queue import broker, targets
+from memsvc.server.locate import app_url
 from memsvc.settings import settings
 
 

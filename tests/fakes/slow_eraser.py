@@ -6,10 +6,10 @@ import asyncio
 import sys
 from uuid import UUID
 
-from memsvc.access import erase
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.db.locate import app_url
+from memsvc.erasing import memories as erase
+from memsvc.server.locate import app_url
 from memsvc.settings import settings
 
 

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from memsvc.db.capabilities import OPTIONAL, REQUIRED, check_server
+from memsvc.server.capabilities import OPTIONAL, REQUIRED, check_server
 from memsvc.settings import Settings
 from ops.postgres import image, server
 from tests.acceptance.killpoints import wait_until

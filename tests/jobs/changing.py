@@ -12,7 +12,7 @@ from memsvc.db.engine import Database
 from memsvc.llm.embedders import Embedder
 from memsvc.llm.embedders.registry import build_model, known_models, list_models
 from memsvc.llm.embedders.residents import Residents, residents
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.recall.options import NOTHING, Weights
 from memsvc.recall.results import Recalled
 from memsvc.recall.search import recall

@@ -11,8 +11,8 @@ import psycopg
 from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.queue.execution import Steps, run_due
 from memsvc.queue.jobs import Job, list_jobs
-from memsvc.queue.run import Steps, run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.fakes.extractors import SayingExtractor

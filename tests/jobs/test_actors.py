@@ -11,7 +11,7 @@ from jobs.actors import QUEUES, declare_actors
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.queue import jobs
-from memsvc.queue.run import WORDS_ALONE
+from memsvc.queue.execution import WORDS_ALONE
 from memsvc.queue.worker import JobRunner
 from memsvc.settings import Settings
 from tests.jobs.working import only_job, say

@@ -11,16 +11,16 @@ import psycopg
 import pytest
 
 from jobs.steps import all_steps
-from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.analysis import runs
 from memsvc.analysis.findings import Finding, Found
 from memsvc.analysis.runs import AnalysisResult, AnalysisRun, analyse, ask, get_run, list_runs, results
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase, preview
 from memsvc.errors import InvalidRequestError, NodeUnknownError, NotFoundError
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Evidence, Merge, Node, Operation
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.world import value

@@ -13,17 +13,17 @@ import pytest
 from sqlalchemy import text
 
 from jobs.steps import all_steps
-from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.db.files import query
+from memsvc.erasing.memories import erase, preview
 from memsvc.errors import ImportInvalidError, InvalidRequestError
 from memsvc.profiles import filing
 from memsvc.profiles.blocks import Place
 from memsvc.profiles.changes import Append
 from memsvc.profiles.read import read_block
 from memsvc.profiles.write import Wish, change_block, forget_block, move, write_block
-from memsvc.queue.run import Steps, run_due
+from memsvc.queue.execution import Steps, run_due
 from memsvc.recall.options import Filters
 from memsvc.recall.results import Memory
 from memsvc.recall.search import recall

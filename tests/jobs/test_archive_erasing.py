@@ -9,15 +9,15 @@ import psycopg
 import pytest
 
 from jobs.steps import all_steps
-from memsvc.access import erase as erasing
-from memsvc.access.erase import Kind, erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing import memories as erasing
+from memsvc.erasing.memories import Kind, erase, preview
 from memsvc.graph import operations as ops
 from memsvc.profiles.blocks import Place
 from memsvc.profiles.changes import Append
 from memsvc.profiles.write import Wish, change_block, write_block
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.settings import Settings
 from tests.conftest import remembered
 from tests.sql.exports import Travel

@@ -19,8 +19,8 @@ from memsvc.errors import DatabaseUnavailableError, EmbedderAnswerError, Embedde
 from memsvc.llm.embedders.registry import ensure_model, list_models
 from memsvc.llm.embedders.resident import Embedding
 from memsvc.queue import worker as queue_worker
+from memsvc.queue.execution import run_due
 from memsvc.queue.jobs import list_jobs, retry_job
-from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from memsvc.sources import embedding
 from memsvc.sources.embedding import embed_lacking, embed_source, embedding_steps

@@ -10,14 +10,15 @@ import pytest
 from sqlalchemy import TextClause
 from structlog.testing import capture_logs
 
-from memsvc.access.erase import erase
 from memsvc.db.files import query as named
+from memsvc.erasing.memories import erase
 from memsvc.errors import ExtractorError
-from memsvc.extract import turns, write
+from memsvc.extract import unread as turns
+from memsvc.extract import write
 from memsvc.extract.asking import ask_all, pause, progress, totals
 from memsvc.extract.run import read_source
+from memsvc.queue.execution import run_due
 from memsvc.queue.jobs import retry_job
-from memsvc.queue.run import run_due
 from tests.jobs.reading import Desk
 from tests.jobs.working import due_now
 

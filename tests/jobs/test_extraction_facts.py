@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from memsvc.access.erase import erase
+from memsvc.erasing.memories import erase
 from memsvc.errors import EndpointForbiddenError, ReviewDecidedError, ReviewUnknownError
 from memsvc.extract.asking import ask_all
 from memsvc.extract.preview import Said, preview

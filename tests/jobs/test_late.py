@@ -15,7 +15,7 @@ from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.llm.embedders.registry import build_model, ensure_model, projections, retire_model, switch_model
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sources.embedding import embedding_steps, ready_for_tokens

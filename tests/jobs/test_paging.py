@@ -10,9 +10,9 @@ from uuid import UUID
 
 import pytest
 
-from memsvc.access.erase import erase
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase
 from memsvc.llm.embedders.residents import Residents
 from memsvc.recall import search
 from memsvc.recall.results import Recalled

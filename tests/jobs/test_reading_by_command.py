@@ -11,7 +11,7 @@ from memsvc.cli import demo, demo_facts
 from memsvc.cli.extraction import read_stored
 from memsvc.extract import registry
 from memsvc.extract.asking import totals
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from tests.jobs.reading import Desk
 
 

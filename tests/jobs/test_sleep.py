@@ -19,7 +19,7 @@ from memsvc.graph.operations import MAX_OPERATIONS, Merge, Node, Thread, new_id
 from memsvc.identity.candidates import Suspicion, note
 from memsvc.identity.cards import Card, Verdict
 from memsvc.identity.review import pairs
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sleep import duplicates, runner

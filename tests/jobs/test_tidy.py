@@ -10,8 +10,8 @@ import pytest
 from jobs.steps import all_steps
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.queue.execution import Step, Steps, run_due
 from memsvc.queue.jobs import list_jobs
-from memsvc.queue.run import Step, Steps, run_due
 from memsvc.queue.schedule import run_now
 from memsvc.settings import Settings
 from memsvc.sources import tidy

@@ -22,11 +22,11 @@ from memsvc.cli.watch import age, lines, picture, summary
 from memsvc.db.engine import Database
 from memsvc.errors import EmbedderAnswerError, NotFoundError, OverloadedError
 from memsvc.observe import JOBS_RUN
+from memsvc.queue.backlog import ErrorNow, KindNow, WorkerNow, WorkNow, backlog, work_now
 from memsvc.queue.broker import NotUnderstoodError, QueueConsumer, read_message
 from memsvc.queue.dead import drop_dead, list_dead, retry_dead
+from memsvc.queue.execution import run_due, run_job
 from memsvc.queue.jobs import list_jobs, retry_failed, retry_failed_of_all
-from memsvc.queue.run import run_due, run_job
-from memsvc.queue.work import ErrorNow, KindNow, WorkerNow, WorkNow, backlog, work_now
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.world import value
@@ -289,7 +289,7 @@ async def test_starts_of_a_relayed_job_that_had_no_end_are_counted(
     seen = [kind.retrying for kind in (await work_now(db)).kinds]
     assert seen == [1]
     with monkeypatch.context() as dying:
-        dying.setattr("memsvc.queue.run._end_relayed", AsyncMock())
+        dying.setattr("memsvc.queue.execution._end_relayed", AsyncMock())
         assert [await attempts(asyncio.CancelledError()) for _ in range(3)] == [3, 4, 5]
     failed = JOBS_RUN.labels("process", "failed")._value.get
     before = failed()

@@ -20,8 +20,8 @@ from structlog.testing import capture_logs
 from jobs import worker
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.queue.execution import WORDS_ALONE, Step, Steps
 from memsvc.queue.jobs import Job, list_jobs
-from memsvc.queue.run import WORDS_ALONE, Step, Steps
 from memsvc.settings import Settings
 from memsvc.sources.embedding import ModelsInUse
 from memsvc.sources.messages import MessageIn, StoredMessage, append

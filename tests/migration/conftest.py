@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from psycopg import sql
 
-from memsvc.db.upgrade import Upgrade, upgrade
+from memsvc.server.upgrade import Upgrade, upgrade
 
 if TYPE_CHECKING:
     from memsvc.settings import Settings

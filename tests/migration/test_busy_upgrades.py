@@ -14,9 +14,10 @@ import psycopg
 import pytest
 from alembic.script import ScriptDirectory
 
-from memsvc.db import files, objects
-from memsvc.db.migrations import alembic_config
-from memsvc.db.objects import object_files
+from memsvc.db import files
+from memsvc.server import objects
+from memsvc.server.migrations import alembic_config
+from memsvc.server.objects import object_files
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import THING, USER, insert_samples

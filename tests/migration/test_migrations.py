@@ -11,14 +11,15 @@ import psycopg
 import pytest
 from alembic.script import ScriptDirectory
 
-from memsvc.db import files, objects
-from memsvc.db import upgrade as upgrading
+from memsvc.db import files
 from memsvc.db.identity import Signer
-from memsvc.db.migrations import alembic_config
-from memsvc.db.objects import object_files
-from memsvc.db.schema_dump import schema_of
-from memsvc.db.upgrade import head_revision, is_current
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError
+from memsvc.server import objects
+from memsvc.server import upgrade as upgrading
+from memsvc.server.migrations import alembic_config
+from memsvc.server.objects import object_files
+from memsvc.server.schema_dump import schema_of
+from memsvc.server.upgrade import head_revision, is_current
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import THING, USER, all_rows, insert_samples, lost
@@ -171,10 +172,10 @@ def test_a_changed_file_is_applied_again_and_grants_survive(
 ) -> None:
     world = make_world(at_head, settings, "objects")
     schema = schema_of(at_head)
-    changed = sql_copy / "functions" / "060_jobs.sql"
+    changed = sql_copy / "functions" / "queue" / "30_jobs.sql"
     changed.write_text(changed.read_text().replace("Ids of due jobs of all users", "Due jobs of all users", 2))
     done = run_upgrade(at_head)
-    assert done.applied == ("functions/060_jobs.sql",)
+    assert done.applied == ("functions/queue/30_jobs.sql",)
     assert run_upgrade(at_head).applied == ()
     assert schema_of(at_head) == schema.replace("'Ids of due jobs of all users", "'Due jobs of all users")
     with psycopg.connect(login_url(at_head, APP, settings)) as app:
@@ -183,7 +184,7 @@ def test_a_changed_file_is_applied_again_and_grants_survive(
 
 
 def test_a_new_function_is_nobodys_until_it_is_granted(at_head: str, run_upgrade: Upgrader, sql_copy: Path) -> None:
-    (sql_copy / "functions" / "999_new.sql").write_text(
+    (sql_copy / "functions" / "projection" / "99_new.sql").write_text(
         "CREATE FUNCTION memsvc.brand_new() RETURNS integer LANGUAGE sql RETURN 1;"
     )
     run_upgrade(at_head)
@@ -197,9 +198,9 @@ def test_a_new_function_is_nobodys_until_it_is_granted(at_head: str, run_upgrade
             "memsvc_eraser",
         ):
             assert not value(admin, "SELECT has_function_privilege(%s, 'memsvc.brand_new()', 'EXECUTE')", [role])
-        noted = "SELECT count(*) FROM memsvc.applied_sql WHERE path = 'functions/999_new.sql'"
+        noted = "SELECT count(*) FROM memsvc.applied_sql WHERE path = 'functions/projection/99_new.sql'"
         assert value(admin, noted) == 1
-        (sql_copy / "functions" / "999_new.sql").unlink()
+        (sql_copy / "functions" / "projection" / "99_new.sql").unlink()
         (sql_copy / "views" / "messages.sql").write_text(
             (sql_copy / "views" / "messages.sql").read_text() + "-- changed\n"
         )
@@ -213,7 +214,7 @@ def test_a_function_whose_result_changes_is_replaced_with_what_stands_on_it(
     at_head: str, run_upgrade: Upgrader, sql_copy: Path, settings: Settings
 ) -> None:
     world = make_world(at_head, settings, "result")
-    matching = sql_copy / "functions" / "070_match_words.sql"
+    matching = sql_copy / "functions" / "recall" / "10_match_words.sql"
     matching.write_text(
         matching.read_text()
         .replace("matched_form text)", "matched_form text, more integer)")
@@ -229,7 +230,7 @@ def test_a_function_whose_result_changes_is_replaced_with_what_stands_on_it(
 
 def test_a_broken_file_changes_nothing(at_head: str, run_upgrade: Upgrader, sql_copy: Path) -> None:
     schema = schema_of(at_head)
-    (sql_copy / "functions" / "065_work.sql").write_text("DROP FUNCTION memsvc.backlog();")
+    (sql_copy / "functions" / "queue" / "50_work.sql").write_text("DROP FUNCTION memsvc.backlog();")
     (sql_copy / "views" / "messages.sql").write_text("CREATE VIEW memsvc.messages AS SELEKT;")
     with pytest.raises(psycopg.errors.SyntaxError):
         run_upgrade(at_head)
@@ -259,7 +260,7 @@ def test_another_identity_secret_is_refused_before_anything_changes(
     at_head: str, run_upgrade: Upgrader, settings: Settings, sql_copy: Path
 ) -> None:
     """Passwords too: else the running service would be locked out by somebody's mistake."""
-    changed = sql_copy / "functions" / "060_jobs.sql"
+    changed = sql_copy / "functions" / "queue" / "30_jobs.sql"
     changed.write_text(changed.read_text() + "-- changed\n")
     before = schema_of(at_head)
     stranger = Settings.model_validate(
@@ -297,7 +298,7 @@ def test_every_file_below_sql_is_applied_or_named(at_head: str) -> None:
     top = files.folder("sql")
     known = set(object_files()) | {"prepare.sql", "schema.sql"}
     named = {"queries", "analytics", "projection"}
-    stray = [str(path.relative_to(top)) for path in top.rglob("*.sql") if path.parent.name not in named]
+    stray = [name for path in top.rglob("*.sql") if not named & {(name := str(path.relative_to(top))).split("/")[0]}]
     assert set(stray) == known
 
 

@@ -9,7 +9,7 @@ import pytest
 from psycopg import sql
 from sqlalchemy import make_url
 
-from memsvc.db.upgrade import is_current, upgrade
+from memsvc.server.upgrade import is_current, upgrade
 from memsvc.settings import Settings
 from tests.conftest import Cluster
 

@@ -14,17 +14,17 @@ from uuid import UUID
 import msgspec
 import psycopg
 
-from memsvc.access.archive import Manifest, open_archive, open_sink
-from memsvc.access.export import export
-from memsvc.access.load import Loaded, load
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
 from memsvc.graph.history import write
 from memsvc.graph.ontology import EdgeTypeIn, NodeTypeIn, propose
 from memsvc.graph.operations import Location, Node
-from memsvc.llm.fence import fenced
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from memsvc.text.fence import fenced
+from memsvc.transfer.archive import Manifest, open_archive, open_sink
+from memsvc.transfer.export import export
+from memsvc.transfer.load import Loaded, load
 from tests.sql.histories import Player, Raw
 from tests.sql.world import value
 

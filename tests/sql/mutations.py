@@ -75,7 +75,7 @@ class Mutation:
 def function_texts() -> dict[str, str]:
     """The statement that makes each function, by the function's name."""
     texts: dict[str, str] = {}
-    for path in sorted((folder("sql") / "functions").glob("*.sql")):
+    for path in sorted((folder("sql") / "functions").rglob("*.sql")):
         pieces = re.split(r"^(?=CREATE OR REPLACE FUNCTION memsvc\.\w+)", path.read_text(), flags=re.MULTILINE)
         for piece in pieces[1:]:
             name = re.match(r"CREATE OR REPLACE FUNCTION memsvc\.(\w+)", piece)

@@ -11,8 +11,8 @@ import pytest
 
 from memsvc.access.users import Owner, add_user, app_id
 from memsvc.db.engine import Database, role_url
-from memsvc.db.reader import ask
 from memsvc.errors import SqlRefusedError
+from memsvc.server.reader import ask
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.conftest import Scratch

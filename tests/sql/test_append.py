@@ -15,10 +15,10 @@ from sqlalchemy import text
 from memsvc.access.users import Owner, add_user
 from memsvc.db.engine import Database
 from memsvc.errors import MemsvcError, MessageConflictError
-from memsvc.llm.split import split_text
-from memsvc.llm.tokens import estimate_tokens
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, StoredMessage, append, append_prepared, prepare
+from memsvc.text.split import split_text
+from memsvc.text.tokens import estimate_tokens
 from tests.conftest import remembered as recall
 from tests.examples import some_of
 from tests.sql.world import value

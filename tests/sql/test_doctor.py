@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from memsvc.db import capabilities, projection
+from memsvc.server import capabilities, projection
 from memsvc.settings import Settings
 
 

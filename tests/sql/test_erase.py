@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from memsvc.access.erase import Kind, erase, erasure, erasures, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import Kind, erase, erasure, erasures, preview
 from memsvc.errors import (
     FactUnknownError,
     InvalidRequestError,
@@ -22,12 +22,12 @@ from memsvc.errors import (
 from memsvc.graph import operations as ops
 from memsvc.graph.history import Change, undo
 from memsvc.graph.read import facts
-from memsvc.llm.fence import fenced
+from memsvc.queue.execution import run_due
 from memsvc.queue.jobs import list_jobs
-from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from memsvc.sources.read import list_conversations, list_messages
+from memsvc.text.fence import fenced
 from tests.conftest import remembered
 from tests.recalled import WORDS_ALONE
 from tests.sql.forgetting import by, found, knows, learn, say, two_people

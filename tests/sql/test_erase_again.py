@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID
 
-from memsvc.access.erase_again import Erased, erase_again
-from memsvc.access.erase_users import erase_user
 from memsvc.access.users import Owner, add_user
 from memsvc.db.engine import Database
+from memsvc.erasing.again import Erased, erase_again
+from memsvc.erasing.users import erase_user
 
 
 async def test_a_user_who_has_the_id_of_an_erased_one_as_external_id_stays(

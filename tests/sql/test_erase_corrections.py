@@ -9,9 +9,9 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase, preview
 from memsvc.errors import NodeUnknownError
 from memsvc.graph import operations as ops
 from memsvc.graph.history import undo

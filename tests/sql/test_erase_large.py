@@ -12,16 +12,16 @@ import pytest
 from psycopg import sql
 from sqlalchemy import text
 
-from memsvc.access import erase as erasing
-from memsvc.access.erase import Kind, erase, erase_steps, erasure, erasures, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing import memories as erasing
+from memsvc.erasing.memories import Kind, erase, erase_steps, erasure, erasures, preview
 from memsvc.errors import (
     MemsvcError,
 )
 from memsvc.graph import operations as ops
+from memsvc.queue.execution import run_due
 from memsvc.queue.jobs import list_jobs
-from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from memsvc.sources.read import list_conversations

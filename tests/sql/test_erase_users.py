@@ -11,17 +11,17 @@ import psycopg
 import pytest
 from psycopg import errors, sql
 
-from memsvc.access import erase_users
-from memsvc.access.erase_users import erase_user, go_on_erasing, preview_user, user_erasure
 from memsvc.access.keys import create_key
 from memsvc.access.users import Owner, User, add_user, app_id, find_user, list_users
 from memsvc.db.engine import Database, role_url
-from memsvc.db.upgrade import upgrade
+from memsvc.erasing import users as erase_users
+from memsvc.erasing.users import erase_user, go_on_erasing, preview_user, user_erasure
 from memsvc.errors import AlreadyExistsError, MemsvcError, NotFoundError, UserUnknownError
 from memsvc.graph.history import write
 from memsvc.graph.operations import Alias, Edge, Evidence, Merge, Node
+from memsvc.queue.execution import run_due, run_job
 from memsvc.queue.jobs import list_jobs
-from memsvc.queue.run import run_due, run_job
+from memsvc.server.upgrade import upgrade
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.migration.samples import OTHER, USER, Rows, all_rows, insert_samples

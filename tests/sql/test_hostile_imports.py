@@ -18,8 +18,6 @@ import msgspec
 import psycopg
 import pytest
 
-from memsvc.access.archive import open_archive
-from memsvc.access.load import load
 from memsvc.access.users import Owner, add_user
 from memsvc.db.engine import Database
 from memsvc.errors import ImportInvalidError, NotFoundError
@@ -27,6 +25,8 @@ from memsvc.graph import history
 from memsvc.graph.operations import Edge, Evidence, Node
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
+from memsvc.transfer.archive import open_archive
+from memsvc.transfer.load import load
 from tests.sql.exports import Travel, rewrite
 from tests.sql.world import value
 

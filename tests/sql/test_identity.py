@@ -17,8 +17,8 @@ from sqlalchemy import text
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database, role_url
 from memsvc.db.identity import Signer
-from memsvc.db.upgrade import rotate_identity_key
 from memsvc.errors import ConfigurationError
+from memsvc.server.upgrade import rotate_identity_key
 from memsvc.settings import Settings
 from tests.conftest import Cluster
 from tests.examples import some_of

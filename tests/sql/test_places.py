@@ -19,7 +19,6 @@ from sqlalchemy import create_engine, make_url, text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.db.places import EXPRESSIONS, NAMES, By, index_places
 from memsvc.errors import (
     CapabilityMissingError,
     InvalidIntervalError,
@@ -34,6 +33,7 @@ from memsvc.graph.places import Area, area, locations, metres_between, nearby
 from memsvc.graph.read import ALWAYS, evidence, history
 from memsvc.recall.options import Filters, Near
 from memsvc.recall.search import recall
+from memsvc.server.place_index import EXPRESSIONS, NAMES, By, index_places
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.conftest import Cluster

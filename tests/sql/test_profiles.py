@@ -12,9 +12,9 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase, preview
 from memsvc.errors import (
     AlreadyExistsError,
     BlockUnknownError,

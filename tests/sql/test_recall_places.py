@@ -13,13 +13,13 @@ from sqlalchemy import text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
-from memsvc.db.places import NAMES
 from memsvc.graph.history import merge, undo, write
 from memsvc.graph.operations import Edge, Evidence, Location, Node
 from memsvc.graph.places import metres_between
 from memsvc.recall.options import DEFAULT, Filters, Mode
 from memsvc.recall.results import Memory, Recalled
 from memsvc.recall.search import recall
+from memsvc.server.place_index import NAMES
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.sql.test_places import BERLIN, ME, SUVA, Each, day, each, place

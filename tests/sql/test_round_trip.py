@@ -13,13 +13,13 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from memsvc.access.archive import KINDS, LEFT_OUT, LEFT_OUT_COLUMNS
-from memsvc.access.lines import LINES
 from memsvc.access.users import Owner, app_id, find_user
 from memsvc.db.engine import Database, role_url
 from memsvc.db.identity import Signer
 from memsvc.errors import UserNotEmptyError, UserUnknownError
 from memsvc.settings import Settings
+from memsvc.transfer.archive import KINDS, LEFT_OUT, LEFT_OUT_COLUMNS
+from memsvc.transfer.lines import LINES
 from tests.sql.conftest import Scratch
 from tests.sql.exports import Travel, enrich, play, rows_of
 from tests.sql.histories import MAKE_TYPE, Player, day, make_user

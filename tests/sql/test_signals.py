@@ -13,9 +13,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from memsvc import observe
-from memsvc.access.erase import erase, preview
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.erasing.memories import erase, preview
 from memsvc.errors import InvalidRequestError, NotRecalledError, RecallUnknownError
 from memsvc.graph.history import write
 from memsvc.graph.operations import Edge, Evidence, Node

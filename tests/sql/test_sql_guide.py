@@ -13,7 +13,7 @@ from memsvc.access.users import Owner, app_id
 from memsvc.cli.common import print_table
 from memsvc.cli.console import shown
 from memsvc.db.engine import Database, role_url
-from memsvc.db.reader import ask
+from memsvc.server.reader import ask
 from memsvc.settings import Settings
 from tests.sql.conftest import Scratch
 from tests.sql.sample_graph import write_sample

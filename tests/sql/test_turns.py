@@ -7,7 +7,7 @@ import time
 
 import psycopg
 
-from memsvc.db.turns import take_turn
+from memsvc.server.exclusive import take_turn
 from tests.conftest import Cluster
 from tests.sql.world import value
 

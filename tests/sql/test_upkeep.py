@@ -10,10 +10,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from memsvc.db import care, reindex
-from memsvc.db.care import TableCare, look
-from memsvc.db.reindex import chosen, indexes
 from memsvc.errors import ContendedError, DatabaseUnavailableError, NotFoundError
+from memsvc.server import care, reindex
+from memsvc.server.care import TableCare, look
+from memsvc.server.reindex import chosen, indexes
 from memsvc.settings import Settings
 from tests.sql.conftest import Scratch
 from tests.sql.world import APP, World, login_url, make_world, recall_rows

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import psycopg
 from psycopg import sql
 
-from memsvc.db.programs import find_program
+from memsvc.server.programs import find_program
 from memsvc.settings import Settings
 
 MARKED = re.compile(r"quark\w+")

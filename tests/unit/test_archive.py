@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memsvc.access.archive import MANIFEST, FolderSink, Sink, open_sink
 from memsvc.errors import AlreadyExistsError, StorageFullError
+from memsvc.transfer.archive import MANIFEST, FolderSink, Sink, open_sink
 
 OURS = b'{"format": "memsvc-export", "version": 1}'
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsvc.db.characters import HIDDEN, flat, is_visible, plain_lines, without_hidden
+from memsvc.text.characters import HIDDEN, flat, is_visible, plain_lines, without_hidden
 
 INVISIBLE = {
     "nothing": "", "blanks": " \t\r\n\u00a0\u2003\u3000\u2028", "zero width": "\u200b\u200c\u200d\u2060\ufeff",

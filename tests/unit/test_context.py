@@ -15,19 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsvc.db.characters import without_hidden
 from memsvc.db.short_ids import id_range, short_id
 from memsvc.errors import BudgetTooSmallError, TokenizerError, TokenizerUnknownError
-from memsvc.llm import tokens
-from memsvc.llm.fence import fenced, find_blocks, split_blocks
-from memsvc.llm.tokens import Checked, Estimate, Tokenizer, estimate_tokens, tokenizer
 from memsvc.recall.context import MAX_BUDGET, MIN_BUDGET, render
 from memsvc.recall.items import TITLES, Format, Item, memory_item
 from memsvc.recall.packing import CHANCE, NOTHING, SALIENT, GroupBy, Material, Packed, Packer
-from memsvc.recall.phrases import age, last_before, validity
 from memsvc.recall.results import Memory, RecalledFact
+from memsvc.recall.times_in_words import age, last_before, validity
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, split_message
+from memsvc.text import tokens
+from memsvc.text.characters import without_hidden
+from memsvc.text.fence import fenced, find_blocks, split_blocks
+from memsvc.text.tokens import Checked, Estimate, Tokenizer, estimate_tokens, tokenizer
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 6, 1, 12, tzinfo=BERLIN)

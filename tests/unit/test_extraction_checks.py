@@ -14,11 +14,11 @@ from memsvc.extract.boilerplate import boilerplate_spans, injected_spans
 from memsvc.extract.extraction import Entity, Extraction, Fact, Signs
 from memsvc.extract.grounding import speakers_of
 from memsvc.extract.quotes import find_name, find_quote
-from memsvc.extract.turns import first_window
+from memsvc.extract.unread import first_window
 from memsvc.extract.validation import REASONS, Checked, check
 from memsvc.extract.window import Candidate, EdgeType, Ontology, Turn, Window
 from memsvc.graph.operations import new_id
-from memsvc.llm.fence import fenced
+from memsvc.text.fence import fenced
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 ONTOLOGY = Ontology(

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memsvc.access.markdown import (
+from memsvc.text.characters import without_hidden
+from memsvc.text.markdown import (
     CONTROLS,
     LINE_BREAKS,
     MAX_STEM_BYTES,
@@ -22,7 +23,6 @@ from memsvc.access.markdown import (
     quote,
     short_id,
 )
-from memsvc.db.characters import without_hidden
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # Mostly signs that mean something, so that they meet.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memsvc.db import programs
-from memsvc.db.programs import find_program, major_version
 from memsvc.errors import ProgramMissingError
+from memsvc.server import programs
+from memsvc.server.programs import find_program, major_version
 from memsvc.settings import Settings
 
 Install = Callable[[str, str], Path]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsvc.llm.split import split_text
-from memsvc.llm.tokens import estimate_tokens
+from memsvc.text.split import split_text
+from memsvc.text.tokens import estimate_tokens
 
 SIGNS = st.sampled_from(
     [*"abcXYZ019äß.!?…。！？」”\"')] \t\n\r", "\u3000", "\xa0", "日", "本", "🚲", "e\u0301", "supercalifragilistic"]

@@ -30,7 +30,7 @@ from memsvc.api.parameters import AfterParameter, CursorParameter, OnceParameter
 from memsvc.api.problems import documented
 from memsvc.db.once import Once
 from memsvc.db.paging import Page
-from memsvc.db.storable import check_storable
+from memsvc.text.storable import check_storable
 
 TEN_YEARS_S = 10 * 366 * 86_400
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_OF_LIMIT)] | None

@@ -12,8 +12,8 @@ from litestar.params import BodyKwarg
 
 from memsvc.api.callers import READER, Caller, service_of
 from memsvc.api.problems import documented
-from memsvc.db.projection import missing
 from memsvc.graph.cypher import MAX_QUERY_CHARS, MAX_ROWS, CypherAnswer, ask
+from memsvc.server.projection import missing
 
 
 class CypherIn(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -11,12 +11,12 @@ from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import FromPath, PathParameter, QueryParameter
 
-from memsvc.access.erase import Kind, Receipt, erase, erasure, erasures, preview
-from memsvc.access.erase_users import erase_user, preview_user, user_erasure
 from memsvc.api.callers import ADMINISTRATOR, FORGETTER, READER, Administrator, Caller
 from memsvc.api.parameters import AfterParameter, PageSize, PlaceParameter, begin_of
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
+from memsvc.erasing.memories import Kind, Receipt, erase, erasure, erasures, preview
+from memsvc.erasing.users import erase_user, preview_user, user_erasure
 from memsvc.errors import NotFoundError
 from memsvc.sources.read import find_conversation
 

@@ -17,11 +17,11 @@ from litestar.params import QueryParameter
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Message, Receive, Scope, Send
 
-from memsvc.access.archive import OpenZipSink
-from memsvc.access.export import export
 from memsvc.api.callers import READER, Caller
 from memsvc.api.problems import documented
 from memsvc.errors import OverloadedError
+from memsvc.transfer.archive import OpenZipSink
+from memsvc.transfer.export import export
 
 MEDIA_TYPE = "application/zip"
 CHUNK_BYTES = 1 << 18

@@ -11,12 +11,12 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
 from memsvc import observe
-from memsvc.access.erase import Receipt
 from memsvc.api.callers import FORGETTER, TALKER, WRITER, Caller, service_of
 from memsvc.api.problems import documented
 from memsvc.chat.enriching import Enrichment, enrich
 from memsvc.chat.forgetting import Fate, Forget, end_session
 from memsvc.chat.storing import store_noted
+from memsvc.erasing.memories import Receipt
 from memsvc.errors import InvalidRequestError
 from memsvc.recall.context import ContextOptions
 from memsvc.recall.items import Format

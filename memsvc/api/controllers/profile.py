@@ -11,12 +11,12 @@ from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 
-from memsvc.access.erase import Receipt
 from memsvc.api.callers import FORGETTER, READER, WRITER, Caller
 from memsvc.api.controllers.erasures import BY, Preview, Previewed
 from memsvc.api.parameters import KnownAtParameter, PageSize
 from memsvc.api.problems import documented
 from memsvc.db.paging import Page
+from memsvc.erasing.memories import Receipt
 from memsvc.profiles.blocks import LIMIT_TOKENS, MOST_WORKING, Block, Place, Profile, Tier
 from memsvc.profiles.changes import Append, Change, Replace, Set
 from memsvc.profiles.read import history, read_block, read_profile

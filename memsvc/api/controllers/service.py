@@ -14,10 +14,10 @@ from memsvc.api.callers import service_of
 from memsvc.api.docs import CONTENT_SECURITY_POLICY, PAGE
 from memsvc.api.problems import documented
 from memsvc.db.engine import Database
-from memsvc.db.health import database_health
-from memsvc.db.state import database_state
 from memsvc.errors import DatabaseTooOldError, MemsvcError
-from memsvc.queue.work import backlog
+from memsvc.queue.backlog import backlog
+from memsvc.server.health import database_health
+from memsvc.server.state import database_state
 
 NOT_A_NUMBER = float("nan")
 

@@ -13,7 +13,6 @@ from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.opened import span_words
 from memsvc.api.mcp.references import MessageIds, messages_called, node_called
 from memsvc.api.mcp.tool import Answer, Content, Quoting, Tool
-from memsvc.db.characters import flat
 from memsvc.db.short_ids import short_id
 from memsvc.graph import links
 from memsvc.graph.explore import Explored
@@ -22,7 +21,8 @@ from memsvc.graph.find import check_edge_types
 from memsvc.graph.links import Relation
 from memsvc.graph.notes import NoteKind
 from memsvc.graph.notes import create_note as write_note
-from memsvc.llm.fence import fenced
+from memsvc.text.characters import flat
+from memsvc.text.fence import fenced
 
 NOTE_CHARS = 1_000
 """So much of a linked note's text is shown."""

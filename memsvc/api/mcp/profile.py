@@ -13,10 +13,10 @@ from memsvc.api.mcp.opened import block_lines
 from memsvc.api.mcp.references import MessageIds, messages_called
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
 from memsvc.errors import InvalidRequestError
-from memsvc.llm.fence import fenced
 from memsvc.profiles.blocks import Section
 from memsvc.profiles.changes import Append, Change, Replace, Set
 from memsvc.profiles.write import change_section
+from memsvc.text.fence import fenced
 
 
 class ProfileArguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -15,7 +15,6 @@ from memsvc.api.mcp.asker import DOOR, Asker
 from memsvc.api.mcp.opened import opened_lines
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
 from memsvc.errors import ConversationUnknownError
-from memsvc.llm.fence import fenced
 from memsvc.recall import salient as salience
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import Context, Item
@@ -23,6 +22,7 @@ from memsvc.recall.options import Filters, Mode
 from memsvc.recall.signals import record_recall
 from memsvc.sources.moments import read_moment
 from memsvc.sources.opening import open_memory
+from memsvc.text.fence import fenced
 
 RECALL_TOKENS = 4_000
 """Longest answer of recall; what has no room is counted."""

@@ -9,20 +9,20 @@ from datetime import UTC, datetime, timedelta
 from memsvc.access.users import Owner, own_names, valid_zone
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.opened import message_line, opened_lines
-from memsvc.db.characters import flat
 from memsvc.db.short_ids import short_id
 from memsvc.errors import NotFoundError
 from memsvc.graph.diff import diff
 from memsvc.graph.ontology import ontology
-from memsvc.llm.fence import fenced
 from memsvc.profiles.blocks import CORE_TOKENS
 from memsvc.recall.context import ContextOptions, build_context
 from memsvc.recall.items import memory_item
-from memsvc.recall.phrases import day, on_clock_of
 from memsvc.recall.render_text import TextRenderer
 from memsvc.recall.salient import top_of_mind
+from memsvc.recall.times_in_words import day, on_clock_of
 from memsvc.sources.opening import open_memory
 from memsvc.sources.read import messages_said
+from memsvc.text.characters import flat
+from memsvc.text.fence import fenced
 
 SCHEME = "memsvc://"
 MEMORY = f"{SCHEME}memory/"

@@ -9,12 +9,12 @@ import msgspec
 from memsvc.access.users import Owner, valid_zone
 from memsvc.api.mcp.asker import Asker
 from memsvc.api.mcp.tool import Answer, Quoting, Tool
-from memsvc.db.characters import flat
 from memsvc.graph.overview import stats
-from memsvc.llm.fence import fenced
 from memsvc.queue.jobs import list_jobs
-from memsvc.recall.phrases import day, on_clock_of
+from memsvc.recall.times_in_words import day, on_clock_of
 from memsvc.sources.read import list_conversations
+from memsvc.text.characters import flat
+from memsvc.text.fence import fenced
 
 CONVERSATIONS = 5
 MOST_JOBS = 100

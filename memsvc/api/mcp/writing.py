@@ -14,13 +14,13 @@ import msgspec
 from msgspec import Meta
 
 from memsvc import observe
-from memsvc.access.erase import Kind, erase, preview
 from memsvc.access.keys import spend_messages
 from memsvc.access.users import Owner
 from memsvc.api.mcp.asker import DOOR, Asker
 from memsvc.api.mcp.tool import Answer, Content, Tool
 from memsvc.db.engine import Database
 from memsvc.db.short_ids import short_id
+from memsvc.erasing.memories import Kind, erase, preview
 from memsvc.errors import ConfirmationInvalidError, InvalidRequestError
 from memsvc.sources.messages import MessageIn, append
 from memsvc.sources.opening import find_memory

@@ -8,8 +8,9 @@ from datetime import datetime
 from spacy.tokens import Doc, Token
 
 from memsvc.extract.extraction import Entity
-from memsvc.extract.offline import coreference, kinship, listing, naming, phrases
+from memsvc.extract.offline import coreference, kinship, listing, naming
 from memsvc.extract.offline import lexicon_things as things
+from memsvc.extract.offline import noun_phrases as phrases
 from memsvc.extract.offline.cast import Cast, Entry
 from memsvc.extract.offline.clean import MAX_QUOTE, Cleaned
 from memsvc.extract.offline.coreference import Mention

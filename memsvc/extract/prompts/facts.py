@@ -16,7 +16,7 @@ import msgspec
 
 from memsvc.extract.window import OWNER, EdgeType, Ontology, Turn, Window
 from memsvc.llm.chat import Message
-from memsvc.llm.fence import new_token
+from memsvc.text.fence import new_token
 
 VERSION = "1"
 TASK = "facts"

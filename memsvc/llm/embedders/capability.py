@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from memsvc.db.capabilities import Check
 from memsvc.errors import MemsvcError
 from memsvc.llm.embedders import load
+from memsvc.server.capabilities import Check
 from memsvc.settings import Settings
 
 NAME = "embedding model"

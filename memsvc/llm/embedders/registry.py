@@ -1,6 +1,6 @@
 """Which models gave vectors, and which takes over from which, as the database knows them (``embedding_models``).
 
-The rules are in ``sql/functions/057_model_changes.sql``; here is one function for each change.
+The rules are in ``sql/functions/models/30_changes.sql``; here is one function for each change.
 """
 
 from __future__ import annotations

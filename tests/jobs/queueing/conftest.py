@@ -10,7 +10,7 @@ import pytest
 
 from memsvc.db.engine import Database
 from memsvc.queue import broker
-from memsvc.queue.run import run_due
+from memsvc.queue.execution import run_due
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 
 

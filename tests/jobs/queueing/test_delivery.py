@@ -16,8 +16,8 @@ from memsvc.db.engine import Database
 from memsvc.errors import JobStateError
 from memsvc.observe import JOBS_RUN
 from memsvc.queue import broker
+from memsvc.queue.execution import run_due
 from memsvc.queue.jobs import cancel_job, retry_job
-from memsvc.queue.run import run_due
 from memsvc.settings import Settings
 from memsvc.sources.messages import MessageIn, append
 from tests.fakes.embedders import SlowEmbedder, resident

@@ -15,9 +15,9 @@ import pytest
 from jobs.actors import QUEUES, declare_actors
 from memsvc.db.engine import Database, role_url
 from memsvc.errors import EmbedderAnswerError
-from memsvc.queue import run
+from memsvc.queue import execution as run
 from memsvc.queue.broker import NotUnderstoodError
-from memsvc.queue.run import Step, Steps
+from memsvc.queue.execution import Step, Steps
 from memsvc.queue.targets import Target, target_broker
 from memsvc.queue.worker import JobRunner, QueueWorker, prefetch_of
 from memsvc.settings import Settings

@@ -1,0 +1,1 @@
+"""The server under memsvc: installing, upgrading, backing up and caring for a database, and the embedded PostgreSQL."""

@@ -1,0 +1,338 @@
+"""Backups: a folder with pg_dump's archive of the schema ``memsvc`` and a manifest that says what is in it.
+
+Archive and counts come from one snapshot, so they agree whatever is written meanwhile. The folder is made under another
+name and gets its own when all of it is on the disk; nothing is ever overwritten. What a killed process left under that
+other name goes when the next backup comes to the same place. Roles and passwords belong to the server and secrets to
+the service: none of them is in it, but the keys by which tokens are checked are, so it is as secret as the database.
+Cypher's graph is left out; restoring makes it anew. ``memsvc/server/restore.py`` reads it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import psycopg
+from psycopg import sql
+from sqlalchemy import make_url
+
+import memsvc
+from memsvc.errors import (
+    AlreadyExistsError,
+    BackupFailedError,
+    BackupLoginError,
+    BackupNewerError,
+    BackupUnusableError,
+    DatabaseTooOldError,
+    DatabaseUnavailableError,
+    RestoreUnfinishedError,
+    StorageFullError,
+)
+from memsvc.server.exclusive import take_turn
+from memsvc.server.programs import find_program, major_version
+from memsvc.server.upgrade import UNFINISHED, head_revision
+from memsvc.settings import Settings
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+ARCHIVE = "memsvc.dump"
+DRAFT = ".memsvc-draft-"
+"""How the name of a folder begins that is no backup yet."""
+SHOWN_LINES = 15
+QUOTING = re.compile(r"^\s*(?:CONTEXT|DETAIL):")
+"""Lines of an error that show texts of users."""
+"""Of what a program of PostgreSQL said before it failed."""
+DUMPED = re.compile(r'dumping contents of table "memsvc\.(\w+)"')
+SEES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+TABLES = """
+SELECT c.relname FROM pg_class AS c
+WHERE c.relnamespace = 'memsvc'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY c.relname
+"""
+Report = Callable[[str], None]
+"""Is called with a line for each step."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backup holds. No names and no text of users."""
+
+    format: int
+    """Of the folder; a memsvc that does not know it refuses the backup."""
+    memsvc: str
+    """Version of memsvc that wrote it."""
+    revision: str
+    """Migration of the database."""
+    postgresql: int
+    """Major version of the pg_dump that wrote the archive."""
+    created_at: datetime
+    """When it was begun; nothing later is in it."""
+    identity_keys: list[str]
+    """Public names of the identity secrets that the database believes."""
+    rows: dict[str, int]
+    """Rows of each table."""
+    bytes: int
+    """Size of the archive."""
+    sha256: str
+    """Of the archive."""
+
+
+def backup(admin_url: str, settings: Settings, target: Path, report: Report = lambda _line: None) -> Manifest:
+    """Write a backup; people go on working meanwhile, upgrades wait.
+
+    Args:
+        admin_url: of the database, with a login that sees all rows: a superuser's, or one with BYPASSRLS.
+        settings: where pg_dump is.
+        target: the folder to be made.
+        report: called with a line for each table that is being written.
+
+    Raises:
+        AlreadyExistsError: there is something at ``target``.
+        BackupLoginError: the login does not see all rows.
+        DatabaseTooOldError: the database holds no memsvc.
+        RestoreUnfinishedError: what is in the database was not restored to the end.
+        ProgramMissingError: there is no fitting pg_dump.
+        BackupFailedError, StorageFullError: it could not be written; nothing is left of it.
+        DatabaseUnavailableError: the database cannot be reached.
+    """
+    folder = target.expanduser().absolute()
+    if os.path.lexists(folder):
+        raise AlreadyExistsError(
+            f"There is something at {target}.", hint="A backup never overwrites: name a new folder."
+        )
+    with _storing(), _reading(admin_url) as connection:
+        program = find_program("pg_dump", settings, connection.info.server_version // 10_000)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _draft(folder.parent, report) as draft:
+            manifest = _write(connection, admin_url, program, draft, report)
+            draft.rename(folder)  # fails where somebody else made a folder there that is not empty
+            _sync(folder.parent)
+    return manifest
+
+
+@contextmanager
+def _draft(parent: Path, report: Report) -> Iterator[Path]:
+    """An empty folder, its owner's alone, that goes with the block unless it got another name; dead drafts go first.
+
+    Its writer holds a lock on it, which goes with the process. One on ``parent`` keeps others from taking a new draft
+    for a dead one before it has its lock.
+    """
+    with _locked(parent, wait=True) as alone, ExitStack() as stack:
+        for left in parent.glob(f"{DRAFT}*") if alone else ():
+            with _locked(left) as dead:
+                if dead:
+                    report(f"{left.name}, which a killed backup left, is removed")
+                    shutil.rmtree(left, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=parent))  # mode 700
+        stack.callback(shutil.rmtree, draft, ignore_errors=True)
+        stack.enter_context(_locked(draft))
+        mine = stack.pop_all()
+    with mine:
+        yield draft
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Lock a folder until the block ends or the process dies; False where it cannot be had.
+
+    Somebody else has it then, it is not ours to open, or the file system (some of NFS) locks no folders.
+    """
+    with ExitStack() as stack:
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            yield False
+            return
+        yield True
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    """What the file system or the server refuses, in our words."""
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        if error.sqlstate is not None:
+            raise
+        raise DatabaseUnavailableError(f"The database cannot be reached: {error}".strip()) from error
+    except OSError as error:
+        raise BackupFailedError(f"The backup cannot be written: {error}", hint="Choose another place.") from error
+
+
+@contextmanager
+def _reading(admin_url: str) -> Iterator[psycopg.Connection]:
+    """One snapshot of a database that may be backed up, with upgrades kept out of it."""
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        if not sees_all(connection):
+            raise BackupLoginError
+        connection.execute("SELECT set_config('statement_timeout', '0', false), "
+                           "set_config('idle_in_transaction_session_timeout', '0', false)")  # fmt: skip
+        try:
+            take_turn(connection, shared=True)
+        except psycopg.errors.InsufficientPrivilege as error:  # BYPASSRLS, and no member of memsvc_owner
+            raise BackupLoginError from error
+        row = connection.execute(f"SELECT to_regclass('memsvc.schema_version'), {UNFINISHED}").fetchone()
+        if row is not None and row[1]:
+            raise RestoreUnfinishedError
+        if row is None or row[0] is None:
+            raise DatabaseTooOldError("There is no memsvc in this database.", hint="See MEMSVC_DATABASE_URL.")
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        with connection.transaction():
+            yield connection
+
+
+def sees_all(connection: psycopg.Connection) -> bool:
+    """Whether row security hides nothing from the login."""
+    return connection.execute(SEES_ALL).fetchone() == (True,)
+
+
+def _write(
+    connection: psycopg.Connection, admin_url: str, program: Path, draft: Path, report: Report
+) -> Manifest:  # fmt: skip
+    """Fill the folder; all of it is on the disk when this returns."""
+    begun: datetime = connection.execute("SELECT now()").fetchall()[0][0]  # by the clock that receipts go by
+    snapshot = _one(connection, "SELECT pg_export_snapshot()")
+    rows = count_rows(connection)
+    keys = connection.execute("SELECT key_id FROM memsvc.identity_keys WHERE retired_at IS NULL ORDER BY key_id")
+    identity_keys = [key for (key,) in keys]
+    archive = draft / ARCHIVE
+
+    def said(line: str) -> None:
+        if found := DUMPED.search(line):
+            report(found[1] if found[1] not in rows else f"{found[1]}: {rows[found[1]]:,} rows")
+
+    run_program(
+        [program, "--format=custom", "--schema=memsvc", f"--snapshot={snapshot}", f"--file={archive}", "--verbose"],
+        admin_url,
+        said,
+    )
+    with archive.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        os.fsync(file.fileno())
+    manifest = Manifest(
+        format=FORMAT,
+        memsvc=memsvc.__version__,
+        revision=_one(connection, "SELECT version_num FROM memsvc.schema_version"),
+        postgresql=major_version(program),
+        created_at=begun.astimezone(UTC),
+        identity_keys=identity_keys,
+        rows=rows,
+        bytes=archive.stat().st_size,
+        sha256=digest,
+    )
+    with os.fdopen(os.open(draft / MANIFEST, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as written:
+        written.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+        written.flush()
+        os.fsync(written.fileno())
+    _sync(draft)
+    return manifest
+
+
+def _one(connection: psycopg.Connection, query: str) -> str:
+    row = connection.execute(query.encode()).fetchone()
+    return str(row[0]) if row else ""
+
+
+def tables(connection: psycopg.Connection) -> list[str]:
+    """Names of memsvc's tables, without partitions."""
+    return [name for (name,) in connection.execute(TABLES)]
+
+
+def count_rows(connection: psycopg.Connection) -> dict[str, int]:
+    """Rows of each of memsvc's tables, as the transaction sees them; partitions count for their table."""
+    counts = {}
+    for table in tables(connection):
+        row = connection.execute(sql.SQL("SELECT count(*) FROM memsvc.{}").format(sql.Identifier(table))).fetchone()
+        counts[table] = row[0] if row else 0
+    return counts
+
+
+def _sync(folder: Path) -> None:
+    """Bring the names in a folder down to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def run_program(command: Sequence[str | Path], admin_url: str, said: Report = lambda _line: None) -> None:
+    """Run pg_dump or pg_restore on a database; its files are its owner's alone.
+
+    Args:
+        command: the program and its arguments.
+        admin_url: of the database; the password goes by the environment, for others see command lines.
+        said: called with each line of standard error.
+
+    Raises:
+        StorageFullError: a disk is full.
+        BackupFailedError: it failed otherwise; the message has its last lines.
+    """
+    where = make_url(admin_url)
+    password = where.password or where.query.get("password", "")
+    environment: Mapping[str, str] = {**os.environ, "PGPASSWORD": str(password), "LC_ALL": "C"}
+    shown = where.set(drivername="postgresql")._replace(password=None)
+    named = shown.difference_update_query(["password"]).render_as_string()
+    lines: list[str] = []
+    with subprocess.Popen(  # noqa: S603 - arguments as a list
+        [*command, f"--dbname={named}"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, umask=0o077, encoding="utf-8", errors="replace",
+    ) as process:  # fmt: skip
+        try:
+            for line in process.stderr or ():
+                if not QUOTING.search(line):
+                    lines = [*lines, line.rstrip()[:500]][-SHOWN_LINES:]
+                said(line)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        told = "\n".join([f"{Path(command[0]).name} failed:", *lines])
+        full = any("No space left on device" in line or "Disk quota exceeded" in line for line in lines)
+        raise StorageFullError(told, hint="Free disk space and say it again.") if full else BackupFailedError(told)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """What a backup says of itself, when it is whole and of a version that we can restore.
+
+    Raises:
+        BackupUnusableError: something is missing or damaged.
+        BackupNewerError: a newer memsvc wrote it.
+    """
+    try:
+        text = (folder / MANIFEST).read_bytes()
+        claimed = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        with suppress(KeyError, msgspec.ValidationError):
+            if msgspec.json.decode(claimed["format"], type=int) > FORMAT:
+                raise BackupNewerError
+        manifest = msgspec.json.decode(text, type=Manifest)
+        with (folder / ARCHIVE).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            whole = size == manifest.bytes and hashlib.file_digest(file, "sha256").hexdigest() == manifest.sha256
+    except FileNotFoundError as error:
+        raise BackupUnusableError(f"{folder} is no backup: it lacks {Path(error.filename).name}.") from error
+    except OSError as error:
+        raise BackupUnusableError(f"{folder} cannot be read: {error}.") from error
+    except msgspec.DecodeError as error:
+        raise BackupUnusableError(f"{folder / MANIFEST} is damaged: {error}.") from error
+    if not whole:
+        raise BackupUnusableError(f"{folder / ARCHIVE} is damaged: it is not what the manifest says.")
+    if not re.fullmatch(r"\d{4}", manifest.revision):
+        raise BackupUnusableError(f"{folder / MANIFEST} names no revision.")
+    if manifest.revision > head_revision():
+        raise BackupNewerError(
+            f"memsvc {manifest.memsvc} wrote this backup, of revision {manifest.revision}; this memsvc knows revisions "
+            f"up to {head_revision()}."
+        )
+    return manifest

@@ -1,0 +1,212 @@
+"""What a database can do: the checks behind ``memsvc doctor`` and ``GET /health``.
+
+Each check says what is there, what is missing and what that costs. Nothing here raises for a missing capability.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Literal
+from zoneinfo import available_timezones
+
+import psycopg
+from sqlalchemy import make_url
+
+from memsvc.db.identity import Signer
+from memsvc.server import embedded, projection
+from memsvc.server.upgrade import MINIMUM_VERSION, head_revision, is_current
+from memsvc.settings import Settings
+
+State = Literal["ok", "warning", "missing"]
+REQUIRED = {
+    "vector": "vector search",
+    "pg_trgm": "tolerant look-up of names",
+    "btree_gin": "the index over users and words",
+    "btree_gist": "the constraints of history",
+    "unaccent": "names without accents",
+}
+OPTIONAL = {"postgis": "places are searched by cube instead"}
+EXTRAS = {
+    "spacy": "no extraction without a language model (pip install 'memsvc[nlp]')",
+}
+LEAST_FREE_BYTES = 1_000_000_000
+CLOCK_SKEW_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the doctor's report."""
+
+    name: str
+    state: State
+    """missing: memsvc does not work without it; warning: it works, at the cost that ``says`` names."""
+    says: str
+
+
+def check_machine(settings: Settings) -> Iterator[Check]:
+    """Packages and disk, before any server is asked."""
+    version = embedded.installed_version()
+    if settings.embedded:
+        yield (
+            Check("embedded PostgreSQL", "ok", f"{version}, data in {settings.data_dir}")
+            if version
+            else Check("embedded PostgreSQL", "missing", "pip install 'memsvc[embedded]', or set MEMSVC_DATABASE_URL")
+        )
+    for package, cost in EXTRAS.items():
+        try:
+            yield Check(package, "ok", metadata.version(package))
+        except metadata.PackageNotFoundError:
+            yield Check(package, "warning", f"not installed: {cost}")
+    if settings.data_dir.exists():
+        free = shutil.disk_usage(settings.data_dir).free
+        state: State = "ok" if free > LEAST_FREE_BYTES else "warning"
+        yield Check("disk", state, f"{free / 1e9:.1f} GB free in {settings.data_dir}")
+
+
+def check_server(admin_url: str, settings: Settings) -> Iterator[Check]:
+    """The server, asked with the administrator's login."""
+    try:
+        connection = psycopg.connect(admin_url, autocommit=True, connect_timeout=settings.connect_timeout_s)
+    except psycopg.OperationalError as error:
+        yield Check("server", "missing", f"cannot be reached: {str(error).splitlines()[0]}")
+        return
+    with connection:
+        version = connection.info.server_version
+        state: State = "ok" if version >= MINIMUM_VERSION else "missing"
+        yield Check("server", state, f"PostgreSQL {version // 10_000}.{version % 10_000} (18 or newer is needed)")
+        yield from _check_extensions(connection)
+        yield _check_places(connection)
+        yield _check_cypher(connection, settings)
+        yield from _check_durability(connection)
+        yield from _check_privacy(connection)
+        yield _check_zones(connection)
+        started = time.time()
+        row = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()
+        skew = abs((row[0] if row else 0) - (started + time.time()) / 2)
+        yield Check(
+            "clock",
+            "ok" if skew < CLOCK_SKEW_S else "warning",
+            f"differs from the server's by {skew:.1f} s"
+            + ("" if skew < CLOCK_SKEW_S else f"; at {settings.identity_ttl_s} s nobody sees anything"),
+        )
+    yield from _check_schema(admin_url, settings)
+
+
+def _check_extensions(connection: psycopg.Connection) -> Iterator[Check]:
+    there: dict[str, str] = dict(
+        connection.execute("SELECT name, coalesce(installed_version, default_version) FROM pg_available_extensions")
+    )
+    for name, need in REQUIRED.items():
+        if name in there:
+            yield Check(f"extension {name}", "ok", there[name])
+        else:
+            yield Check(f"extension {name}", "missing", f"not on the server; needed for {need}")
+    for name, cost in OPTIONAL.items():
+        if name in there:
+            yield Check(f"extension {name}", "ok", there[name])
+        else:
+            yield Check(f"extension {name}", "warning", f"not on the server: {cost}")
+
+
+def _check_places(connection: psycopg.Connection) -> Check:
+    row = connection.execute(
+        "SELECT CASE WHEN to_regproc('memsvc.places_by') IS NOT NULL THEN to_regclass('memsvc.locations_geography') "
+        "IS NOT NULL END, to_regclass('memsvc.locations_cube') IS NOT NULL"
+    ).fetchone()
+    geography, cube = row or (None, False)
+    if geography or cube:
+        return Check("places", "ok", f"searched by {'PostGIS' if geography else 'cube'}")
+    cost = "not searched: 'memsvc db upgrade' indexes them where PostGIS or cube is on the server"
+    return Check("places", "warning", cost)
+
+
+def _check_cypher(connection: psycopg.Connection, settings: Settings) -> Check:
+    """Whether the graph can be asked in Cypher, else why not."""
+    found = projection.state(connection)
+    instead = "SQL and the REST API show the same graph"
+    if settings.cypher == "off":
+        return Check("Cypher", "ok", f"off, by MEMSVC_CYPHER; {instead}")
+    if found.lacks:
+        return Check("Cypher", "warning", f"no: {found.lacks}; {instead}")
+    if not projection.is_current(connection, settings, head_revision()):
+        return Check("Cypher", "warning", "no: its graph is not made yet, or old; 'memsvc db upgrade' makes it")
+    return Check("Cypher", "ok", f"by AGE {found.version}")
+
+
+def _check_durability(connection: psycopg.Connection) -> Iterator[Check]:
+    for name in ("fsync", "synchronous_commit", "full_page_writes"):
+        row = connection.execute("SELECT current_setting(%s)", [name]).fetchone()
+        value = row[0] if row else "?"
+        if value == "off":
+            yield Check(name, "warning", "off: a crash can lose what was acknowledged")
+        else:
+            yield Check(name, "ok", value)
+
+
+def _check_privacy(connection: psycopg.Connection) -> Iterator[Check]:
+    row = connection.execute(
+        "SELECT has_table_privilege('public', 'pg_catalog.pg_stat_activity', 'SELECT'), "
+        "has_table_privilege('public', 'pg_catalog.pg_locks', 'SELECT') "
+        "OR has_function_privilege('public', 'pg_catalog.pg_advisory_lock(bigint)', 'EXECUTE')"
+    ).fetchone()
+    statements, locks = row or (False, False)
+    for name, shown, cost in (
+        ("statements of others", statements, "see each other's running statements"),
+        ("locks of others", locks, "see when others' memories are written, and may hold that up"),
+    ):
+        if shown:
+            yield Check(name, "warning", f"people who share memsvc_reader {cost}; a superuser's 'db upgrade' ends it")
+        else:
+            yield Check(name, "ok", "hidden")
+
+
+def _check_zones(connection: psycopg.Connection) -> Check:
+    """Whether the server knows the zones that users may have: Debian's asks the system, which may lack older names."""
+    known = {name for (name,) in connection.execute("SELECT name FROM pg_timezone_names")}
+    if missing := sorted(available_timezones() - known - {"localtime"}):
+        cost = "their users' schedules, days and habits go by UTC; Debian: install tzdata-legacy"
+        some = ", ".join(missing[:3])
+        return Check("time zones", "warning", f"{len(missing)} unknown to the server ({some} …): {cost}")
+    return Check("time zones", "ok", f"all {len(known)} known")
+
+
+def active_model(admin_url: str, settings: Settings) -> str | None:
+    """Name of the embedding model by which this database compares queries; None where it has none, or does not tell."""
+    url = make_url(admin_url).set(username="memsvc_app", password=settings.secret("app_password"))
+    try:
+        with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+            row = connection.execute("SELECT name FROM memsvc.embedding_models WHERE state = 'active'").fetchone()
+    except psycopg.Error:
+        return None
+    return row[0] if row else None
+
+
+def _check_schema(admin_url: str, settings: Settings) -> Iterator[Check]:
+    if not is_current(admin_url, settings):
+        if settings.embedded:
+            yield Check("schema", "warning", f"not at revision {head_revision()} yet: the next command sees to it")
+        else:
+            yield Check("schema", "missing", f"not at revision {head_revision()}: run 'memsvc db upgrade'")
+        return
+    yield Check("schema", "ok", f"revision {head_revision()}")
+    url = make_url(admin_url).set(username="memsvc_app", password=settings.secret("app_password"))
+    try:
+        with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
+            yield Check("login memsvc_app", "ok", "works")
+            signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+            someone = connection.execute("SELECT uuidv7()").fetchone()
+            if someone is None:
+                return
+            connection.execute("SELECT set_config('memsvc.identity', %s, true)", [signer.token(someone[0])])
+            believed = connection.execute("SELECT memsvc.current_user_id()").fetchone()
+        yield (
+            Check("identity secret", "ok", f"key {signer.key_id} is believed")
+            if believed == someone
+            else Check("identity secret", "missing", "not the database's: set MEMSVC_IDENTITY_SECRET, or rotate it")
+        )
+    except psycopg.OperationalError as error:
+        yield Check("login memsvc_app", "missing", f"refused: {str(error).splitlines()[0]}")

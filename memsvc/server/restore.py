@@ -1,0 +1,298 @@
+"""Restores a backup of ``memsvc/server/backup.py`` into an empty database, and lets nobody in before all is done.
+
+The tables come in one transaction of pg_restore, between the roles and the migrations of an upgrade. Until the end the
+database believes one secret alone, which this process makes up: what was erased after the backup can be erased again
+before anybody sees it. The table ``unfinished_restore`` marks the database meanwhile; what was killed is begun anew.
+The last transaction puts in the keys of the backup's secrets, or of a new one, and takes the mark away.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from pydantic import SecretStr
+
+from memsvc.db.identity import Signer
+from memsvc.errors import (
+    BackupFailedError,
+    BackupUnusableError,
+    ConfigurationError,
+    DatabaseUnavailableError,
+    RestoreTargetUsedError,
+)
+from memsvc.server import projection
+from memsvc.server.backup import ARCHIVE, Manifest, Report, count_rows, read_manifest, run_program, sees_all, tables
+from memsvc.server.exclusive import ONE_AT_A_TIME
+from memsvc.server.programs import find_program
+from memsvc.server.upgrade import MINIMUM_VERSION, UNFINISHED, Upgrade, upgrade
+from memsvc.settings import Settings
+
+# Lines of the archive's list of contents that are not restored: the schema, which is there; keys, which come last; what
+# an extension of the other server brought, which the upgrade makes by those of this one.
+LEFT_OUT = re.compile(
+    r"""
+      ;\ \d+\ \d+\ (?:COMMENT\ -\ )?SCHEMA\ (?:-\ )?memsvc\b
+    | \ TABLE\ DATA\ memsvc\ identity_keys\b
+    | \ (?:INDEX\ memsvc|COMMENT\ memsvc\ INDEX)\ locations_(?:geography|cube)\b
+    | \ TRIGGER\ memsvc\ \w+\ (?:project|project_passages|forget_projected)\b
+    """,
+    re.VERBOSE,
+)
+KEYS = re.compile(
+    r"^COPY memsvc\.identity_keys \((?P<columns>[\w, ]+)\) FROM stdin;\n(?P<rows>.*?)^\\\.$", re.MULTILINE | re.DOTALL
+)
+RESTORED = re.compile(r'processing data for table "memsvc\.(\w+)"|creating (INDEX|CONSTRAINT) "memsvc\.(\w+)')
+RESTORING = ONE_AT_A_TIME + 1
+"""Who restores holds this advisory lock to the end; it goes with the process."""
+USED = """
+SELECT EXISTS (
+  SELECT FROM pg_class AS c INNER JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = 'memsvc'
+)
+"""
+ROLES = sql.SQL("GRANT memsvc_recall, memsvc_eraser TO {} WITH INHERIT {}")
+Repeat = Callable[[Settings], None]
+"""Erases again what was erased since, with settings that the database believes for now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that was looked at and can be restored here."""
+
+    folder: Path
+    manifest: Manifest
+    new_secret: bool
+    """Let the identity secret of this place count from now on, and none of the backup's."""
+
+    @property
+    def archive(self) -> Path:
+        """What pg_restore reads."""
+        return self.folder / ARCHIVE
+
+
+def open_backup(settings: Settings, folder: Path, *, new_secret: bool = False) -> Backup:
+    """Look at a backup, and whether it can be restored with these settings; nothing is written.
+
+    Raises:
+        BackupUnusableError, BackupNewerError: it cannot be used.
+        ConfigurationError: the identity secret of ``settings`` is none of the backup's, and no new one is wanted.
+    """
+    manifest = read_manifest(folder)
+    if not new_secret:
+        _check_secret(settings, manifest)
+    return Backup(folder, manifest, new_secret)
+
+
+def restore(
+    admin_url: str,
+    settings: Settings,
+    backup: Backup,
+    *,
+    repeat: Repeat = lambda _settings: None,
+    report: Report = lambda _line: None,
+) -> Upgrade:
+    """Bring a backup into an empty database, and up to this version.
+
+    Args:
+        admin_url: of the database; the login may make roles and extensions.
+        settings: for secrets and programs. Logins of the server get their passwords from here.
+        backup: from ``open_backup``.
+        repeat: called before anybody is let in.
+        report: called with a line for each step.
+
+    Raises:
+        RestoreTargetUsedError: the database is not empty, or somebody else restores into it.
+        ConfigurationError: the server is too old.
+        ProgramMissingError: there is no fitting pg_restore.
+        BackupUnusableError: pg_restore cannot read the archive.
+        BackupFailedError, StorageFullError: it could not be written; said again, it begins anew.
+        DatabaseUnavailableError: the database cannot be reached.
+    """
+    ours = settings.model_copy(update={"identity_secret": SecretStr(secrets.token_urlsafe(48))})
+    with _administrator(admin_url) as connection:
+        program = _check_server(connection, settings, backup.manifest)
+        contents, keys = _contents(program, backup.archive), _keys(program, backup.archive)
+        _clear_unfinished(connection)
+
+        def fill() -> None:
+            with _owning_all(connection):
+                _bring_tables(program, backup.archive, contents, admin_url, report)
+                _check_rows(connection, backup.manifest)
+
+        done = upgrade(admin_url, ours, fill=fill, report=report)
+        repeat(ours)
+        report("statistics of the planner")
+        for table in tables(connection):
+            connection.execute(sql.SQL("ANALYZE memsvc.{}").format(sql.Identifier(table)))
+        if backup.new_secret:
+            keys = [_key(Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s))]
+        _let_in(connection, keys)
+    return done
+
+
+@contextmanager
+def _administrator(admin_url: str) -> Iterator[psycopg.Connection]:
+    """A session without time limits, in autocommit, that nobody else restores beside.
+
+    Raises:
+        RestoreTargetUsedError: somebody does.
+    """
+    try:
+        connection = psycopg.connect(admin_url, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailableError(f"The database cannot be reached: {error}".strip()) from error
+    with connection:
+        connection.execute("SELECT set_config('statement_timeout', '0', false)")
+        if connection.execute("SELECT pg_try_advisory_lock(%s)", [RESTORING]).fetchone() != (True,):
+            raise RestoreTargetUsedError("Another restore into this database is going on.")
+        yield connection
+
+
+def _check_secret(settings: Settings, manifest: Manifest) -> None:
+    hint = (
+        "Give this place the old secrets first: secrets.json in MEMSVC_DATA_DIR, or MEMSVC_IDENTITY_SECRET; or say "
+        "--new-secret, and let the one of this place count from now on."
+    )
+    if not settings.has_secret("identity_secret"):
+        raise ConfigurationError("The identity secret of this backup is not here.", hint=hint)
+    signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
+    if signer.key_id not in manifest.identity_keys:
+        known = ", ".join(manifest.identity_keys) or "no key"
+        raise ConfigurationError(
+            f"This backup belongs to another identity secret: it believes {known}, and this one is {signer.key_id}.",
+            hint=hint,
+        )
+
+
+def _check_server(connection: psycopg.Connection, settings: Settings, manifest: Manifest) -> Path:
+    """The pg_restore for a server that can take the backup, and whose database is empty."""
+    major = connection.info.server_version // 10_000
+    if connection.info.server_version < MINIMUM_VERSION:
+        raise ConfigurationError(f"memsvc needs PostgreSQL 18, this server is {major}.", hint="Name a newer server.")
+    if connection.execute(USED).fetchone() == (True,) and not _unfinished(connection):
+        raise RestoreTargetUsedError
+    return find_program("pg_restore", settings, max(major, manifest.postgresql))
+
+
+def _unfinished(connection: psycopg.Connection) -> bool:
+    return connection.execute(f"SELECT {UNFINISHED}").fetchone() == (True,)
+
+
+def _clear_unfinished(connection: psycopg.Connection) -> None:
+    """Drop what a restore that was killed has left."""
+    if not _unfinished(connection):
+        return
+    graph = projection.state(connection)
+    if graph.there:
+        projection.remove(connection, drop=not graph.lacks)
+    with connection.transaction():
+        connection.execute("SET LOCAL ROLE memsvc_owner")
+        connection.execute("DROP SCHEMA memsvc CASCADE")
+
+
+def _contents(program: Path, archive: Path) -> str:
+    """The archive's list of contents without what is not restored, as pg_restore takes it."""
+    listed = _told(program, "--list", archive)
+    return "\n".join(line for line in listed.splitlines() if not LEFT_OUT.search(line))
+
+
+def _told(program: Path, *arguments: str | Path) -> str:
+    """What pg_restore writes to standard output."""
+    done = subprocess.run(  # noqa: S603 - arguments as a list
+        [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode:
+        raise BackupUnusableError(f"The archive cannot be read: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+@contextmanager
+def _owning_all(connection: psycopg.Connection) -> Iterator[None]:
+    """Mark the database as unfinished; until the block ends the administrator may do what owners of functions may."""
+    with connection.transaction():
+        connection.execute("SET LOCAL ROLE memsvc_owner")
+        connection.execute("CREATE TABLE memsvc.unfinished_restore ()")
+    administrator = sql.Identifier(connection.info.user)
+    connection.execute(ROLES.format(administrator, sql.SQL("TRUE")))
+    try:
+        yield
+    finally:
+        connection.execute(ROLES.format(administrator, sql.SQL("FALSE")))
+
+
+def _bring_tables(program: Path, archive: Path, contents: str, admin_url: str, report: Report) -> None:
+    """Restore what the list of contents names, in one transaction."""
+
+    def said(line: str) -> None:
+        if found := RESTORED.search(line):
+            report(found[1] or f"{found[2].lower()} {found[3]}")
+
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="memsvc-restore-") as chosen:
+        chosen.write(contents)
+        chosen.flush()
+        options = ["--single-transaction", "--exit-on-error", "--verbose", f"--use-list={chosen.name}"]
+        run_program([program, *options, archive], admin_url, said)
+
+
+def _check_rows(connection: psycopg.Connection, manifest: Manifest) -> None:
+    """Compare the tables with the manifest, where row security lets us see them.
+
+    Raises:
+        BackupFailedError: they differ.
+    """
+    if not sees_all(connection):
+        return
+    found = {name: rows for name, rows in count_rows(connection).items() if name in manifest.rows}
+    wanted = {**manifest.rows, "identity_keys": 0}
+    if wrong := sorted(name for name in wanted if found.get(name) != wanted[name]):
+        told = ", ".join(f"{name} {found.get(name)} instead of {wanted[name]}" for name in wrong)
+        raise BackupFailedError(
+            f"Rows differ from the manifest: {told}.",
+            hint="Nobody was let in. Say 'memsvc restore' again: it begins anew.",
+        )
+
+
+def _keys(program: Path, archive: Path) -> list[dict[str, str | None]]:
+    """Rows of identity_keys in the archive."""
+    script = _told(program, "--data-only", "--schema=memsvc", "--table=identity_keys", "--file=-", archive)
+    found = KEYS.search(script)
+    if found is None:
+        raise BackupUnusableError("The archive holds no identity keys.")
+    columns = found["columns"].split(", ")
+    # Ids, hexadecimal numbers and times: the backslash is the only sign that COPY writes otherwise.
+    rows = [line.split("\t") for line in found["rows"].splitlines()]
+    return [
+        {
+            name: None if value == r"\N" else value.replace("\\\\", "\\")
+            for name, value in zip(columns, row, strict=True)
+        }
+        for row in rows
+    ]
+
+
+def _key(signer: Signer) -> dict[str, str | None]:
+    """A row of identity_keys for a secret."""
+    inner, outer = (r"\x" + pad.hex() for pad in signer.pads())
+    return {"key_id": signer.key_id, "inner_pad": inner, "outer_pad": outer}
+
+
+def _let_in(connection: psycopg.Connection, keys: list[dict[str, str | None]]) -> None:
+    """Let tokens of these keys count, and no others, and take the mark away."""
+    with connection.transaction():
+        connection.execute("SET LOCAL ROLE memsvc_owner")
+        connection.execute("DELETE FROM memsvc.identity_keys")
+        for key in keys:
+            columns = sql.SQL(", ").join(map(sql.Identifier, key))
+            values = sql.SQL(", ").join(sql.Placeholder() * len(key))  # bound: a statement's text can end in a log
+            insert = sql.SQL("INSERT INTO memsvc.identity_keys ({}) VALUES ({})").format(columns, values)
+            connection.execute(insert, list(key.values()))
+        connection.execute("SELECT memsvc.audit('database.restore', NULL, NULL, '')")
+        connection.execute("DROP TABLE memsvc.unfinished_restore")

@@ -1,0 +1,87 @@
+"""Writes down what the migrations and ``sql/`` build, for people to read: ``sql/schema.sql``.
+
+``pg_dump`` of the schema ``memsvc``, without what differs from run to run or from server to server. ``make schema``
+prints it from a throw-away embedded server; a test compares the committed file with what head builds. Nobody runs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psycopg
+from sqlalchemy import make_url
+
+from memsvc.errors import ConfigurationError
+from memsvc.server import embedded
+from memsvc.server.programs import find_program
+from memsvc.server.upgrade import upgrade
+from memsvc.settings import Settings
+
+HEADER = """\
+-- The schema of memsvc as the migrations (alembic/versions) and sql/ build it. For reading only: 'make schema' writes
+-- this file from pg_dump, a test compares it, and nothing runs it.
+
+"""
+NOISE = re.compile(
+    r"""
+      ^--\n--\ .*\n--\n                      # headings: a name, its type, its owner
+    | ^--\ Dumped\ .*\n                      # versions of server and program
+    | ^\\(?:un)?restrict\ .*\n               # a random word each time
+    | ^SET\ .*;\n                            # settings of the session that would restore it
+    | ^SELECT\ pg_catalog\.set_config\(.*\n
+    | ^CREATE\ INDEX\ locations_(?:geography|cube)\ .*\n  # by the extension that the server has
+    | ^ALTER\ INDEX\ .*locations_(?:geography|cube)\ .*\n
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def normalised(dump: str) -> str:
+    """A dump without what differs although the schema is the same."""
+    return HEADER + BLANK_LINES.sub("\n\n", NOISE.sub("", dump)).strip() + "\n"
+
+
+def schema_of(admin_url: str) -> str:
+    """The schema of a database as normalised SQL.
+
+    Raises:
+        ProgramMissingError: there is no fitting pg_dump.
+        ConfigurationError: it failed.
+    """
+    with psycopg.connect(admin_url) as connection:
+        major = connection.info.server_version // 10_000
+    program = find_program("pg_dump", Settings.model_validate({"database_url": admin_url}), major)
+    url = make_url(admin_url)
+    where = url._replace(password=None).render_as_string()
+    done = subprocess.run(  # noqa: S603 - arguments as a list
+        [program, "--schema-only", "--schema=memsvc", f"--dbname={where}"],
+        env={**os.environ, "PGPASSWORD": str(url.password or "")},  # not on the command line, where ps would show it
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ConfigurationError(f"pg_dump failed: {done.stderr.strip()}")
+    return normalised(done.stdout)
+
+
+def schema_of_head() -> str:
+    """What this version of memsvc builds in an empty database, on a server that is thrown away."""
+    with tempfile.TemporaryDirectory(prefix="memsvc-schema-") as folder:
+        Path(folder).chmod(0o755)  # where root starts the server, an unprivileged user runs it
+        with embedded.running(Path(folder), options={"fsync": "off"}) as server:
+            with psycopg.connect(server.conninfo(), autocommit=True) as connection:
+                connection.execute("CREATE DATABASE memsvc TEMPLATE template0")
+            admin_url = server.conninfo(database="memsvc")
+            upgrade(admin_url, Settings.model_validate({"data_dir": folder}))
+            return schema_of(admin_url)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_of_head())

@@ -1,0 +1,175 @@
+"""Export: everything that a user has, as JSON lines that ``memsvc.transfer.load`` reads, and as Markdown for people.
+
+All of it is read in one snapshot, while others write, through server-side cursors: the size of a memory costs time and
+disk, not memory. An unchanged user gives the same bytes again, but for the time in the manifest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import msgspec
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memsvc import __version__
+from memsvc.access.users import valid_zone
+from memsvc.db.engine import Database
+from memsvc.db.files import query
+from memsvc.errors import InvalidZoneError, UserUnknownError
+from memsvc.transfer.archive import (
+    FORMAT,
+    KINDS,
+    MANIFEST,
+    VERSION,
+    ExportedFile,
+    ExportedUser,
+    Manifest,
+    Sink,
+    file_of,
+)
+from memsvc.transfer.pages import FOLDER, Book
+
+ROWS = 500
+"""Rows that are fetched at once."""
+CHUNK_CHARS = 1 << 20
+"""Text that is collected before it is written."""
+SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+Progress = Callable[[str, int], None]
+"""Told of each page of rows: the file, and how many rows or pages."""
+
+
+def _no_progress(_path: str, _rows: int) -> None:
+    pass
+
+
+async def export(
+    db: Database,
+    user_id: UUID,
+    sink: Sink,
+    *,
+    markdown: bool = True,
+    progress: Progress = _no_progress,
+) -> Manifest:
+    """Write everything that a user has; the sink is committed when it ends well, and aborted otherwise.
+
+    Args:
+        db: the database.
+        user_id: whose memory it is.
+        sink: where it goes.
+        markdown: also the pages for people.
+        progress: told how far it is.
+
+    Raises:
+        UserUnknownError: there is no such user any more.
+        StorageFullError: the export cannot be written.
+    """
+    try:
+        async with db.transaction() as connection:
+            await connection.execute(SNAPSHOT)
+            await connection.execute(query("export_settings"))
+            await db.bind(connection, user_id)
+            user = await _user(connection, user_id)
+            writing = _Writing(db, connection, user_id, sink, progress)
+            for kind in KINDS:
+                await writing.rows(kind)
+            if markdown:
+                await writing.pages(user)
+        manifest = _manifest(user, writing.files)
+        await asyncio.to_thread(_end, sink, manifest)
+    except BaseException:
+        sink.abort()
+        raise
+    return manifest
+
+
+async def _user(connection: AsyncConnection, user_id: UUID) -> Row[Any]:
+    user = (await connection.execute(query("export_user"), {"user_id": user_id})).one_or_none()
+    if user is None:
+        raise UserUnknownError("This user does not exist any more.")
+    return user
+
+
+def _manifest(user: Row[Any], files: list[ExportedFile]) -> Manifest:
+    return Manifest(
+        format=FORMAT,
+        version=VERSION,
+        memsvc=__version__,
+        schema=user.revision or "",
+        created_at=datetime.now(UTC),
+        user=ExportedUser(name=user.name, time_zone=user.time_zone, language=user.language),
+        files=files,
+    )
+
+
+def _end(sink: Sink, manifest: Manifest) -> None:
+    sink.begin(MANIFEST)
+    sink.write(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+    sink.commit()
+
+
+@dataclass(slots=True)
+class _Writing:
+    """One export on its way."""
+
+    db: Database
+    connection: AsyncConnection
+    user_id: UUID
+    sink: Sink
+    progress: Progress
+    files: list[ExportedFile] = field(default_factory=list)
+
+    async def rows(self, kind: str) -> None:
+        """One file of JSON lines."""
+        await self.db.bind(self.connection, self.user_id)  # a token ends sooner than a long export
+        path = file_of(kind)
+        await asyncio.to_thread(self.sink.begin, path)
+        digest = hashlib.sha256()
+        count = size = 0
+
+        def write(data: bytes) -> None:
+            digest.update(data)
+            self.sink.write(data)
+
+        result = await self.connection.stream(query(f"export_{kind}"), {"user_id": self.user_id})
+        async for lines in result.scalars().partitions(ROWS):
+            data = ("\n".join(lines) + "\n").encode()
+            await asyncio.to_thread(write, data)
+            count += len(lines)
+            size += len(data)
+            self.progress(path, len(lines))
+        self.files.append(ExportedFile(path=path, rows=count, bytes=size, sha256=digest.hexdigest()))
+
+    async def pages(self, user: Row[Any]) -> None:
+        """The Markdown."""
+        try:
+            zone = valid_zone(user.time_zone)
+        except InvalidZoneError:  # of an older list of zones
+            zone = ZoneInfo("UTC")
+        await self.db.bind(self.connection, self.user_id)
+        book = Book(self.db, self.connection, self.user_id, user.name, zone)
+        waiting: list[str] = []
+        size = 0
+        async for path, piece in book.pieces():
+            if path is not None:
+                await self._write(waiting)
+                waiting, size = [], 0
+                await asyncio.to_thread(self.sink.begin, path)
+                self.progress(FOLDER, 1)
+            waiting.append(piece)
+            size += len(piece)
+            if size >= CHUNK_CHARS:
+                await self._write(waiting)
+                waiting, size = [], 0
+        await self._write(waiting)
+
+    async def _write(self, pieces: list[str]) -> None:
+        if pieces:
+            await asyncio.to_thread(self.sink.write, "".join(pieces).encode())

@@ -1,0 +1,430 @@
+"""The lines of an export: what each kind of row looks like, and the check of a line that anybody may have written.
+
+Types, lengths, text and times are checked here, for an error that names the line; what rows have to do with each other
+(ids that exist, versions that do not overlap) is checked by the database's constraints.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, NoReturn
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Raw
+
+from memsvc.access.users import LANGUAGES
+from memsvc.errors import InvalidRequestError
+from memsvc.text.storable import check_storable
+
+MAX_LINE_BYTES = 8_000_000
+MAX_TEXT_CHARS = 8_000
+EARLIEST, LATEST = 1000, 9000
+"""Years in which something can be said, as at the other doors."""
+
+Short = Annotated[str, Meta(max_length=200)]
+Identifier = Annotated[str, Meta(max_length=500)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
+Count = Annotated[int, Meta(ge=0, le=2_147_483_647)]
+Small = Annotated[int, Meta(ge=-32_768, le=32_767)]
+Operations = Annotated[list[Short], Meta(max_length=100)]
+Weekdays = Annotated[list[Small], Meta(max_length=7)]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+Ordinal = Annotated[int, Meta(ge=1, le=1_000_000)]
+Places = Annotated[list[Small], Meta(min_length=1, max_length=1_000)]
+Types = Annotated[list[Short], Meta(max_length=1_000)]
+Clock = Annotated[str, Meta(pattern=r"^\d\d:\d\d:\d\d$")]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One row; every field must be there. Numbers, objects and times go to the database as they are written."""
+
+
+class TypeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the user's own types of nodes and edges have."""
+
+    name: Short
+    category: Short
+    description: Text
+    parent: Short | None
+    status: Short
+    reason: Text
+    proposed_by: Short
+    proposed_at: str
+    decided_by: Short | None
+    decided_at: str | None
+
+
+class NodeTypeLine(TypeLine, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of node_types.jsonl."""
+
+
+class EdgeTypeLine(TypeLine, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of edge_types.jsonl."""
+
+    from_types: Types
+    to_types: Types
+    functional: bool
+
+
+class SourceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of sources.jsonl."""
+
+    source_id: UUID
+    kind: Short
+    identifier: Identifier
+    title: Text
+    metadata: Raw
+    created_at: str
+    forget_after: str | None = None
+    """Older exports have none."""
+
+
+class PassageLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of passages.jsonl."""
+
+    passage_id: UUID
+    source_id: UUID
+    kind: Short
+    session: Identifier
+    ordinal: Count
+    part: Small
+    client_id: Identifier | None
+    speaker: Short
+    role: Short
+    text: str
+    caption: Text | None
+    said_at: str
+    said_offset: Small
+    language: Short
+    metadata: Raw
+    recorded_at: str
+
+
+class NodeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of nodes.jsonl."""
+
+    node_id: UUID
+    created_at: str
+
+
+class VersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What all versions have."""
+
+    asserted_by: Short
+    derived_from: UUID | None
+    valid_from: str
+    valid_to: str
+    recorded_from: str
+    recorded_to: str
+
+
+class NodeVersionLine(VersionLine, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of node_versions.jsonl."""
+
+    version_id: UUID
+    node_id: UUID
+    type: Short
+    label: Text
+    description: Text
+    data: Raw
+    importance: float
+
+
+class AliasLine(VersionLine, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of aliases.jsonl."""
+
+    alias_id: UUID
+    node_id: UUID
+    alias: Short
+    confidence: float
+
+
+class LocationLine(VersionLine, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of locations.jsonl."""
+
+    location_id: UUID
+    node_id: UUID
+    latitude: float
+    longitude: float
+    radius_m: float
+
+
+class EdgeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of edges.jsonl."""
+
+    edge_id: UUID
+    from_node: UUID
+    type: Short
+    to_node: UUID
+    key: Short
+    created_at: str
+
+
+class EdgeVersionLine(VersionLine, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of edge_versions.jsonl."""
+
+    version_id: UUID
+    edge_id: UUID
+    from_node: UUID
+    type: Short
+    to_node: UUID
+    functional: bool
+    fact: Text
+    data: Raw
+    weight: float
+    confidence: float
+
+
+class MergeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of merges.jsonl."""
+
+    merge_id: UUID
+    node_id: UUID
+    canonical_id: UUID
+    reason: Text
+    confidence: float
+    asserted_by: Short
+    recorded_from: str
+    recorded_to: str
+
+
+class SourceLinkLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of source_links.jsonl."""
+
+    link_id: UUID
+    passage_id: UUID
+    span_from: Count | None
+    span_to: Count | None
+    node_id: UUID | None
+    node_version_id: UUID | None
+    edge_version_id: UUID | None
+    alias_id: UUID | None
+    merge_id: UUID | None
+    location_id: UUID | None = None
+    """Older exports have none."""
+    stance: Short
+    confidence: float
+    asserted_by: Short
+    recorded_from: str
+    recorded_to: str
+
+
+class ProfileVersionLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of profile_versions.jsonl."""
+
+    version_id: UUID
+    block_id: UUID
+    version: Ordinal
+    name: Short
+    kind: Short
+    text: Text
+    tokens: Count
+    token_limit: Count
+    node_id: UUID | None
+    source_id: UUID | None
+    expires_at: str | None
+    asserted_by: Short
+    recorded_from: str
+    recorded_to: str
+
+
+class ProfileEvidenceLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of profile_evidence.jsonl."""
+
+    version_id: UUID
+    passage_id: UUID
+    lines: Places
+
+
+class MemorySignalsLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of memory_signals.jsonl."""
+
+    memory_id: UUID
+    kind: Short
+    recalls: Count
+    last_recalled_at: str | None
+    used: Count
+    irrelevant: Count
+    importance: Small | None
+    sentiment: float | None
+    pinned: bool
+
+
+class DuplicateCandidatesLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of duplicate_candidates.jsonl."""
+
+    node_a: UUID
+    node_b: UUID
+    score: float
+    evidence: dict[str, float]
+    found_by: Short
+    found_at: str
+    state: Short
+    decided_at: str | None
+    decided_by: Short | None
+
+
+class ChangeLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of changes.jsonl."""
+
+    change_id: UUID
+    recorded_at: str
+    asserted_by: Short
+    operations: Operations
+    undoes: UUID | None
+
+
+class TombstoneLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of tombstones.jsonl."""
+
+    digest: Digest
+    recorded_at: str
+
+
+class ScheduleLine(Line, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line of schedules.jsonl."""
+
+    kind: Short
+    at_local: Clock
+    weekdays: Weekdays | None
+    enabled: bool
+
+
+LINES: Mapping[str, type[Line]] = {
+    "node_types": NodeTypeLine,
+    "edge_types": EdgeTypeLine,
+    "sources": SourceLine,
+    "passages": PassageLine,
+    "nodes": NodeLine,
+    "node_versions": NodeVersionLine,
+    "aliases": AliasLine,
+    "locations": LocationLine,
+    "edges": EdgeLine,
+    "edge_versions": EdgeVersionLine,
+    "merges": MergeLine,
+    "source_links": SourceLinkLine,
+    "profile_versions": ProfileVersionLine,
+    "profile_evidence": ProfileEvidenceLine,
+    "memory_signals": MemorySignalsLine,
+    "duplicate_candidates": DuplicateCandidatesLine,
+    "changes": ChangeLine,
+    "tombstones": TombstoneLine,
+    "schedules": ScheduleLine,
+}
+
+# What PostgreSQL writes for a time in UTC. fromisoformat would read more, also what the database reads differently.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?\+00:00")
+PAST = ("created_at", "recorded_at", "recorded_from", "proposed_at", "decided_at", "last_recalled_at")
+OBJECTS = ("metadata", "data")
+
+
+class BadLineError(Exception):
+    """What is wrong with a line, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Checks the lines of one kind."""
+
+    kind: str
+    decoder: msgspec.json.Decoder[Line]
+    fields: tuple[str, ...]
+    today: datetime
+    """The database's clock: nothing was recorded later."""
+    max_text_chars: int
+
+    @classmethod
+    def of(cls, kind: str, today: datetime, max_text_chars: int) -> Checker:
+        """The checker of a kind."""
+        line = LINES[kind]
+        return cls(kind, msgspec.json.Decoder(line), line.__struct_fields__, today, max_text_chars)
+
+    def check(self, raw: bytes) -> None:
+        """Look at one line.
+
+        Raises:
+            BadLineError: it cannot be a row.
+        """
+        try:
+            line = self.decoder.decode(raw)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise BadLineError(str(error)) from error
+        for field in self.fields:
+            value = getattr(line, field)
+            if isinstance(value, str):
+                self._check_text(field, value)
+            elif isinstance(value, Raw):
+                _check_object(field, bytes(value))
+            elif isinstance(value, list):
+                _check_stored(field, value)
+        if isinstance(line, PassageLine):
+            self._check_passage(line)
+
+    def _check_text(self, field: str, value: str) -> None:
+        if field in PAST:
+            self._check_past(field, value)
+        elif field == "recorded_to":
+            if value != "infinity":
+                self._check_past(field, value)
+        elif field in {"valid_from", "valid_to"}:
+            if value != ("-infinity" if field == "valid_from" else "infinity"):
+                _moment(field, value)
+        elif field == "expires_at":
+            _moment(field, value)
+        elif field == "said_at":
+            if not EARLIEST <= _moment(field, value).year < LATEST:
+                _refuse(f"{field} lies outside the years {EARLIEST} to {LATEST}")
+        else:
+            _check_stored(field, value)
+
+    def _check_past(self, field: str, value: str) -> None:
+        if _moment(field, value) > self.today:
+            _refuse(f"{field} lies in the future")
+
+    def _check_passage(self, line: PassageLine) -> None:
+        if line.language not in LANGUAGES:
+            _refuse("language is none of PostgreSQL's full text search")
+        if len(line.text) > self.max_text_chars:
+            _refuse(f"text has {len(line.text):,} characters; at most {self.max_text_chars:,} fit")
+
+
+def _refuse(what: str) -> NoReturn:
+    raise BadLineError(what)
+
+
+def _moment(field: str, value: str) -> datetime:
+    if not MOMENT.fullmatch(value):
+        _refuse(f"{field} is no time such as 2026-03-14T08:30:00+00:00")
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        _refuse(f"{field} is no time that there is")
+
+
+def _check_stored(field: str, value: Any) -> None:
+    try:
+        check_storable(value, field)
+    except InvalidRequestError as error:
+        raise BadLineError(error.message.rstrip(".")) from error
+
+
+def _no_number(found: str) -> NoReturn:
+    _refuse(f"{found} is no number")
+
+
+def _check_object(field: str, raw: bytes) -> None:
+    """A JSON object whose texts can be stored; its numbers go to the database as they are written."""
+    if raw == b"{}":
+        return
+    try:
+        value = json.loads(raw, parse_int=str, parse_float=str, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise BadLineError(f"{field} cannot be read ({error})") from error
+    if not isinstance(value, dict):
+        _refuse(f"{field} is no object")
+    _check_stored(field, value)

@@ -1,0 +1,80 @@
+-- BM25 statistics: counting words of passages, folding what writers noted, saying what an erasure takes out.
+
+-- Moves a user's deltas into corpora and terms. Readers see the sum of both at any moment, for it is one transaction;
+-- folders of one user take turns at a lock, and terms are upserted in their order.
+CREATE OR REPLACE FUNCTION memsvc.fold_statistics(p_user_id uuid) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+AS $$
+DECLARE
+  folded integer;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('memsvc.fold_statistics ' || p_user_id::text, 0));
+  WITH taken AS MATERIALIZED (
+    DELETE FROM term_deltas AS d WHERE d.user_id = p_user_id
+    RETURNING d.kind, d.form, d.passages, d.length, d.terms, d.changes
+  ),
+  sizes AS (
+    INSERT INTO corpora AS c (user_id, kind, form, passages, length)
+    SELECT p_user_id, t.kind, t.form, sum(t.passages), sum(t.length) FROM taken AS t GROUP BY t.kind, t.form
+    ON CONFLICT (user_id, kind, form) DO UPDATE
+    SET passages = c.passages + excluded.passages, length = c.length + excluded.length
+  ),
+  frequencies AS (
+    INSERT INTO terms AS f (user_id, kind, form, term, passages)
+    SELECT p_user_id, t.kind, t.form, u.term, sum(u.change)
+    FROM taken AS t CROSS JOIN LATERAL unnest(t.terms, t.changes) AS u (term, change)
+    GROUP BY t.kind, t.form, u.term
+    ORDER BY t.kind, t.form, u.term
+    ON CONFLICT (user_id, kind, form, term) DO UPDATE SET passages = f.passages + excluded.passages
+  )
+  SELECT count(*) INTO folded FROM taken;
+  RETURN folded;
+END
+$$;
+COMMENT ON FUNCTION memsvc.fold_statistics(uuid) IS
+  'Moves a user''s term deltas into corpora and terms; how many there were.';
+
+-- How often each term stands in passages, by kind and form: what statistics lose with them.
+CREATE OR REPLACE FUNCTION memsvc.terms_of(p_user_id uuid, p_passages uuid[])
+RETURNS TABLE (kind text, form text, term text, passages bigint)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT p.kind, f.form, f.term, count(*)
+  FROM memsvc.passages AS p
+  CROSS JOIN LATERAL (
+    SELECT 'stemmed' AS form, s.term FROM unnest(tsvector_to_array(p.tsv)) AS s (term)
+    UNION ALL
+    SELECT 'simple', s.term FROM unnest(tsvector_to_array(p.tsv_simple)) AS s (term)
+  ) AS f
+  WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+  GROUP BY p.kind, f.form, f.term;
+END;
+COMMENT ON FUNCTION memsvc.terms_of(uuid, uuid[]) IS 'In how many of these passages each term stands.';
+
+-- Counts words of passages that were just stored or got another kind.
+CREATE OR REPLACE FUNCTION memsvc.count_words(p_user_id uuid, p_passages uuid[]) RETURNS void
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  INSERT INTO memsvc.term_deltas (user_id, kind, form, passages, length, terms, changes)
+  SELECT p_user_id, c.kind, c.form, c.passages, c.length, coalesce(t.terms, '{}'), coalesce(t.changes, '{}')
+  FROM (
+    SELECT p.kind, f.form, count(*) AS passages, sum(f.length) AS length
+    FROM memsvc.passages AS p
+    CROSS JOIN LATERAL (VALUES ('stemmed', p.length), ('simple', p.length_simple)) AS f (form, length)
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    GROUP BY p.kind, f.form
+  ) AS c
+  LEFT JOIN (
+    SELECT o.kind, o.form, array_agg(o.term) AS terms, array_agg(o.passages::integer) AS changes
+    FROM memsvc.terms_of(p_user_id, p_passages) AS o
+    GROUP BY o.kind, o.form
+  ) AS t ON t.kind = c.kind AND t.form = c.form;
+END;
+COMMENT ON FUNCTION memsvc.count_words(uuid, uuid[]) IS 'Counts words of passages that were just stored.';

@@ -1,0 +1,421 @@
+-- What goes when something is erased: pure thought, nothing is deleted here.
+
+-- What an erasure is about, p_limit passages or edges of it at most (null: all): passages that go; the source, where
+-- all of it goes; edges that go; the node that goes. No row where there is no such thing.
+CREATE OR REPLACE FUNCTION memsvc.erasure_scope(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
+RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
+LANGUAGE plpgsql STABLE ROWS 1
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+AS $$
+#variable_conflict use_column
+BEGIN
+  CASE p_kind
+  WHEN 'message' THEN
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND (k.source_id, k.session, k.ordinal) = (p.source_id, p.session, p.ordinal)
+    ), NULL::uuid, '{}'::uuid[], NULL::uuid
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+  WHEN 'passage' THEN
+    RETURN QUERY SELECT ARRAY[p.passage_id], NULL::uuid, '{}'::uuid[], NULL::uuid
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = p_subject_id;
+  WHEN 'source' THEN
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k WHERE k.user_id = p_user_id AND k.source_id = p_subject_id
+      ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
+    ), s.source_id, '{}'::uuid[], NULL::uuid
+    FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = p_subject_id;
+  WHEN 'fact' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY[e.edge_id], NULL::uuid
+    FROM edges AS e WHERE e.user_id = p_user_id AND e.edge_id = p_subject_id;
+  WHEN 'node' THEN
+    RETURN QUERY SELECT '{}'::uuid[], NULL::uuid, ARRAY(
+      SELECT e.edge_id FROM edges AS e WHERE e.user_id = p_user_id AND e.from_node = p_subject_id
+      UNION
+      SELECT e.edge_id FROM edges AS e WHERE e.user_id = p_user_id AND e.to_node = p_subject_id
+      LIMIT p_limit
+    ), n.node_id
+    FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id = p_subject_id;
+  WHEN 'block' THEN
+    RETURN QUERY SELECT ARRAY(
+      SELECT k.passage_id FROM passages AS k
+      WHERE k.user_id = p_user_id AND k.source_id = p_subject_id AND k.kind IN ('block', 'former')
+      ORDER BY k.session, k.ordinal, k.part LIMIT p_limit
+    ), (
+      SELECT s.source_id FROM sources AS s
+      WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind = 'block'
+    ), '{}'::uuid[], NULL::uuid
+    WHERE EXISTS (SELECT FROM profile_versions AS v WHERE v.user_id = p_user_id AND v.block_id = p_subject_id)
+      OR EXISTS (
+        SELECT FROM sources AS s
+        WHERE s.user_id = p_user_id AND s.source_id = p_subject_id AND s.kind = 'block'
+      );
+  END CASE;
+END
+$$;
+COMMENT ON FUNCTION memsvc.erasure_scope(uuid, text, uuid, integer) IS 'What an erasure is about, some of it or all.';
+
+-- Versions of nodes, edges, names and locations, and merges that these passages speak for, and whether others do: alone
+-- means that no open link from a passage outside supports them. All of p_source_id counts as inside, so that it is of
+-- no matter in which order its passages go; last says that no passage of it but these is left that speaks for the
+-- version.
+CREATE OR REPLACE FUNCTION memsvc.spoken_for(p_user_id uuid, p_passages uuid[], p_source_id uuid)
+RETURNS TABLE (kind text, id uuid, alone boolean, last boolean)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  WITH spoken AS MATERIALIZED (
+    SELECT DISTINCT v.kind, v.id
+    FROM memsvc.source_links AS l
+    CROSS JOIN LATERAL (
+      VALUES ('node', l.node_version_id), ('edge', l.edge_version_id), ('alias', l.alias_id),
+        ('place', l.location_id), ('merge', l.merge_id)
+    ) AS v (kind, id)
+    WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages) AND l.stance = 'supports'
+      AND l.recorded_to = 'infinity' AND v.id IS NOT NULL
+  ),
+  other AS MATERIALIZED (
+    SELECT s.kind, s.id, coalesce(p_source_id = (
+      SELECT p.source_id FROM memsvc.passages AS p
+      WHERE p_source_id IS NOT NULL AND p.user_id = p_user_id AND p.passage_id = k.passage_id
+    ), false) AS inside
+    FROM spoken AS s CROSS JOIN LATERAL memsvc.links_of(p_user_id, s.kind, s.id) AS k
+    WHERE k.stance = 'supports' AND k.passage_id NOT IN (SELECT unnest(p_passages))
+  )
+  SELECT s.kind, s.id, NOT coalesce(bool_or(NOT o.inside), false), NOT coalesce(bool_or(o.inside), false)
+  FROM spoken AS s LEFT JOIN other AS o ON o.kind = s.kind AND o.id = s.id
+  GROUP BY s.kind, s.id;
+END;
+COMMENT ON FUNCTION memsvc.spoken_for(uuid, uuid[], uuid) IS 'Versions that passages speak for, and whether others do.';
+
+-- Ids of all rows that go with some passages, edges and a node (erasure_scope); reduced: versions that stay with less
+-- evidence. What is emptied goes, where the erasure touched it; what was empty before does not concern us.
+CREATE OR REPLACE FUNCTION memsvc.plan_erasure(
+  p_user_id uuid, p_passages uuid[], p_source_id uuid, p_edges uuid[], p_node_id uuid
+) RETURNS TABLE (
+  links uuid[], node_versions uuid[], edge_versions uuid[], aliases uuid[], locations uuid[], merges uuid[],
+  edges uuid[], nodes uuid[], reduced uuid[]
+)
+LANGUAGE plpgsql STABLE ROWS 1
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+AS $$
+#variable_conflict use_column
+DECLARE
+  ends uuid[]; -- nodes that lose something
+  others uuid[]; -- versions that others speak for too
+  taken_over uuid[] := '{}'; -- links of versions that stay, from versions that go
+BEGIN
+  SELECT
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'node'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'edge'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'alias'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'place'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE s.alone AND s.kind = 'merge'), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.last), '{}'),
+    coalesce(array_agg(s.id) FILTER (WHERE NOT s.alone AND s.kind <> 'merge'), '{}')
+  INTO node_versions, edge_versions, aliases, locations, merges, reduced, others
+  FROM memsvc.spoken_for(p_user_id, p_passages, p_source_id) AS s;
+  IF others <> '{}' THEN
+    SELECT
+      node_versions || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'node'), '{}'),
+      edge_versions || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'edge'), '{}'),
+      aliases || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'alias'), '{}'),
+      locations || coalesce(array_agg(u.id) FILTER (WHERE u.kind = 'place'), '{}')
+    INTO node_versions, edge_versions, aliases, locations
+    FROM memsvc.versions_undone(
+      p_user_id, p_passages, p_source_id, node_versions || edge_versions || aliases || locations, others
+    ) AS u;
+    reduced := ARRAY(
+      SELECT r.id FROM unnest(reduced) AS r (id)
+      WHERE r.id NOT IN (SELECT unnest(node_versions || edge_versions || aliases || locations))
+    );
+    taken_over := memsvc.evidence_lost(
+      p_user_id, p_passages, others, node_versions || edge_versions || aliases || locations
+    );
+  END IF;
+
+  edge_versions := edge_versions || ARRAY(
+    SELECT v.version_id FROM memsvc.edge_versions AS v WHERE v.user_id = p_user_id AND v.edge_id = ANY (p_edges)
+  );
+  IF p_node_id IS NOT NULL THEN
+    node_versions := ARRAY(
+      SELECT v.version_id FROM memsvc.node_versions AS v WHERE v.user_id = p_user_id AND v.node_id = p_node_id
+    );
+    aliases := ARRAY(SELECT a.alias_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id);
+    locations := ARRAY(
+      SELECT a.location_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.node_id = p_node_id
+    );
+    merges := ARRAY(
+      SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.node_id = p_node_id
+      UNION
+      SELECT m.merge_id FROM memsvc.merges AS m WHERE m.user_id = p_user_id AND m.canonical_id = p_node_id
+    );
+  END IF;
+
+  links := ARRAY(
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.passage_id = ANY (p_passages)
+    UNION
+    SELECT unnest(taken_over)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_version_id = ANY (node_versions)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.edge_version_id = ANY (edge_versions)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.alias_id = ANY (aliases)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.location_id = ANY (locations)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.merge_id = ANY (merges)
+    UNION
+    SELECT l.link_id FROM source_links AS l WHERE l.user_id = p_user_id AND l.node_id = p_node_id
+  );
+  edges := ARRAY(
+    SELECT e.edge_id
+    FROM (
+      SELECT v.edge_id FROM memsvc.edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (edge_versions)
+      UNION
+      SELECT unnest(p_edges)
+    ) AS e
+    WHERE NOT EXISTS (
+      SELECT FROM memsvc.edge_versions AS o
+      WHERE o.user_id = p_user_id AND o.edge_id = e.edge_id AND o.version_id NOT IN (SELECT unnest(edge_versions))
+    )
+  );
+  ends := ARRAY(
+    SELECT v.node_id FROM memsvc.node_versions AS v
+    WHERE v.user_id = p_user_id AND v.version_id = ANY (node_versions)
+    UNION
+    SELECT a.node_id FROM memsvc.aliases AS a WHERE a.user_id = p_user_id AND a.alias_id = ANY (aliases)
+    UNION
+    SELECT a.node_id FROM memsvc.locations AS a WHERE a.user_id = p_user_id AND a.location_id = ANY (locations)
+    UNION
+    SELECT n.node_id FROM memsvc.merges AS m CROSS JOIN unnest(ARRAY[m.node_id, m.canonical_id]) AS n (node_id)
+    WHERE m.user_id = p_user_id AND m.merge_id = ANY (merges)
+    UNION
+    SELECT n.node_id FROM memsvc.edges AS e CROSS JOIN unnest(ARRAY[e.from_node, e.to_node]) AS n (node_id)
+    WHERE e.user_id = p_user_id AND e.edge_id = ANY (edges)
+    UNION
+    SELECT l.node_id FROM source_links AS l
+    WHERE l.user_id = p_user_id AND l.link_id = ANY (links) AND l.node_id IS NOT NULL
+    UNION
+    SELECT p_node_id WHERE p_node_id IS NOT NULL
+  );
+  nodes := ARRAY(
+    SELECT n.node_id FROM unnest(ends) AS n (node_id)
+    WHERE NOT EXISTS (
+      SELECT FROM memsvc.node_versions AS v
+      WHERE v.user_id = p_user_id AND v.node_id = n.node_id AND v.version_id NOT IN (SELECT unnest(node_versions))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.aliases AS a
+      WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.alias_id NOT IN (SELECT unnest(aliases))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.locations AS a
+      WHERE a.user_id = p_user_id AND a.node_id = n.node_id AND a.location_id NOT IN (SELECT unnest(locations))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.edges AS e
+      WHERE e.user_id = p_user_id AND e.from_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.edges AS e
+      WHERE e.user_id = p_user_id AND e.to_node = n.node_id AND e.edge_id NOT IN (SELECT unnest(edges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.merges AS m
+      WHERE m.user_id = p_user_id AND m.node_id = n.node_id AND m.merge_id NOT IN (SELECT unnest(merges))
+    ) AND NOT EXISTS (
+      SELECT FROM memsvc.merges AS m
+      WHERE m.user_id = p_user_id AND m.canonical_id = n.node_id AND m.merge_id NOT IN (SELECT unnest(merges))
+    ) AND NOT EXISTS (
+      SELECT FROM source_links AS l
+      WHERE l.user_id = p_user_id AND l.node_id = n.node_id AND l.link_id NOT IN (SELECT unnest(links))
+    )
+  );
+  RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION memsvc.plan_erasure(uuid, uuid[], uuid, uuid[], uuid) IS
+  'Ids of all rows that go with some passages, edges and a node.';
+
+-- Lines of blocks of the profile that rest on these passages and on no others, which go with them.
+CREATE OR REPLACE FUNCTION memsvc.lines_lost(p_user_id uuid, p_passages uuid[])
+RETURNS TABLE (version_id uuid, place smallint)
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  WITH touched AS MATERIALIZED (
+    SELECT DISTINCT e.version_id FROM memsvc.profile_evidence AS e
+    WHERE e.user_id = p_user_id AND e.passage_id = ANY (p_passages)
+  )
+  SELECT e.version_id, l.place
+  FROM touched AS t
+  INNER JOIN memsvc.profile_evidence AS e ON e.user_id = p_user_id AND e.version_id = t.version_id
+  CROSS JOIN LATERAL unnest(e.lines) AS l (place)
+  GROUP BY e.version_id, l.place
+  HAVING bool_and(e.passage_id IN (SELECT unnest(p_passages)));
+END;
+COMMENT ON FUNCTION memsvc.lines_lost(uuid, uuid[]) IS 'Lines of blocks that rest on these passages and on no others.';
+
+-- Passages, beside these, of blocks in the archive (profiles/30_filed_blocks.sql) whose text changes with what goes:
+-- lines of them rest on these passages alone, or they describe nodes that go.
+CREATE OR REPLACE FUNCTION memsvc.filed_with(p_user_id uuid, p_passages uuid[], p_nodes uuid[]) RETURNS uuid[]
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+BEGIN ATOMIC
+  SELECT ARRAY(
+    SELECT p.passage_id
+    FROM (
+      SELECT v.block_id, v.version
+      FROM memsvc.lines_lost(p_user_id, p_passages) AS l
+      INNER JOIN memsvc.profile_versions AS v ON v.user_id = p_user_id AND v.version_id = l.version_id
+      UNION
+      SELECT v.block_id, v.version FROM memsvc.profile_versions AS v
+      WHERE v.user_id = p_user_id AND v.node_id = ANY (p_nodes)
+    ) AS b
+    INNER JOIN memsvc.passages AS p
+      ON p.user_id = p_user_id AND p.source_id = b.block_id AND p.session = '' AND p.ordinal = b.version
+    WHERE p.passage_id NOT IN (SELECT unnest(p_passages))
+  );
+END;
+COMMENT ON FUNCTION memsvc.filed_with(uuid, uuid[], uuid[]) IS
+  'Passages of blocks in the archive whose text changes with what goes.';
+
+-- Blocks in the archive with passages among these, beside p_source_id, of which no version is left when these passages,
+-- the nodes and the source are gone.
+CREATE OR REPLACE FUNCTION memsvc.blocks_emptied(p_user_id uuid, p_passages uuid[], p_nodes uuid[], p_source_id uuid)
+RETURNS SETOF uuid
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+BEGIN ATOMIC
+  WITH lost AS MATERIALIZED (
+    SELECT l.version_id, l.place::bigint AS place FROM memsvc.lines_lost(p_user_id, p_passages) AS l
+  )
+  SELECT b.source_id
+  FROM (
+    SELECT DISTINCT p.source_id FROM memsvc.passages AS p
+    WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages) AND p.kind IN ('block', 'former')
+  ) AS b
+  WHERE b.source_id IS DISTINCT FROM p_source_id AND NOT EXISTS (
+    SELECT FROM memsvc.profile_versions AS v
+    CROSS JOIN LATERAL string_to_table(v.text, E'\n') WITH ORDINALITY AS t (line, place)
+    WHERE v.user_id = p_user_id AND v.block_id = b.source_id AND (v.node_id = ANY (p_nodes)) IS NOT TRUE
+      AND (v.source_id = p_source_id) IS NOT TRUE AND btrim(t.line) <> ''
+      AND (v.version_id, t.place) NOT IN (SELECT l.version_id, l.place FROM lost AS l)
+  );
+END;
+COMMENT ON FUNCTION memsvc.blocks_emptied(uuid, uuid[], uuid[], uuid) IS
+  'Blocks in the archive of which nothing is left after an erasure.';
+
+-- All that an erasure is about (erasure_scope), and passages of blocks that change by it: until no block is left that
+-- rests on another one.
+CREATE OR REPLACE FUNCTION memsvc.erasure_reach(p_user_id uuid, p_kind text, p_subject_id uuid, p_limit integer)
+RETURNS TABLE (passages uuid[], source_id uuid, edges uuid[], node_id uuid)
+LANGUAGE plpgsql STABLE ROWS 1
+SET search_path = memsvc, pg_temp
+-- callers: app, eraser
+-- plans: by-key
+AS $$
+#variable_conflict use_column
+DECLARE
+  filed uuid[];
+BEGIN
+  SELECT s.* INTO passages, source_id, edges, node_id
+  FROM memsvc.erasure_scope(p_user_id, p_kind, p_subject_id, p_limit) AS s;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  WHILE EXISTS (SELECT FROM sources AS s WHERE s.user_id = p_user_id AND s.kind = 'block') LOOP
+    SELECT memsvc.filed_with(p_user_id, passages, p.nodes) INTO filed
+    FROM memsvc.plan_erasure(p_user_id, passages, source_id, edges, node_id) AS p;
+    EXIT WHEN filed = '{}';
+    passages := passages || filed;
+  END LOOP;
+  RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION memsvc.erasure_reach(uuid, text, uuid, integer) IS
+  'What an erasure is about, with passages of blocks that change by it.';
+
+-- What erasing would remove now: rows by table, and versions that would keep less evidence. Null: there is no such
+-- thing. Terms are those that no other passage has.
+CREATE OR REPLACE FUNCTION memsvc.preview_erasure(p_user_id uuid, p_kind text, p_subject_id uuid) RETURNS jsonb
+LANGUAGE sql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  SELECT (
+    SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}') FROM jsonb_each(jsonb_build_object(
+      'source_links', cardinality(p.links), 'node_versions', cardinality(p.node_versions),
+      'edge_versions', cardinality(p.edge_versions), 'aliases', cardinality(p.aliases),
+      'locations', cardinality(p.locations),
+      'merges', cardinality(p.merges), 'edges', cardinality(p.edges), 'nodes', cardinality(p.nodes),
+      'evidence_reduced', cardinality(p.reduced), 'passages', cardinality(s.passages),
+      'sources', num_nonnulls(s.source_id) + (
+        SELECT count(*) FROM memsvc.blocks_emptied(p_user_id, s.passages, p.nodes, s.source_id)
+      ),
+      'embeddings', (
+        SELECT count(*) FROM memsvc.embeddings AS e WHERE e.user_id = p_user_id AND e.passage_id = ANY (s.passages)
+      ),
+      'memory_signals', (
+        SELECT count(*) FROM memsvc.memory_signals AS m
+        WHERE m.user_id = p_user_id AND m.memory_id = ANY (s.passages || p.edge_versions)
+      ),
+      'fact_reviews', (
+        SELECT count(*) FROM memsvc.fact_reviews AS r
+        WHERE r.user_id = p_user_id AND r.passage_id = ANY (s.passages)
+      ),
+      'duplicate_candidates', (
+        SELECT count(*) FROM memsvc.duplicate_candidates AS d
+        WHERE d.user_id = p_user_id AND (d.node_a = ANY (p.nodes) OR d.node_b = ANY (p.nodes))
+      ),
+      'profile_versions', (
+        SELECT count(*) FROM memsvc.profile_versions AS v
+        WHERE v.user_id = p_user_id AND (
+          v.node_id = ANY (p.nodes) OR v.source_id = s.source_id OR (p_kind = 'block' AND v.block_id = p_subject_id)
+          OR EXISTS (
+            SELECT FROM memsvc.profile_evidence AS e
+            WHERE e.user_id = p_user_id AND e.version_id = v.version_id AND e.passage_id = ANY (s.passages)
+          )
+        )
+      ),
+      'analysis_results', (
+        SELECT count(*)
+        FROM memsvc.analysis_results AS r
+        INNER JOIN memsvc.analysis_runs AS a ON a.user_id = p_user_id AND a.run_id = r.run_id
+        WHERE r.user_id = p_user_id AND EXISTS (
+          SELECT FROM unnest(a.seeds || r.nodes || r.facts || r.passages) AS i (id)
+          WHERE i.id = ANY (s.passages || p.edge_versions || p.nodes)
+        )
+      ),
+      'terms', (
+        SELECT count(*)
+        FROM memsvc.terms_of(p_user_id, s.passages) AS t
+        LEFT JOIN (
+          SELECT k.kind, k.form, k.term, sum(k.passages) AS passages
+          FROM (
+            SELECT f.kind, f.form, f.term, f.passages FROM memsvc.terms AS f WHERE f.user_id = p_user_id
+            UNION ALL
+            SELECT d.kind, d.form, u.term, u.change
+            FROM memsvc.term_deltas AS d CROSS JOIN LATERAL unnest(d.terms, d.changes) AS u (term, change)
+            WHERE d.user_id = p_user_id
+          ) AS k
+          GROUP BY k.kind, k.form, k.term
+        ) AS known ON known.kind = t.kind AND known.form = t.form AND known.term = t.term
+        WHERE known.passages <= t.passages
+      )
+    )) AS c WHERE c.value > '0'
+  )
+  FROM memsvc.erasure_reach(p_user_id, p_kind, p_subject_id, NULL) AS s
+  CROSS JOIN LATERAL memsvc.plan_erasure(p_user_id, s.passages, s.source_id, s.edges, s.node_id) AS p;
+END;
+COMMENT ON FUNCTION memsvc.preview_erasure(uuid, text, uuid) IS 'What erasing would remove now, by table.';

@@ -1,0 +1,42 @@
+-- owner: memsvc_eraser
+
+-- Takes passages out of what extraction keeps, as a part of an erasure and under its locks: facts under review go with
+-- the passage that they were found in, how far a source was read is told by the passage before, and what could not be
+-- read is tried no more. How many reviews went.
+CREATE OR REPLACE FUNCTION memsvc.forget_readings(p_user_id uuid, p_passages uuid[]) RETURNS bigint
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- plans: by-key
+AS $$
+DECLARE
+  gone bigint;
+BEGIN
+  DELETE FROM fact_reviews AS d WHERE d.user_id = p_user_id AND d.passage_id = ANY (p_passages);
+  GET DIAGNOSTICS gone = ROW_COUNT;
+  UPDATE extractions AS e
+  SET upto = (
+    SELECT p.passage_id FROM passages AS p
+    WHERE p.user_id = p_user_id AND p.source_id = e.source_id AND p.kind = 'message' AND p.passage_id < e.upto
+      AND p.passage_id NOT IN (SELECT unnest(p_passages))
+    ORDER BY p.user_id DESC, p.source_id DESC, p.passage_id DESC
+    LIMIT 1
+  )
+  WHERE e.user_id = p_user_id AND e.upto = ANY (p_passages)
+    AND e.source_id IN (
+      SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    );
+  UPDATE extractions AS e
+  SET passed_over = ARRAY(
+    SELECT o.id FROM unnest(e.passed_over) WITH ORDINALITY AS o (id, place)
+    WHERE o.id NOT IN (SELECT unnest(p_passages))
+    ORDER BY o.place
+  )
+  WHERE e.user_id = p_user_id AND e.passed_over <> '{}'
+    AND e.source_id IN (
+      SELECT p.source_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id = ANY (p_passages)
+    );
+  RETURN gone;
+END
+$$;
+COMMENT ON FUNCTION memsvc.forget_readings(uuid, uuid[]) IS
+  'Takes passages out of what extraction keeps; how many facts under review went.';

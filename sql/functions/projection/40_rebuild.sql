@@ -1,0 +1,97 @@
+-- A whole projection of a user at once: erased and made anew, part by part (201), some thousand rows at a time. Rows
+-- are of four kinds: those that show nodes (node) and versions of edges (edge), in the part graph; and in the part
+-- messages those that show passages and their conversations (passage) and lead from passage to passage or conversation
+-- (order).
+
+-- Stores rows of a kind that are not there yet, for what comes behind p_after (null: from the first) in the order of
+-- its ids. The last id; null: there are no more, or there is no AGE. Edges need the rows at their ends: those kinds
+-- first.
+CREATE OR REPLACE FUNCTION memsvc.project_more(p_user_id uuid, p_kind text, p_after uuid, p_limit integer) RETURNS uuid
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+DECLARE
+  after CONSTANT uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+  batch uuid[];
+BEGIN
+  IF NOT memsvc.has_projection() THEN
+    RETURN NULL;
+  END IF;
+  IF p_kind = 'node' THEN
+    batch := ARRAY(
+      SELECT n.node_id FROM nodes AS n WHERE n.user_id = p_user_id AND n.node_id > after
+      ORDER BY n.node_id LIMIT p_limit
+    );
+    PERFORM memsvc.store_vertices(p_user_id, batch);
+  ELSIF p_kind = 'edge' THEN
+    batch := ARRAY(
+      SELECT v.version_id FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id > after AND v.recorded_to = 'infinity'
+      ORDER BY v.version_id LIMIT p_limit
+    );
+    PERFORM memsvc.store_edges(p_user_id, batch);
+  ELSE
+    batch := ARRAY(
+      SELECT p.passage_id FROM passages AS p WHERE p.user_id = p_user_id AND p.passage_id > after
+      ORDER BY p.passage_id LIMIT p_limit
+    );
+    IF p_kind = 'passage' THEN
+      PERFORM memsvc.store_passages(p_user_id, batch); -- PART_OF comes with them
+    ELSE
+      PERFORM memsvc.link_passages(p_user_id, batch);
+    END IF;
+  END IF;
+  RETURN batch[cardinality(batch)];
+END
+$$;
+COMMENT ON FUNCTION memsvc.project_more(uuid, text, uuid, integer) IS 'Stores some rows of a projection; the last id.';
+
+-- Deletes a part of a user's projection. Edges belong to the part of the vertex where they start: PART_OF is in both.
+CREATE OR REPLACE FUNCTION memsvc.empty_projection(p_user_id uuid, p_part text) RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+DECLARE
+  passage CONSTANT integer := ag_catalog._label_id('memory', 'Passage');
+  conversation CONSTANT integer := ag_catalog._label_id('memory', 'Conversation');
+BEGIN
+  DELETE FROM memory._ag_label_edge AS d
+  WHERE d.user_id = p_user_id AND (ag_catalog._extract_label_id(d.start_id) = passage) = (p_part = 'messages');
+  DELETE FROM memory._ag_label_vertex AS d
+  WHERE d.user_id = p_user_id
+    AND (ag_catalog._extract_label_id(d.id) IN (passage, conversation)) = (p_part = 'messages');
+END
+$$;
+COMMENT ON FUNCTION memsvc.empty_projection(uuid, text) IS 'Deletes a part of the projection of a user.';
+
+-- Makes a part of a user's projection anew. A token that ended meanwhile would hide the rest.
+CREATE OR REPLACE FUNCTION memsvc.rebuild_projection(p_user_id uuid, p_part text, p_batch integer DEFAULT 5000)
+RETURNS void
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+DECLARE
+  one text;
+  last uuid;
+BEGIN
+  IF NOT memsvc.has_projection() THEN
+    RETURN;
+  END IF;
+  PERFORM memsvc.lock_projection(p_user_id, p_part, p_alone => true);
+  PERFORM memsvc.empty_projection(p_user_id, p_part);
+  FOREACH one IN ARRAY CASE p_part WHEN 'graph' THEN ARRAY['node', 'edge'] ELSE ARRAY['passage', 'order'] END LOOP
+    last := NULL;
+    LOOP
+      last := memsvc.project_more(p_user_id, one, last, p_batch);
+      EXIT WHEN last IS NULL;
+    END LOOP;
+  END LOOP;
+  PERFORM memsvc.require_identity(p_user_id);
+END
+$$;
+COMMENT ON FUNCTION memsvc.rebuild_projection(uuid, text, integer) IS 'Makes a part of the projection of a user anew.';

@@ -1,0 +1,107 @@
+-- What is wrong with a user's projection: what there should be of each kind of rows (203) and what is stored are
+-- brought into one form and compared in one place.
+--   subject: what a row shows; with the label in front where one thing is shown by rows of several labels.
+--   place: its label and what AGE finds it or its ends by.
+
+-- Rows that there should be, of all four kinds. properties: a JSON object.
+CREATE OR REPLACE FUNCTION memsvc.projection_wanted(p_user_id uuid)
+RETURNS TABLE (kind text, subject text, place text, properties text)
+LANGUAGE plpgsql STABLE ROWS 1000
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+BEGIN
+  RETURN QUERY
+  SELECT 'node', w.node_id::text,
+    concat_ws(' ', w.label, ag_catalog._graphid(ag_catalog._label_id('memory', w.label::name), w.gid)), w.properties
+  FROM memsvc.vertices_wanted(p_user_id, ARRAY(SELECT n.node_id FROM nodes AS n WHERE n.user_id = p_user_id)) AS w
+  UNION ALL
+  SELECT 'edge', w.version_id::text, concat_ws(
+      ' ', w.label, ag_catalog._label_id('memory', w.label::name),
+      ag_catalog._graphid(ag_catalog._label_id('memory', w.start_label::name), w.start_gid),
+      ag_catalog._graphid(ag_catalog._label_id('memory', w.end_label::name), w.end_gid)
+    ), w.properties
+  FROM memsvc.edges_wanted(p_user_id, ARRAY(
+    SELECT v.version_id FROM edge_versions AS v WHERE v.user_id = p_user_id AND v.recorded_to = 'infinity'
+  )) AS w;
+
+  -- AGE numbers vertices of messages itself: their edges must lead to whatever numbers those have.
+  RETURN QUERY
+  WITH said AS MATERIALIZED (
+    SELECT p.*, lag(p.passage_id) OVER (PARTITION BY p.source_id, p.session ORDER BY p.ordinal, p.part) AS before
+    FROM passages AS p WHERE p.user_id = p_user_id AND p.kind = 'message'
+  ),
+  vertex AS MATERIALIZED (
+    SELECT v.node_id, v.id::text AS number FROM memory."Passage" AS v WHERE v.user_id = p_user_id
+    UNION ALL
+    SELECT v.node_id, v.id::text FROM memory."Conversation" AS v WHERE v.user_id = p_user_id
+  )
+  SELECT 'passage', s.passage_id::text, 'Passage',
+    memsvc.passage_shown(s.passage_id, s.role, s.speaker, s.text, s.caption, s.said_at)
+  FROM said AS s
+  UNION ALL
+  SELECT DISTINCT 'passage', s.source_id::text, 'Conversation', jsonb_build_object('id', s.source_id)::text
+  FROM said AS s
+  UNION ALL
+  SELECT 'order', concat_ws(' ', e.label, s.passage_id), concat_ws(
+      ' ', e.label, ag_catalog._label_id('memory', e.label::name), a.number, b.number
+    ), '{}'
+  FROM said AS s
+  CROSS JOIN LATERAL (
+    VALUES ('PART_OF', s.passage_id, s.source_id), ('NEXT', s.before, s.passage_id)
+  ) AS e (label, from_id, to_id)
+  LEFT JOIN vertex AS a ON a.node_id = e.from_id
+  LEFT JOIN vertex AS b ON b.node_id = e.to_id
+  WHERE e.from_id IS NOT NULL;
+END
+$$;
+COMMENT ON FUNCTION memsvc.projection_wanted(uuid) IS 'Rows that there should be in the projection of a user.';
+
+-- All in one snapshot: rows that are missing, rows that should not be there, and rows that say something else. All
+-- zero: nothing is wrong.
+CREATE OR REPLACE FUNCTION memsvc.compare_projection(p_user_id uuid)
+RETURNS TABLE (kind text, stored bigint, missing bigint, surplus bigint, different bigint)
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app
+AS $$
+BEGIN
+  RETURN QUERY
+  WITH wanted AS (
+    SELECT w.kind, w.subject, w.place, ag_catalog.agtype_in(textout(w.properties)) AS properties
+    FROM memsvc.projection_wanted(p_user_id) AS w
+  ),
+  vertex AS (
+    SELECT v.*, c.relname AS label, c.relname IN ('Passage', 'Conversation') AS of_messages
+    FROM memory._ag_label_vertex AS v INNER JOIN pg_class AS c ON c.oid = v.tableoid
+    WHERE v.user_id = p_user_id
+  ),
+  edge AS (
+    SELECT e.*, c.relname AS label,
+      ag_catalog._extract_label_id(e.start_id) = ag_catalog._label_id('memory', 'Passage') AS of_messages
+    FROM memory._ag_label_edge AS e INNER JOIN pg_class AS c ON c.oid = e.tableoid
+    WHERE e.user_id = p_user_id
+  ),
+  found AS (
+    SELECT CASE WHEN v.of_messages THEN 'passage' ELSE 'node' END AS kind, v.node_id::text AS subject,
+      concat_ws(' ', v.label, CASE WHEN NOT v.of_messages THEN v.id END) AS place, v.properties
+    FROM vertex AS v
+    UNION ALL
+    SELECT CASE WHEN e.of_messages THEN 'order' ELSE 'edge' END,
+      concat_ws(' ', CASE WHEN e.of_messages THEN e.label END, e.version_id),
+      concat_ws(' ', e.label, ag_catalog._extract_label_id(e.id), e.start_id, e.end_id), e.properties
+    FROM edge AS e
+  )
+  SELECT k.kind, count(f.subject), count(*) FILTER (WHERE f.subject IS NULL AND w.subject IS NOT NULL),
+    count(*) FILTER (WHERE w.subject IS NULL AND f.subject IS NOT NULL),
+    count(*) FILTER (
+      WHERE w.place <> f.place OR w.properties OPERATOR(ag_catalog.<>) f.properties
+    )
+  FROM (VALUES (1, 'node'), (2, 'edge'), (3, 'passage'), (4, 'order')) AS k (place, kind)
+  LEFT JOIN (wanted AS w FULL JOIN found AS f ON f.kind = w.kind AND f.subject = w.subject)
+    ON coalesce(w.kind, f.kind) = k.kind
+  GROUP BY k.place, k.kind
+  ORDER BY k.place;
+END
+$$;
+COMMENT ON FUNCTION memsvc.compare_projection(uuid) IS 'What is wrong with the projection of a user.';

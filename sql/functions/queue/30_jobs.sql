@@ -1,0 +1,117 @@
+-- Background work: which jobs wait, and what a job of each kind does.
+
+-- Ids of due jobs of all users, oldest first, for who drains them without the queue ('memsvc jobs run'). Nobody works
+-- for a user who is being erased.
+CREATE OR REPLACE FUNCTION memsvc.due_jobs(p_limit integer)
+RETURNS TABLE (user_id uuid, job_id uuid, kind text)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  SELECT j.user_id, j.job_id, j.kind
+  FROM memsvc.jobs AS j
+  WHERE j.state = 'pending' AND j.run_after <= clock_timestamp()
+    AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = j.user_id AND u.erasing_since IS NOT NULL)
+  ORDER BY j.run_after
+  LIMIT p_limit;
+END;
+COMMENT ON FUNCTION memsvc.due_jobs(integer) IS 'Ids of due jobs of all users, oldest first.';
+
+-- What a worker is told to do, if it is still to be done: ids only, like due_jobs. requests is what finish_job wants to
+-- hear back: how often work was asked for, before the worker began.
+CREATE OR REPLACE FUNCTION memsvc.begin_job(p_user_id uuid, p_job_id uuid)
+RETURNS TABLE (subject_id uuid, requests integer, started_at timestamptz)
+LANGUAGE sql VOLATILE SECURITY DEFINER
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  SELECT j.subject_id, j.requests, clock_timestamp()
+  FROM memsvc.jobs AS j
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
+    AND NOT EXISTS (SELECT FROM memsvc.users AS u WHERE u.user_id = p_user_id AND u.erasing_since IS NOT NULL);
+END;
+COMMENT ON FUNCTION memsvc.begin_job(uuid, uuid) IS 'What a pending job is about; no row where it is not pending.';
+
+-- Ends one job whose steps are done, in the caller's transaction, and folds the user's statistics. 'gone': it is not
+-- pending any more. 'again': more was asked for than p_requests, which the worker saw before it began (NULL: it has no
+-- steps, so there was nothing to see), or p_more: its time was up before its work was; it waits behind the others.
+-- 'done' otherwise. The source and then the job are locked, in the order in which writers lock them: while we hold the
+-- source, nobody can ask for more. Everything is sought by its key, so one plan is as good as any, and planning anew
+-- was two thirds of the time. A kept plan must not read a table whole because that was small once.
+CREATE OR REPLACE FUNCTION memsvc.finish_job(
+  p_user_id uuid, p_job_id uuid, p_requests integer, p_more boolean, p_started_at timestamptz
+) RETURNS text
+LANGUAGE plpgsql
+SET search_path = memsvc, pg_temp
+-- callers: app
+-- plans: by-key
+AS $$
+DECLARE
+  job jobs%ROWTYPE;
+  settled boolean;
+BEGIN
+  -- Folders of one user take turns until they commit: who has nothing to fold does not queue up.
+  IF EXISTS (SELECT FROM term_deltas AS d WHERE d.user_id = p_user_id) THEN
+    PERFORM memsvc.fold_statistics(p_user_id);
+  END IF;
+  SELECT * INTO job FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+  IF NOT FOUND THEN
+    RETURN 'gone';
+  END IF;
+  PERFORM FROM sources AS s WHERE s.user_id = p_user_id AND s.source_id = job.subject_id FOR NO KEY UPDATE;
+  SELECT NOT p_more AND (p_requests IS NULL OR j.requests = p_requests) INTO settled
+  FROM jobs AS j WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending'
+  FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN 'gone';
+  END IF;
+  UPDATE jobs AS j
+  SET
+    state = CASE WHEN settled THEN 'done' ELSE 'pending' END,
+    finished_at = CASE WHEN settled THEN clock_timestamp() END,
+    started_at = coalesce(p_started_at, now()),
+    run_after = CASE WHEN settled THEN j.run_after ELSE clock_timestamp() END,
+    -- What was asked for meanwhile is a new piece of work, with tries of its own.
+    attempts = CASE WHEN settled THEN least(j.attempts + 1, 32767) ELSE 0 END,
+    outages = CASE WHEN settled THEN j.outages ELSE 0 END,
+    error = NULL, error_code = NULL
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id;
+  IF NOT settled THEN
+    RETURN 'again';
+  END IF;
+  IF job.kind = 'process' THEN
+    UPDATE sources AS s SET status = 'completed', last_ingested_at = clock_timestamp()
+    WHERE s.user_id = p_user_id AND s.source_id = job.subject_id;
+    INSERT INTO outbox (user_id, kind, subject_id) VALUES (p_user_id, 'source.completed', job.subject_id);
+  END IF;
+  RETURN 'done';
+END
+$$;
+COMMENT ON FUNCTION memsvc.finish_job(uuid, uuid, integer, boolean, timestamptz) IS
+  'Ends one pending job in the caller''s transaction: done, again or gone.';
+
+-- Notes a failure in a transaction of its own, and folds the user's statistics, which do not wait for a model. The job
+-- is tried again after 5 s, 25 s, 2 min and then every 5 min. A cause that passes by itself (p_passing: a model that
+-- is down) delays a job and never ends it; the fourth failure of another cause is final, however many outages it met.
+CREATE OR REPLACE FUNCTION memsvc.fail_job(
+  p_user_id uuid, p_job_id uuid, p_error_code text, p_error text, p_passing boolean, p_started_at timestamptz
+) RETURNS void
+LANGUAGE sql
+SET search_path = memsvc, pg_temp
+-- callers: app
+BEGIN ATOMIC
+  SELECT memsvc.fold_statistics(p_user_id);
+  UPDATE memsvc.jobs AS j
+  SET
+    attempts = least(j.attempts + 1, 32767),
+    outages = least(j.outages + p_passing::integer, 32767),
+    state = CASE WHEN j.attempts - j.outages >= 3 AND NOT p_passing THEN 'failed' ELSE 'pending' END,
+    finished_at = CASE WHEN j.attempts - j.outages >= 3 AND NOT p_passing THEN clock_timestamp() END,
+    started_at = coalesce(p_started_at, now()),
+    run_after = clock_timestamp() + interval '1 second' * least(300, power(5, least(j.attempts, 9) + 1)),
+    error_code = p_error_code,
+    error = p_error
+  WHERE j.user_id = p_user_id AND j.job_id = p_job_id AND j.state = 'pending';
+END;
+COMMENT ON FUNCTION memsvc.fail_job(uuid, uuid, text, text, boolean, timestamptz) IS
+  'Notes why a job failed and when to try again.';

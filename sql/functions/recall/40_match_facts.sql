@@ -1,0 +1,254 @@
+-- Facts (versions of edges) that matter for a query: by the words of their sentence, and because of what they are
+-- about.
+
+-- How much an edge of a type tells about its ends, 0 to 1. Who somebody is and lives with first; then what somebody
+-- does and likes; then how things hang together; what was only mentioned, and where knowledge comes from, last. Types
+-- that users add (none of these) stand with what people do, for somebody thought them worth a name.
+CREATE OR REPLACE FUNCTION memsvc.edge_type_weight(p_type text) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- callers: app, reader, recall
+RETURN CASE
+  WHEN p_type IN ('LIVES_IN', 'WORKS_AT', 'FAMILY_OF') THEN 1.0
+  WHEN p_type IN ('KNOWS', 'LIKES', 'DISLIKES', 'WANTS', 'FEELS', 'OWNS', 'PARTICIPATED_IN', 'HAPPENED_ON') THEN 0.9
+  WHEN p_type IN ('CREATED', 'USES', 'LOCATED_AT', 'PART_OF') THEN 0.7
+  WHEN p_type IN ('DEPENDS_ON', 'CAUSED_BY', 'ANSWERS', 'SUPPORTS', 'CONTRADICTS', 'EXTENDS', 'EXAMPLE_OF', 'PRECEDES')
+    THEN 0.5
+  WHEN p_type IN ('RELATED_TO', 'ABOUT', 'MENTIONS') THEN 0.3
+  WHEN p_type IN (
+    'SUPERSEDES', 'DERIVED_FROM', 'SUMMARIZES', 'REFLECTS_ON', 'VERSION_OF', 'TOOL_CALL'
+  ) THEN 0.2
+  ELSE 0.7
+END;
+COMMENT ON FUNCTION memsvc.edge_type_weight(text) IS 'How much an edge of a type tells about its ends, 0 to 1.';
+
+-- Whether a passage of these sources (null: any), said in [p_said_from, p_said_to), supports a fact, as known at a
+-- time.
+CREATE OR REPLACE FUNCTION memsvc.fact_is_from(
+  p_user_id uuid, p_version_id uuid, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz,
+  p_said_to timestamptz, p_known_at timestamptz
+) RETURNS boolean
+LANGUAGE plpgsql STABLE
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key, no-sort, no-bitmap
+AS $$
+DECLARE
+  known CONSTANT timestamptz := coalesce(p_known_at, 'infinity');
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM source_links AS l
+    CROSS JOIN LATERAL (
+      SELECT i.* FROM passages AS i WHERE i.user_id = p_user_id AND i.passage_id = ANY (ARRAY[l.passage_id])
+      ORDER BY i.passage_id OFFSET 0
+    ) AS p
+    WHERE l.user_id = p_user_id AND l.edge_version_id = p_version_id AND l.stance = 'supports'
+      AND l.recorded_from <= known AND (l.recorded_to = 'infinity' OR l.recorded_to > known)
+      AND (p_sources IS NULL OR p.source_id = ANY (p_sources))
+      AND (p_not_sources IS NULL OR p.source_id <> ALL (p_not_sources))
+      AND (p_said_from IS NULL OR p.said_at >= p_said_from)
+      AND (p_said_to IS NULL OR p.said_at < p_said_to)
+  );
+END
+$$;
+COMMENT ON FUNCTION memsvc.fact_is_from(
+  uuid, uuid, uuid[], uuid[], timestamptz, timestamptz, timestamptz
+) IS 'Whether a passage of some sources and times supports a fact.';
+
+-- What is known about nodes that a query names or that lie behind these (p_nodes; p_reach and p_distances: of each, as
+-- memsvc.expand_names gives them): passages that support it, as match_mentions tells (p_kinds null: none), and facts,
+-- as match_facts tells (p_facts). In one go, for both read the same facts at these nodes; passages go first.
+--
+-- Mentions count whether or not a fact of a named node still holds, facts do not. So of a named node the strongest
+-- facts of any time are read; only where those that do not hold may have kept others out of their list, those that hold
+-- are read once more.
+CREATE OR REPLACE FUNCTION memsvc.match_nodes(
+  p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_reach double precision[], p_distances integer[],
+  p_limit integer, p_kinds text[], p_facts boolean, p_sources uuid[], p_not_sources uuid[], p_said_from timestamptz,
+  p_said_to timestamptz, p_as_of timestamptz, p_known_at timestamptz
+) RETURNS TABLE (
+  kind text, memory_id uuid, node_id uuid, reach double precision, distance integer, words double precision,
+  matched_terms text[]
+)
+LANGUAGE plpgsql STABLE ROWS 100
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: by-key, no-sort, no-incremental-sort, no-nested-loop; estimates know nothing of the number of facts
+AS $$
+#variable_conflict use_column
+DECLARE
+  fan_out CONSTANT integer := 50; -- either way, of a named node
+  least_fan_out CONSTANT integer := 10; -- of another
+  moment CONSTANT timestamptz := coalesce(p_as_of, clock_timestamp());
+  filtered CONSTANT boolean := p_sources IS NOT NULL OR p_not_sources IS NOT NULL OR p_said_from IS NOT NULL
+    OR p_said_to IS NOT NULL;
+  same record;
+  asked record;
+BEGIN
+  IF coalesce(cardinality(p_nodes), 0) = 0 THEN
+    IF p_facts THEN
+      RETURN QUERY SELECT 'fact', m.version_id, NULL::uuid, NULL::double precision, NULL::integer, m.score,
+        m.matched_terms
+      FROM memsvc.match_fact_words(
+        p_user_id, p_query, p_language, '{}', '{}', '{}', p_limit, p_sources, p_not_sources, p_said_from, p_said_to,
+        p_as_of, p_known_at
+      ) AS m;
+    END IF;
+    RETURN;
+  END IF;
+  same := memsvc.stored_nodes(p_user_id, p_nodes, p_known_at);
+  -- Of nodes that are one the best reach, with its distance; named where any of them is.
+  SELECT array_agg(b.start_id) AS starts, array_agg(b.node_id) AS nodes, array_agg(b.reach) AS reach,
+    array_agg(b.distance) AS distances, array_agg(b.steps) AS steps,
+    array_agg(CASE b.steps WHEN 0 THEN fan_out ELSE least_fan_out END) AS fan_outs,
+    array_agg(CASE b.steps WHEN 0 THEN fan_out ELSE least(fan_out, greatest(least_fan_out, p_limit / b.others)) END)
+      AS read_outs,
+    array_agg(CASE WHEN b.steps > 0 THEN moment END) AS moments,
+    coalesce(array_agg(b.start_id) FILTER (WHERE b.steps = 0), '{}') AS named,
+    p_limit / max(b.others) > least_fan_out AS wide -- more is read than mentions look at
+  INTO asked
+  FROM (
+    SELECT s.start_id, s.node_id, n.reach, n.distance, n.steps,
+      greatest(1, count(*) FILTER (WHERE n.steps > 0) OVER ())::integer AS others
+    FROM unnest(same.starts, same.nodes) AS s (start_id, node_id)
+    INNER JOIN (
+      SELECT DISTINCT ON (i.start_id) i.start_id, g.reach, g.distance,
+        min(g.distance) OVER (PARTITION BY i.start_id) AS steps
+      FROM unnest(p_nodes, p_reach, p_distances) AS g (node_id, reach, distance)
+      INNER JOIN unnest(same.starts, same.nodes) AS i (start_id, node_id) ON i.node_id = g.node_id
+      ORDER BY i.start_id, g.reach DESC, g.distance
+    ) AS n ON n.start_id = s.start_id
+  ) AS b;
+  RETURN QUERY
+  WITH read AS MATERIALIZED (
+    SELECT f.* FROM memsvc.facts_at(
+      p_user_id, asked.starts, asked.nodes, asked.read_outs, asked.moments, p_known_at
+    ) AS f
+  ),
+  mention AS MATERIALIZED (
+    SELECT r.start_id, r.version_id FROM read AS r WHERE NOT asked.wide OR r.start_id = ANY (asked.named)
+    UNION ALL
+    SELECT l.start_id, l.version_id
+    FROM (
+      SELECT r.start_id, r.version_id, row_number() OVER (
+        PARTITION BY r.start_id, r.list, CASE r.other_id WHEN r.to_node THEN r.from_node ELSE r.to_node END
+        ORDER BY r.weight DESC, r.version_id DESC
+      ) AS nth
+      FROM read AS r
+      WHERE asked.wide AND r.start_id <> ALL (asked.named)
+    ) AS l
+    WHERE l.nth <= least_fan_out + 1
+  ),
+  part AS MATERIALIZED ( -- named nodes of which those that hold are read once more
+    SELECT r.start_id FROM read AS r
+    WHERE p_facts AND r.start_id = ANY (asked.named)
+    GROUP BY r.start_id, r.list
+    HAVING count(*) > fan_out AND NOT bool_and(r.valid_from <= moment AND r.valid_to > moment)
+  ),
+  near AS MATERIALIZED (
+    SELECT DISTINCT ON (h.version_id) h.version_id, h.from_node, h.to_node,
+      memsvc.edge_type_weight(h.type) * h.weight AS strength, h.recorded_from, h.tsv, h.length
+    FROM (
+      SELECT r.* FROM read AS r
+      WHERE p_facts AND r.valid_from <= moment AND r.valid_to > moment
+        AND r.start_id NOT IN (SELECT t.start_id FROM part AS t)
+      UNION ALL
+      SELECT f.*
+      FROM (
+        SELECT array_agg(a.start_id) AS starts, array_agg(a.node_id) AS nodes
+        FROM unnest(asked.starts, asked.nodes) AS a (start_id, node_id)
+        WHERE a.start_id IN (SELECT t.start_id FROM part AS t)
+        HAVING count(*) > 0
+      ) AS n
+      CROSS JOIN LATERAL memsvc.facts_at(
+        p_user_id, n.starts, n.nodes, array_fill(fan_out, ARRAY[cardinality(n.nodes)]),
+        array_fill(moment, ARRAY[cardinality(n.nodes)]), p_known_at
+      ) AS f
+    ) AS h
+    WHERE NOT filtered OR memsvc.fact_is_from(
+      p_user_id, h.version_id, p_sources, p_not_sources, p_said_from, p_said_to, p_known_at
+    )
+    ORDER BY h.version_id
+  ),
+  told AS MATERIALIZED (
+    SELECT m.* FROM memsvc.match_fact_words(
+      p_user_id, p_query, p_language, ARRAY(SELECT n.version_id FROM near AS n), ARRAY(SELECT n.tsv FROM near AS n),
+      ARRAY(SELECT n.length FROM near AS n), p_limit, p_sources, p_not_sources, p_said_from, p_said_to, p_as_of,
+      p_known_at
+    ) AS m
+    WHERE p_facts
+  ),
+  about AS (
+    SELECT f.version_id, f.strength, f.recorded_from, least(o.steps, i.steps) AS distance,
+      CASE WHEN i.steps IS NULL OR o.steps <= i.steps THEN o.start_id ELSE i.start_id END AS node_id
+    FROM (
+      SELECT n.version_id, n.from_node, n.to_node, n.strength, n.recorded_from FROM near AS n
+      UNION ALL
+      -- EXCEPT: under row security, an index is not used for an array with coalesce or CASE around it.
+      (SELECT v.version_id, v.from_node, v.to_node, memsvc.edge_type_weight(v.type) * v.weight, v.recorded_from
+      FROM edge_versions AS v
+      WHERE v.user_id = p_user_id AND v.version_id = ANY (ARRAY(
+        SELECT t.version_id FROM told AS t EXCEPT SELECT n.version_id FROM near AS n
+      ))
+      ORDER BY v.version_id OFFSET 0)
+    ) AS f
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS o (start_id, node_id, steps) ON o.node_id = f.from_node
+    LEFT JOIN unnest(asked.starts, asked.nodes, asked.steps) AS i (start_id, node_id, steps) ON i.node_id = f.to_node
+  ),
+  ranked AS (
+    SELECT a.version_id, t.score, t.matched_terms, a.distance, a.node_id,
+      CASE WHEN t.score IS NOT NULL
+        THEN row_number() OVER (ORDER BY t.score DESC NULLS LAST, a.recorded_from DESC, a.version_id DESC)
+      END AS by_words,
+      CASE WHEN a.distance IS NOT NULL THEN row_number() OVER (
+        ORDER BY a.distance NULLS LAST, t.score DESC NULLS LAST, a.strength DESC, a.recorded_from DESC,
+          a.version_id DESC
+      ) END AS by_node
+    FROM about AS a LEFT JOIN told AS t ON t.version_id = a.version_id
+  )
+  SELECT 'passage', e.matched_id, e.node_id, e.reach, e.distance, NULL::double precision, NULL::text[]
+  FROM memsvc.match_evidence(
+    p_user_id, asked.starts, asked.nodes, asked.reach, asked.distances, asked.fan_outs, asked.moments,
+    ARRAY(SELECT m.start_id FROM mention AS m), ARRAY(SELECT m.version_id FROM mention AS m), p_limit, p_kinds,
+    p_sources, p_not_sources, p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS e
+  WHERE p_kinds IS NOT NULL
+  UNION ALL
+  (SELECT 'fact', r.version_id, r.node_id, NULL, r.distance, r.score, coalesce(r.matched_terms, '{}')
+  FROM ranked AS r
+  ORDER BY least(r.by_words, r.by_node), r.by_words, r.by_node
+  LIMIT p_limit);
+END
+$$;
+COMMENT ON FUNCTION memsvc.match_nodes(
+  uuid, text, text, uuid[], double precision[], integer[], integer, text[], boolean, uuid[], uuid[], timestamptz,
+  timestamptz, timestamptz, timestamptz
+) IS 'Passages that support what is known about some nodes, and facts that matter for a query.';
+
+-- Facts that hold at p_as_of (null: now), as known at p_known_at (null: now): those whose sentence has words of the
+-- query (words: BM25; null: not one), and those about nodes (p_nodes, each p_distances away from what the query names;
+-- null: not about any). Of a node the strongest facts are looked at: 50 either way at distance 0; of the others about
+-- p_limit together, but 10 of each at least. Of these the ones of telling types go first; edges among nodes that are
+-- the same are found by words alone. p_sources to p_said_to: only what such a passage supports. Best first, at most
+-- p_limit: the best by words and the best about the nodes take turns.
+CREATE OR REPLACE FUNCTION memsvc.match_facts(
+  p_user_id uuid, p_query text, p_language text, p_nodes uuid[], p_distances integer[], p_limit integer,
+  p_sources uuid[] DEFAULT NULL, p_not_sources uuid[] DEFAULT NULL, p_said_from timestamptz DEFAULT NULL,
+  p_said_to timestamptz DEFAULT NULL, p_as_of timestamptz DEFAULT NULL, p_known_at timestamptz DEFAULT NULL
+) RETURNS TABLE (version_id uuid, words double precision, matched_terms text[], distance integer, node_id uuid)
+LANGUAGE plpgsql STABLE ROWS 50
+SET search_path = memsvc, pg_temp
+-- callers: app, reader, recall
+-- plans: kept
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY SELECT m.memory_id, m.words, m.matched_terms, m.distance, m.node_id
+  FROM memsvc.match_nodes(
+    p_user_id, p_query, p_language, p_nodes, NULL, p_distances, p_limit, NULL, true, p_sources, p_not_sources,
+    p_said_from, p_said_to, p_as_of, p_known_at
+  ) AS m;
+END
+$$;
+COMMENT ON FUNCTION memsvc.match_facts(
+  uuid, text, text, uuid[], integer[], integer, uuid[], uuid[], timestamptz, timestamptz, timestamptz, timestamptz
+) IS 'Facts that matter for a query, by their words and by what they are about; best first.';
