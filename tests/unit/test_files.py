@@ -214,7 +214,9 @@ def sent(**fields: Any) -> list[dict[str, Any]]:
     return [fields, fields]
 
 
-TREE = {"n": {"id": "n", "parent": None, "children": [], "message": {"author": {"role": "user"}, "content": {}}}}
+TREE: dict[str, Any] = {
+    "n": {"id": "n", "parent": None, "children": [], "message": {"author": {"role": "user"}, "content": {}}}
+}
 TELEGRAM = sent(id=1, type="message", date="2026-01-02T10:00:00", **{"from": "Mila"}, from_id="user7", text="The key.")
 MESSENGER = sent(sender_name="Mila", timestamp_ms=1_767_348_000_000, content="The key.")
 SLACK = {"type": "message", "user": "U7", "ts": "1767348000.000100", "text": "The key is with Jo."}
