@@ -22,7 +22,7 @@ from typing import IO, Any, cast, get_args
 import msgspec
 
 from memsvc.errors import BadFileError
-from memsvc.sources.foreign import foreign_document, foreign_text
+from memsvc.sources.foreign import OURS, foreign_document, foreign_text
 from memsvc.sources.messages import MessageIn, Role
 
 ROLES: Mapping[str, Role] = {
@@ -182,6 +182,8 @@ def _decode(text: bytes) -> Any:
 
 
 def _refuse_foreign(found: str | None, path: Path) -> None:
+    if found == OURS:
+        raise BadFileError(f"{path.name} is {found}.", hint="memsvc import reads it, as a folder or a zip file.")
     if found is not None:
         raise BadFileError(f"{path.name} is {found}, which memsvc ingest cannot read yet.", hint=FOREIGN_HINT)
 
@@ -193,7 +195,7 @@ def _checked(
         named = ", ".join(repr(name[:60]) for name in unknown[:5])
         raise BadFileError(f"{where} has unknown fields: {named}.", hint=HINT)
     if row.keys().isdisjoint((*TEXT, *CAPTION)):
-        raise BadFileError(f"{where} has neither text nor content: it is no message.", hint=HINT)
+        raise BadFileError(f"{where} has neither text nor content: it is no message.")
     try:
         return msgspec.convert(msgspec.to_builtins(_message(row, conversation, ordinal, own_names)), MessageIn)
     except (msgspec.ValidationError, AttributeError, TypeError) as error:

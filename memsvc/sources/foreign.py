@@ -13,6 +13,7 @@ from typing import Any
 
 LOOKED_AT = 50
 """So many entries of a list say what it is."""
+OURS = "an export of memsvc"
 Entry = Mapping[str, Any]
 
 
@@ -46,7 +47,7 @@ DOCUMENTS: Mapping[str, Callable[[Entry], bool]] = {
     "an export of Google Chat": lambda one: _among(one.get("messages"), "topic_id"),
     "an export of Skype": lambda one: _among(one.get("conversations"), "MessageList"),
     "an export of Gemini": lambda one: one.get("header") == "Gemini Apps",
-    "an export of memsvc": lambda one: one.get("format") == "memsvc-export",
+    OURS: lambda one: one.get("format") == "memsvc-export",
 }
 """What one object of a document, or of a list or line of it, says by its fields."""
 SENT = r"\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?[ \u202f]\d{1,2}[:.]\d{2}"

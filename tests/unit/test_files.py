@@ -266,7 +266,6 @@ FOREIGN: dict[str, tuple[str, object, str]] = {
     ),
     "Gemini": ("MyActivity.json", [{"header": "Gemini Apps", "title": "Prompted x"}], "an export of Gemini"),
     "Skype": ("messages.json", {"userId": "8:mila", "conversations": [{"MessageList": []}]}, "an export of Skype"),
-    "memsvc": ("manifest.json", {"format": "memsvc-export", "version": 1, "files": []}, "an export of memsvc"),
     "WhatsApp": ("chat.txt", b"02/01/2026, 10:00 - Mila: The key is with Jo.\n", "an export of WhatsApp"),
     "WhatsApp of an iPhone": (
         "_chat.txt", "\u200e[02.01.26, 10:00:00] Mila: The key is with Jo.\r\n".encode(), "an export of WhatsApp",
@@ -286,6 +285,12 @@ def test_the_exports_of_other_programs_are_refused_by_name(tmp_path: Path, case:
     with pytest.raises(BadFileError, match=f"^{name} is {says}, which memsvc ingest cannot read yet") as caught:
         read(tmp_path / name, content)
     assert "Nothing of it was stored" in caught.value.advice
+
+
+def test_an_export_of_ours_is_for_another_command(tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match=r"manifest.json is an export of memsvc\.") as caught:
+        read(tmp_path / "manifest.json", {"format": "memsvc-export", "version": 1, "files": []})
+    assert "memsvc import" in caught.value.advice
 
 
 @pytest.mark.parametrize(
