@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from memsvc.access.users import Owner
-from memsvc.cli.memories import ingest_files
+from memsvc.cli.memories import batches, ingest_files
 from memsvc.db.engine import Database
 from memsvc.errors import TextTooLongError
 from memsvc.settings import Settings
@@ -57,6 +57,16 @@ async def test_the_longest_line_of_a_file_is_taken_in_even_without_a_blank(
     counts = await ingest_files(db, words_alone, owner, [path])
     assert counts == {"created": 1, "existing": 0, "erased": 0}
     assert (await found_at_the_end(ada)).endswith(END)
+
+
+def test_a_file_of_long_messages_is_stored_in_small_batches() -> None:
+    def batched(*lengths: int) -> list[list[int]]:
+        placed = [("", MessageIn(conversation="c", text="x" * length)) for length in lengths]
+        return [[len(message.text) for _, message in batch] for batch in batches(placed, 3, chars=10)]
+
+    assert batched() == []
+    assert batched(1, 1, 1, 1) == [[1, 1, 1], [1]]
+    assert batched(5, 5, 1, 12, 2, 9) == [[5, 5], [1], [12], [2], [9]]
 
 
 async def test_a_longer_one_is_refused_and_the_error_says_how_to_raise_the_limit(ada: httpx.AsyncClient) -> None:
