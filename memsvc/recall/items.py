@@ -69,9 +69,12 @@ class Item(msgspec.Struct, kw_only=True, frozen=True):
 
 def plain_item(item: Item) -> Item:
     """An item as a prompt may hold it in any format: without hidden characters, and with line breaks of one kind."""
-    written = {name: getattr(item, name) for name in WRITTEN}
-    plain = {name: plain_lines(value) for name, value in written.items() if value}
-    return msgspec.structs.replace(item, **plain) if plain.items() - written.items() else item
+    plain: dict[str, str] = {}
+    for name in WRITTEN:
+        value: str | None = getattr(item, name)
+        if value and (shown := plain_lines(value)) is not value:
+            plain[name] = shown
+    return msgspec.structs.replace(item, **plain) if plain else item
 
 
 class Section(msgspec.Struct, kw_only=True, frozen=True):

@@ -49,6 +49,11 @@ NEEDED = re.compile(
     """,
     re.VERBOSE,
 )
+# Ranges without a hidden character, in which most texts lie: to match them takes a thirtieth of the time.
+ORDINARY = re.compile(
+    r"[\t\n -~\u00a0-\u00ac\u00ae-\u034e\u0350-\u05ff\u2010-\u2027\u2030-\u205e\u20a0-\u2fff"
+    r"\u3000-\u3163\u3165-\ud7ff]*+"
+)
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 _UNSEEN = re.compile(f"[{HIDDEN}{BRAILLE_BLANK}]")
 _DRAWN = re.compile(f"[{NUMBER_SIGNS}]")
@@ -79,9 +84,7 @@ def without_hidden(text: str) -> str:
     Arabic, and one variation selector after an emoji, an ideograph or a Mongolian letter. So none stands beside
     another, at the begin, or within Latin text. Doing it again changes nothing.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return _HIDDEN.sub(_needed, text)
+    return text if ORDINARY.fullmatch(text) else _HIDDEN.sub(_needed, text)
 
 
 def _needed(found: re.Match[str]) -> str:
@@ -90,9 +93,7 @@ def _needed(found: re.Match[str]) -> str:
 
 def plain_lines(text: str) -> str:
     """A text without hidden characters, and with line breaks of one kind: what a prompt may hold of it."""
-    if text.isascii() and text.isprintable():
-        return text
-    return LINE_BREAK.sub("\n", without_hidden(text))
+    return text if ORDINARY.fullmatch(text) else LINE_BREAK.sub("\n", _HIDDEN.sub(_needed, text))
 
 
 def flat(text: str) -> str:

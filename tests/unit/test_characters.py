@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsvc.text.characters import HIDDEN, flat, is_visible, plain_lines, without_hidden
+from memsvc.text.characters import HIDDEN, ORDINARY, flat, is_visible, plain_lines, without_hidden
 
+HIDDEN_SIGN = re.compile(f"[{HIDDEN}]")
 INVISIBLE = {
     "nothing": "", "blanks": " \t\r\n\u00a0\u2003\u3000\u2028", "zero width": "\u200b\u200c\u200d\u2060\ufeff",
     "direction": "\u200e\u200f\u061c\u202a\u202e\u2066\u2069", "tags": "\U000e0001\U000e0041\U000e007f",
@@ -69,6 +71,14 @@ def test_doing_it_again_changes_nothing_and_what_is_seen_stays(text: str) -> Non
     assert [sign for sign in once if is_visible(sign)] == drawn
     assert "\n" not in flat(text)
     assert len(plain_lines(text).splitlines()) <= plain_lines(text).count("\n") + 1
+
+
+def test_ordinary_characters_are_neither_hidden_nor_breaks() -> None:
+    for sign in map(chr, range(0x110000)):
+        if ORDINARY.fullmatch(sign):
+            assert not HIDDEN_SIGN.match(sign), hex(ord(sign))
+            assert plain_lines(f"{sign}\r") == f"{sign}\n"
+    assert ORDINARY.fullmatch("“I’d like oak”, said Zoë — 李: 「はい」…\n\tAnd then: ≥ 3 €.")
 
 
 def test_every_format_character_is_hidden_or_drawn() -> None:
