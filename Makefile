@@ -24,7 +24,7 @@ $(BIN)/.installed: pyproject.toml requirements.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(BIN)/.installed ## Main job end to end on the embedded database: takes a conversation in, asks three questions
+demo: $(BIN)/.installed ## Main job end to end in a data folder of its own: takes a conversation in, asks three questions
 	@$(BIN)/memsvc demo
 
 up: $(BIN)/.installed ## Database, API and worker in the foreground

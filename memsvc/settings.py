@@ -216,7 +216,7 @@ class Settings(BaseSettings):
     )
 
     # Limits at the doors.
-    max_text_chars: int = Field(default=200_000, ge=1_000, description="Longest text of one message.")
+    max_text_chars: int = Field(default=2_000_000, ge=1_000, description="Longest text of one message.")
     max_batch: int = Field(default=1_000, ge=1, le=10_000, description="Most messages in one request.")
     max_query_chars: int = Field(default=100_000, ge=100, description="Longest recall query.")
     max_body_bytes: int = Field(default=32_000_000, ge=10_000, description="Largest request body.")

@@ -30,7 +30,10 @@ class TextTooLongError(InvalidRequestError):
     """The text is longer than one message may be."""
 
     code, status = "text_too_long", 413
-    hint = "Send documents in several messages, or raise MEMSVC_MAX_TEXT_CHARS."
+    hint = (
+        "Send it in several messages, or start the service (or memsvc ingest) with a higher MEMSVC_MAX_TEXT_CHARS, in "
+        "characters. By HTTP the whole request must also fit MEMSVC_MAX_BODY_BYTES."
+    )
 
 
 class BodyTooSlowError(InvalidRequestError):

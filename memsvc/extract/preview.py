@@ -25,6 +25,7 @@ from memsvc.extract.write import Found, compared_with, prepare
 from memsvc.graph.operations import new_id
 from memsvc.settings import Settings
 from memsvc.sources.messages import Role
+from memsvc.text.characters import is_visible
 from memsvc.text.split import split_text
 from memsvc.text.storable import check_storable
 
@@ -111,7 +112,7 @@ def _check(messages: Sequence[Said], most_chars: int) -> None:
     for message in messages:
         for field in ("text", "speaker", "caption"):
             check_storable(getattr(message, field), field)
-    if not 1 <= len(messages) <= MOST_MESSAGES or not any(message.text.strip() for message in messages):
+    if not 1 <= len(messages) <= MOST_MESSAGES or not any(is_visible(message.text) for message in messages):
         raise InvalidRequestError(f"A dry run reads 1 to {MOST_MESSAGES} messages with text.", field="messages")
     length = sum(len(message.text) + len(message.speaker) + len(message.caption) for message in messages)
     if length > most_chars:

@@ -21,6 +21,7 @@ from memsvc.db.paging import Moment, Number, Page, check_page, read_cursor, writ
 from memsvc.errors import BadCursorError, InvalidAliasError, InvalidRequestError, NodeUnknownError, TypeUnknownError
 from memsvc.graph.operations import MAX_NAME_CHARS
 from memsvc.graph.read import AsOf, times
+from memsvc.text.characters import is_visible
 from memsvc.text.storable import check_storable
 
 Match = Literal["exact", "prefix", "word", "part"]
@@ -211,7 +212,7 @@ def check_name(name: str) -> None:
         InvalidAliasError, InvalidTextError: it is empty or too long, or cannot be stored.
     """
     check_storable(name, "name")
-    if not name.strip() or len(name) > MAX_NAME_CHARS:
+    if not is_visible(name) or len(name) > MAX_NAME_CHARS:
         raise InvalidAliasError(f"A name has 1 to {MAX_NAME_CHARS} characters.")
 
 
