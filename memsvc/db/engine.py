@@ -27,7 +27,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc import traces
-from memsvc.db import spans
+from memsvc.db import spans, vectors
 from memsvc.db.admission import Admission
 from memsvc.db.age import Age
 from memsvc.db.identity import Signer
@@ -238,6 +238,7 @@ class Database:
         close_failed(self.engine)
         roll_back(self.engine)
         self._age = Age(self.engine)
+        vectors.watch(self.engine)
         if traces.is_on():
             spans.watch(self.engine)
 

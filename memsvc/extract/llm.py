@@ -21,6 +21,7 @@ import structlog
 
 from memsvc.db.engine import Database
 from memsvc.errors import InvalidRequestError, LlmError
+from memsvc.extract.comparing import SYMMETRIC
 from memsvc.extract.extraction import Change, Entity, Extraction, Extractor, Fact, Signs
 from memsvc.extract.prompts import facts as prompt
 from memsvc.extract.window import Turn, Window
@@ -38,7 +39,6 @@ WINDOW_S = 0.9 * STEP_LIMIT_S
 for good, though nothing is wrong but a model that is slow."""
 MAX_NAME = 200
 MAX_SENTENCE = 1_000
-SYMMETRIC = frozenset({"FAMILY_OF", "KNOWS"})
 CHANGES = get_args(Change)
 DATE = re.compile(r"(?P<year>\d{4}) (?: -(?P<month>\d{1,2}) (?: -(?P<day>\d{1,2}) )? )? (?: [T ] .* )?", re.VERBOSE)
 log = structlog.get_logger()

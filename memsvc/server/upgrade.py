@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
 from memsvc.db.files import folder, head_revision
@@ -56,6 +56,7 @@ def upgrade(
     revision: str = "head",
     fill: Callable[[], None] | None = None,
     report: Callable[[str], None] = lambda _line: None,
+    migrate: Callable[[Connection, str], None] | None = None,
 ) -> Upgrade:
     """Upgrade the database that ``admin_url`` names.
 
@@ -65,6 +66,7 @@ def upgrade(
         revision: stop at this revision (tests); ``sql/`` is applied at head only.
         fill: brings the tables of a backup into the database, between its roles and its migrations.
         report: called with one line for each step.
+        migrate: runs the migrations up to a revision, where Alembic itself has called.
 
     Raises:
         DatabaseUnavailableError: the server cannot be reached.
@@ -72,12 +74,22 @@ def upgrade(
         RestoreUnfinishedError: a restore into this database was cut off.
         UpgradedError: a newer version has upgraded it.
     """
+    with administrators(admin_url) as engine, engine.connect() as guard:
+        take_turn(_driver(guard))
+        with engine.connect() as connection:
+            return _upgrade(connection, settings, revision, fill, report=report, migrate=migrate)
+
+
+@contextmanager
+def administrators(admin_url: str) -> Iterator[Engine]:
+    """The administrator's connections, two at most, until the block ends.
+
+    Raises:
+        DatabaseUnavailableError: the server does not answer.
+    """
     engine = create_engine(make_url(admin_url).set(drivername="postgresql+psycopg"), pool_size=2, max_overflow=0)
     try:
-        with engine.connect() as guard:
-            take_turn(_driver(guard))
-            with engine.connect() as connection:
-                return _upgrade(connection, settings, revision, fill, report)
+        yield engine
     except psycopg.OperationalError as error:
         if error.sqlstate is not None:
             raise
@@ -95,7 +107,9 @@ def _upgrade(
     settings: Settings,
     revision: str,
     fill: Callable[[], None] | None,
+    *,
     report: Callable[[str], None],
+    migrate: Callable[[Connection, str], None] | None,
 ) -> Upgrade:
     version = int(connection.execute(text("SHOW server_version_num")).scalar_one())
     if version < MINIMUM_VERSION:
@@ -114,19 +128,24 @@ def _upgrade(
         connection.rollback()
         fill()
     old = _revision(connection)
-    target = head_revision() if revision == "head" else revision
-    if old != target:
-        report(f"migrations {old or 'none'} -> {target}")
-        from memsvc.server.migrations import migrate  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
+    reached = head_revision() if revision == "head" else revision
+    if old != reached:
+        report(f"migrations {old or 'none'} -> {reached}")
+        if migrate is None:
+            from memsvc.server import migrations  # noqa: PLC0415 - Alembic takes 0.3 s that most commands need not wait
 
-        _patiently(connection, lambda: migrate(connection, revision))
+            migrate = migrations.migrate
+        step = migrate
+        _patiently(connection, lambda: step(connection, revision))
+        reached = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar_one()
+        connection.rollback()
     applied: tuple[str, ...] = ()
-    if target == head_revision():
+    if reached == head_revision():
         applied = _patiently(connection, lambda: apply_objects(connection, report))
         _patiently(connection, lambda: index_places(connection, report))
         _accept_identity_key(connection, signer)
         _project(connection, settings, report)
-    return Upgrade(old, target, applied)
+    return Upgrade(old, reached, applied)
 
 
 def _revision(connection: Connection) -> str | None:

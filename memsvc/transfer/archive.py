@@ -78,7 +78,6 @@ LEFT_OUT_COLUMNS = {
 MAX_MANIFEST_BYTES = 1_000_000
 MAX_ZIP_ENTRIES = 200_000
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
-COPY_BYTES = 1 << 20
 
 
 class ExportedUser(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

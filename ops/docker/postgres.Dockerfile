@@ -2,7 +2,9 @@
 #
 # The packages come from PGDG, whose repository the official image has set up. They are the ones that the tests run on
 # (ops/postgres/image.py); tzdata-legacy has time zones by their older names, as Asia/Calcutta. Data: a volume on /var/lib/postgresql; since 18 the folder below it carries the version.
-FROM postgres:18-trixie
+# The base image's digest is written behind its tag by ops/docker/pin-digests.sh.
+ARG POSTGRES_IMAGE=postgres:18-trixie
+FROM ${POSTGRES_IMAGE}
 
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \

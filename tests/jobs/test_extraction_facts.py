@@ -100,6 +100,14 @@ async def test_a_correction_takes_back_what_was_said_before(desk: Desk) -> None:
     assert [fact for fact in desk.facts() if "KNOWS" in fact] == ["I KNOWS Eva."]
 
 
+async def test_a_correction_to_the_opposite_ends_what_was_said_before(desk: Desk) -> None:
+    await desk.say("I LIKES Tea.", said="2022-01-01T00:00:00Z")
+    await desk.read()
+    await desk.say("no, I DISLIKES Tea.", said="2024-01-01T00:00:00Z")
+    await desk.read()
+    assert desk.history() == [("I LIKES Tea.", None, "2024"), ("I DISLIKES Tea.", "2024", None)]
+
+
 async def test_a_contradiction_is_marked(desk: Desk) -> None:
     await desk.say("I LIVES_IN Faro since 2020.", said="2024-01-01T00:00:00Z")
     await desk.read()

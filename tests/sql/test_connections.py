@@ -9,6 +9,8 @@ from unittest.mock import patch
 
 import psycopg
 import pytest
+from pgvector import HalfVector
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -17,6 +19,7 @@ from sqlalchemy.util import greenlet_spawn
 from memsvc.access.users import Owner
 from memsvc.db import wire
 from memsvc.db.engine import Database, role_url
+from memsvc.db.vectors import Vectors
 from memsvc.errors import DatabaseUnavailableError
 from memsvc.settings import Settings
 from tests.conftest import Cluster
@@ -203,3 +206,26 @@ async def test_columns_without_a_name_of_their_own_are_no_failure(pool: Database
     async with pool.line() as line:
         [[found]] = await line.exchange([(text("SELECT 1, 2 AS two, 3"), {})])
     assert (tuple(found), found.two) == ((1, 2, 3), 2)
+
+
+async def test_a_pool_from_before_the_upgrade_takes_vectors_after_it(
+    cluster: Cluster, database_name: str, settings: Settings
+) -> None:
+    """The type's number is read when a connection begins; there was none then."""
+    name = f"{database_name}_bare"
+    cluster.recreate(name)
+    bare = Database(role_url(cluster.admin_url(name), "memsvc_app", settings.secret("app_password")), settings)
+    asked = text("SELECT CAST(:one AS public.halfvec) <#> (CAST(:several AS public.halfvec[]))[2] AS found")
+    values = {"one": HalfVector([1.0, 2.0]), "several": Vectors([HalfVector([0.0, 0.0]), HalfVector([0.5, 0.25])])}
+    try:
+        async with bare.statement() as connection:
+            assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
+        cluster.execute(sql.SQL("CREATE EXTENSION vector SCHEMA public"), name)
+        async with bare.statement() as connection:
+            assert (await connection.execute(asked, values)).scalar_one() == -1
+        async with bare.line() as line:
+            [[row]] = await line.exchange([(asked, values)])
+        assert row.found == -1
+    finally:
+        await bare.close()
+        cluster.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

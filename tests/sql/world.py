@@ -208,7 +208,7 @@ def _tenant(app: psycopg.Connection, token: Callable[[UUID], str], app_id: UUID,
             "SELECT * FROM memsvc.unembedded(%s, %s, NULL, NULL, 100)", [user_id, model_id]
         ).fetchall()
         app.execute(
-            "SELECT memsvc.store_embeddings(%s, %s, %s, %s, %s)",
+            "SELECT memsvc.store_embeddings(%s, %s, %s, %s::public.halfvec[], %s)",
             [
                 user_id,
                 model_id,

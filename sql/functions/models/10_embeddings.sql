@@ -128,12 +128,11 @@ END;
 COMMENT ON FUNCTION memsvc.unembedded(uuid, smallint, uuid, uuid, integer, boolean) IS
   'Messages and blocks that lack a model''s vector, or its token vectors, newest first.';
 
--- Stores vectors, given as pgvector's text, and token vectors, each passage's given as the text of an array of
--- bit(128); a passage that has them keeps them, one that is gone gets none, nor does what a block said before it was
--- reworded meanwhile, and a model that was retired meanwhile gets none: all are locked against that, before any table
--- is. How many passages got something new.
+-- Stores vectors, and token vectors, each passage's given as the text of an array of bit(128); a passage that has them
+-- keeps them, one that is gone gets none, nor does what a block said before it was reworded meanwhile, and a model that
+-- was retired meanwhile gets none: all are locked against that, before any table is. How many passages got something new.
 CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
-  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
+  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors public.halfvec[], p_tokens text[] DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = memsvc, public, pg_temp
@@ -161,7 +160,7 @@ BEGIN
   ),
   near AS (
     INSERT INTO embeddings AS e (user_id, model_id, passage_id, vector)
-    SELECT p_user_id, p_model_id, g.passage_id, g.vector::public.halfvec
+    SELECT p_user_id, p_model_id, g.passage_id, g.vector
     FROM given AS g
     ORDER BY g.passage_id
     ON CONFLICT (user_id, model_id, passage_id) DO NOTHING
@@ -180,8 +179,19 @@ BEGIN
   RETURN new_ones;
 END
 $$;
-COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
+COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], public.halfvec[], text[]) IS
   'Stores vectors and token vectors; how many passages got something new.';
+
+-- The same with vectors as pgvector's text: processes of version 0.1 call it while the next version's upgrade is done.
+CREATE OR REPLACE FUNCTION memsvc.store_embeddings(
+  p_user_id uuid, p_model_id smallint, p_passage_ids uuid[], p_vectors text[], p_tokens text[] DEFAULT NULL
+) RETURNS bigint
+LANGUAGE sql
+SET search_path = memsvc, public, pg_temp
+-- callers: app
+RETURN memsvc.store_embeddings(p_user_id, p_model_id, p_passage_ids, CAST(p_vectors AS public.halfvec[]), p_tokens);
+COMMENT ON FUNCTION memsvc.store_embeddings(uuid, smallint, uuid[], text[], text[]) IS
+  'Stores vectors that are given as text, and token vectors; how many passages got something new.';
 
 -- The models, and for each how many passages of the user, of messages and of blocks in the archive, have its vector and
 -- how many lack it.
