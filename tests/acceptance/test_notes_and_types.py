@@ -78,5 +78,5 @@ def test_types_that_cannot_be(rig: Rig) -> None:
     refused(rig, 2, "cannot be the name of a node type", "ontology", "add", "<b>", *description)
     refused(rig, 2, "A node type joins nothing", "ontology", "add", "Plant", *description, "--to", "Person")
     refused(rig, 2, "has no node type Plant", "ontology", "add", "WATERS", *description, "--to", "Plant")
-    refused(rig, 3, "belongs to the core", "ontology", "deprecate", "LIVES_IN")
+    refused(rig, 3, "is a core type", "ontology", "deprecate", "LIVES_IN")
     refused(rig, 3, "has no edge type NOTHING", "ontology", "approve", "NOTHING")
