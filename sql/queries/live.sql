@@ -36,7 +36,7 @@ LEFT JOIN memsvc.live_events(
 ORDER BY e.number;
 
 -- name: changes_shown
--- What changes mean to somebody who draws the graph.
+-- The current state of what changes touched, for clients that draw the graph.
 SELECT
   c.change_id, CAST(s.nodes AS text) AS nodes, CAST(s.edges AS text) AS edges, s.gone_nodes, s.gone_edges, s.complete
 FROM unnest(CAST(:changes AS uuid [])) AS c (change_id)
