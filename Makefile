@@ -24,7 +24,7 @@ $(BIN)/.installed: pyproject.toml requirements.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(BIN)/.installed ## Main job end to end on the embedded database: takes a conversation in, asks three questions
+demo: $(BIN)/.installed ## Main job end to end in a data folder of its own: takes a conversation in, asks three questions
 	@$(BIN)/memsvc demo
 
 up: $(BIN)/.installed ## Database, API and worker in the foreground
@@ -144,6 +144,9 @@ bench-live: $(BIN)/.installed ## 100 sockets of 10 users beside a writer for 3 m
 
 bench-api: $(BIN)/.installed ## Hooks, recall, drop-in chat and events over real HTTP, beside 100,000 passages (ARGS="--seconds 10")
 	@$(BIN)/python -m bench.api $(ARGS)
+
+bench-neighbours: $(BIN)/.installed ## A user who recalls, beside 40 heavy recalls at once of another (ARGS="--before CHECKOUT": an older version in turn)
+	@$(BIN)/python -m bench.neighbours $(ARGS)
 
 bench-analysis: $(BIN)/.installed ## Hidden anomalies and habits found again; what analyses of 100,000 facts cost (ARGS=--open)
 	@$(BIN)/python -m bench.analysis $(ARGS)

@@ -27,8 +27,9 @@ from sqlalchemy import text
 
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.db.once import KEPT, Once
-from memsvc.db.paging import Page, check_page, read_cursor, write_cursor
+from memsvc.db.paging import Moment, Page, check_page, read_cursor, write_cursor
 from memsvc.db.together import Together
 from memsvc.errors import (
     ForbiddenError,
@@ -48,17 +49,9 @@ SCOPES: tuple[Scope, ...] = ("read", "write", "forget", "admin")
 KEY_PREFIX = "mk_"
 JWT_ALGORITHM = "HS256"
 MOST_OF_LIMIT = 1_000_000_000
-# One statement: a key without a limit costs nothing more than its look-up.
-AUTHENTICATE = text(
-    "SELECT a.*, CASE WHEN a.requests_per_minute IS NOT NULL THEN memsvc.count_request(:key_id) END AS wait_s "
-    "FROM memsvc.authenticate_key(:key_id, :hash, :ref) AS a"
-)
+AUTHENTICATE = query("authenticate_key")
 CREATE = text("SELECT memsvc.create_key(:app, :key_id, :hash, :user_id, CAST(:scopes AS text[]), :label, :expires)")
-MADE = text(
-    "SELECT EXISTS (SELECT FROM memsvc.keys_of_app(:app, :key_id, NULL, NULL, 1) AS k "
-    "CROSS JOIN memsvc.authenticate_key(:key_id, :hash, NULL) "
-    "WHERE k.created_at > clock_timestamp() - CAST(:kept AS interval))"
-)
+MADE = query("key_was_made")
 KEYS = text("SELECT * FROM memsvc.keys_of_app(:app, :key_id, :after, :after_id, :limit)")
 COUNT = text("SELECT memsvc.count_request(:key_id)")
 SPEND = text("SELECT memsvc.count_messages(:key_id, :messages)")
@@ -287,9 +280,7 @@ async def list_keys(db: Database, app: UUID, *, cursor: str | None = None, limit
         InvalidRequestError: the cursor or the limit cannot be used.
     """
     check_page(limit)
-    after, after_id = read_cursor(cursor, tuple[datetime, str]) if cursor is not None else (None, None)
-    if after is not None and after.tzinfo is None:
-        raise InvalidRequestError("The cursor is not one of ours.", hint="Send next_cursor as it came.", field="cursor")
+    after, after_id = read_cursor(cursor, tuple[Moment, str]) if cursor is not None else (None, None)
     found = await _keys(db, app, after=after, after_id=after_id, limit=limit + 1)
     last = found[limit - 1] if len(found) > limit else None
     following = write_cursor((last.created_at, last.key_id)) if last is not None else None

@@ -20,6 +20,7 @@ from sqlalchemy import text
 from memsvc.access.keys import revoke_key
 from memsvc.access.users import Owner
 from memsvc.db.engine import Database
+from memsvc.db.files import query
 from memsvc.erasing.memories import Kind, erase
 from memsvc.erasing.users import erase_user
 from memsvc.errors import BadFileError, MemsvcError, UserUnknownError
@@ -32,11 +33,7 @@ ACCOUNTS = """
 SELECT recorded_at, action, app_id, coalesce(user_id::text, subject) FROM memsvc.audit_log
 WHERE action IN ('user.erase', 'key.revoke') AND recorded_at >= %s ORDER BY recorded_at
 """
-RECEIPTS = text(
-    "SELECT created_at, kind, subject_id FROM memsvc.erasures "
-    "WHERE user_id = :user_id AND (state = 'pending' OR greatest(created_at, finished_at) >= :since) "
-    "ORDER BY erasure_id"
-)
+RECEIPTS = query("erasures_since")
 IS_HERE = text("SELECT memsvc.user_is_here(:user_id)")
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 BEFORE = timedelta(minutes=15)

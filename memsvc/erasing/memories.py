@@ -51,17 +51,8 @@ ERASE = text("SELECT * FROM memsvc.erase(:user_id, :kind, :subject_id, :requeste
 CONTINUE = text("SELECT * FROM memsvc.continue_erasure(:user_id, :erasure_id, :limit, :in_job)")
 VERIFY = text("SELECT * FROM memsvc.verify_erasure(:user_id, :erasure_id)")
 PREVIEW = text("SELECT memsvc.preview_erasure(:user_id, :kind, :subject_id)")
-BLOCK = text("""
-SELECT s.source_id, s.title, coalesce(p.kind = 'former', false) AS former
-FROM (SELECT CAST(:subject_id AS uuid) AS id) AS g
-LEFT JOIN memsvc.passages AS p ON p.user_id = :user_id AND p.passage_id = g.id
-INNER JOIN memsvc.sources AS s
-  ON s.user_id = :user_id AND s.source_id = coalesce(p.source_id, g.id) AND s.kind = 'block'
-""")
-SIZE = text("""
-SELECT cardinality(r.passages) AS passages, cardinality(r.edges) AS edges
-FROM memsvc.erasure_reach(:user_id, :kind, :id, NULL) AS r
-""")
+BLOCK = query("block_to_erase")
+SIZE = query("erasure_size")
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,9 +20,9 @@ from psycopg import sql
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from memsvc.db.files import folder
+from memsvc.db.files import folder, head_revision
 from memsvc.db.identity import Signer
-from memsvc.errors import ConfigurationError, DatabaseUnavailableError, RestoreUnfinishedError
+from memsvc.errors import ConfigurationError, DatabaseUnavailableError, RestoreUnfinishedError, UpgradedError
 from memsvc.server import projection
 from memsvc.server.exclusive import take_turn
 from memsvc.server.objects import apply_objects, object_files, run_script
@@ -49,11 +49,6 @@ class Upgrade:
     applied: tuple[str, ...]
 
 
-def head_revision() -> str:
-    """The newest revision that this version of memsvc has, by the names of its migrations."""
-    return max(path.name for path in (folder("alembic") / "versions").glob("[0-9]*.py")).split("_", 1)[0]
-
-
 def upgrade(
     admin_url: str,
     settings: Settings,
@@ -77,6 +72,7 @@ def upgrade(
         DatabaseUnavailableError: the server cannot be reached.
         ConfigurationError: the server is too old, or belongs to another identity secret.
         RestoreUnfinishedError: a restore into this database was cut off.
+        UpgradedError: a newer version has upgraded it.
     """
     with administrators(admin_url) as engine, engine.connect() as guard:
         take_turn(_driver(guard))
@@ -124,14 +120,14 @@ def _upgrade(
         raise RestoreUnfinishedError
     signer = Signer(settings.secret("identity_secret").encode(), settings.identity_ttl_s)
     _belongs_to(connection, signer)  # before passwords are set: the running service would be locked out
+    if fill is None:
+        _is_no_newer(connection)
     report("roles, schema and extensions")
     _patiently(connection, lambda: _prepare(connection, settings))
     if fill is not None:
         connection.rollback()
         fill()
-    before = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
-    old = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if before else None
-    connection.rollback()
+    old = _revision(connection)
     reached = head_revision() if revision == "head" else revision
     if old != reached:
         report(f"migrations {old or 'none'} -> {reached}")
@@ -150,6 +146,28 @@ def _upgrade(
         _accept_identity_key(connection, signer)
         _project(connection, settings, report)
     return Upgrade(old, reached, applied)
+
+
+def _revision(connection: Connection) -> str | None:
+    """The database's migration; None where it has none yet."""
+    there = connection.execute(text("SELECT to_regclass('memsvc.schema_version')")).scalar_one()
+    found = connection.execute(text("SELECT version_num FROM memsvc.schema_version")).scalar() if there else None
+    connection.rollback()
+    return found
+
+
+def _is_no_newer(connection: Connection) -> None:
+    """Refuse a database that a newer version has upgraded, before anything of it is changed.
+
+    Raises:
+        UpgradedError: it has a migration that this version does not know.
+    """
+    found = _revision(connection)
+    if found is not None and found > head_revision():
+        raise UpgradedError(
+            f"A newer version of memsvc has upgraded this database (to {found}; this one knows {head_revision()}).",
+            hint="Nothing was changed. Install that version of memsvc, or a newer one.",
+        )
 
 
 def _patiently(connection: Connection, step: Callable[[], T]) -> T:

@@ -15,7 +15,6 @@ from contextlib import aclosing
 from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memsvc import traces
@@ -42,15 +41,8 @@ GROUP = 64
 """Messages that the model gets at once; their vectors are stored while it has the next ones."""
 MOST_REFUSED = 8
 """Texts of a group that a model may refuse before it counts as broken."""
-UNEMBEDDED = text(
-    "SELECT * FROM memsvc.unembedded("
-    ":user_id, CAST(:model_id AS smallint), :source_id, :before, :limit, CAST(:tokens AS boolean))"
-)
-STORE = text(
-    "SELECT memsvc.store_embeddings("
-    ":user_id, CAST(:model_id AS smallint), CAST(:ids AS uuid[]), CAST(:vectors AS public.halfvec[]), "
-    "CAST(:tokens AS text[]))"
-)
+UNEMBEDDED = named("unembedded")
+STORE = named("store_embeddings")
 Passage = tuple[UUID, str]
 First = TypeVar("First")
 Second = TypeVar("Second")

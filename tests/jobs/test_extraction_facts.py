@@ -318,7 +318,7 @@ async def test_a_dry_run_tells_what_would_be_written_and_stores_nothing(desk: De
     await desk.read()
     before = desk.history(), desk.labels(), len(await desk.jobs())
     said = [Said(text="Ana LIVES_IN Porto. maybe Ana LIKES tea."), Said(text="I KNOWS Ana.", speaker="Ada")]
-    shown = await preview(desk.db, desk.owner, said, desk.extractor, passage_tokens=240)
+    shown = await preview(desk.db, desk.owner, said, desk.extractor, desk.settings)
     assert {(fact.proposal.sentence, fact.turn, fact.verdict) for fact in shown.facts} == {
         ("Ana LIVES_IN Porto.", 0, "changes"),
         ("Ana LIKES tea.", 0, "doubtful"),

@@ -12,6 +12,7 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from memsvc.db import files
+from memsvc.db.files import head_revision
 from memsvc.db.identity import Signer
 from memsvc.errors import ConfigurationError, DatabaseUnavailableError
 from memsvc.server import objects
@@ -19,7 +20,7 @@ from memsvc.server import upgrade as upgrading
 from memsvc.server.migrations import alembic_config
 from memsvc.server.objects import object_files
 from memsvc.server.schema_dump import schema_of, schema_of_head
-from memsvc.server.upgrade import head_revision, is_current
+from memsvc.server.upgrade import is_current
 from memsvc.settings import Settings
 from tests.migration.conftest import Upgrader
 from tests.migration.samples import SAMPLES, THING, USER, all_rows, insert_samples, lost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +13,7 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.util import greenlet_spawn
 
 from memsvc.access.users import Owner
@@ -118,8 +119,36 @@ async def test_a_connection_at_rest_goes_back_without_being_asked(pool: Database
             assert second is first
 
 
+@pytest.mark.parametrize("savepoint", [False, True])
+async def test_after_a_rollback_no_statement_is_asked_for_that_the_server_has_forgotten(
+    pool: Database, monkeypatch: pytest.MonkeyPatch, *, savepoint: bool
+) -> None:
+    """psycopg has it forget all of them where one is its own; to be told so by an error would fill the server's log."""
+    monkeypatch.setattr(wire, "InvalidSqlStatementName", psycopg.errors.FeatureNotSupported)
+    found = set()
+    async with pool.line() as line:
+        [[who]] = await line.exchange([(PID, {})])
+    found.add(who.pg_backend_pid)
+    with suppress(DBAPIError):
+        async with pool.engine.connect() as connection, connection.begin():
+            for _ in range(7):  # often enough for psycopg to prepare it
+                found.add((await connection.execute(PID)).scalar_one())
+            nested = await connection.begin_nested() if savepoint else None
+            with suppress(DBAPIError):
+                await connection.execute(text("SELECT 1 / 0"))
+            if nested is not None:
+                await nested.rollback()
+            else:
+                await connection.execute(PID)
+    async with pool.line() as line:
+        [[who]] = await line.exchange([(PID, {})])
+        [prepared] = await line.exchange([(text("SELECT name FROM pg_prepared_statements"), {})])
+    assert {*found, who.pg_backend_pid} == {who.pg_backend_pid}, "on the same connection"
+    assert len(prepared) == 2, "psycopg had the server forget its own and ours"
+
+
 async def test_statements_that_the_server_has_forgotten_are_prepared_anew(pool: Database) -> None:
-    """psycopg has it forget all of them after a transaction that was rolled back."""
+    """As a pooler does, which gives a session to others in between."""
     found = set()
     for _ in range(2):
         async with pool.line() as line:

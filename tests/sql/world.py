@@ -22,7 +22,7 @@ from memsvc.db.identity import Signer
 from memsvc.settings import Settings
 
 APP, READER, CYPHER, OWNER = "memsvc_app", "memsvc_reader", "memsvc_cypher", "memsvc_owner"
-ANALYST, ERASER = "memsvc_analyst", "memsvc_eraser"
+ANALYST, ERASER, WATCHDOG = "memsvc_analyst", "memsvc_eraser", "memsvc_watchdog"
 PASSWORDS = {APP: "app_password", READER: "reader_password", CYPHER: "cypher_password", ANALYST: "analyst_password"}
 Row = tuple[Any, ...]
 

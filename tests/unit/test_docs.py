@@ -144,3 +144,11 @@ def test_every_package_of_the_lock_with_a_copyleft_licence_is_named() -> None:
     named = set(re.findall(r"`([\w-]+)`", (TOP / "docs" / "dependencies.md").read_text()))
     assert "psycopg" in copyleft
     assert copyleft <= named
+
+
+@pytest.mark.parametrize("page", sorted((TOP / "docs" / "adr").glob("0*.md")), ids=name)
+def test_every_decision_says_whether_it_still_holds(page: Path) -> None:
+    title, empty, status, *_ = page.read_text().splitlines()
+    assert re.fullmatch(rf"# {page.name[:4]}: .+", title)
+    assert empty == ""
+    assert re.match(r"\*\*Status\.\*\* (?:Accepted|Superseded by \[\d{4}\]|Amended by \[\d{4}\])", status)
