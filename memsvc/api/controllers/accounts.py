@@ -273,7 +273,7 @@ class KeysController(Controller):
     @get(
         operation_id="listKeys",
         summary="List keys",
-        description="Lists the app's keys, revoked ones included, oldest first and without their secrets. Needs the scope "
+        description="Lists the app's keys, revoked ones included, oldest first, without their secrets. Needs the scope "
         "admin.",
         response_description="One page of keys.",
         responses=documented(400, 401, 403, 503),
