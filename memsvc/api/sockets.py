@@ -122,7 +122,7 @@ async def _talk(socket: Socket, hub: Hub, owner: Owner, subscription: Subscripti
             observe.LIVE_MESSAGES.inc()
 
 
-async def _hear(socket: Socket) -> None:
+async def _receive(socket: Socket) -> None:
     """Return when the client disconnects; refuse one that sends too much."""
     received = 0
     with suppress(WebSocketDisconnect):
@@ -183,7 +183,7 @@ async def _serve(socket: Socket) -> None:
                 asyncio.ensure_future(work)
                 for work in (
                     _talk(socket, hub, admitted.owner, subscription),
-                    _hear(socket),
+                    _receive(socket),
                     _watch(admitted, subscription),
                 )
             ]

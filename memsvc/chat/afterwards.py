@@ -55,7 +55,7 @@ class Afterwards:
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            observe.logger().warning("work behind an answer failed", code=_code(error), error=type(error).__name__)
+            observe.logger().warning("work after an answer failed", code=_code(error), error=type(error).__name__)
 
     async def settle(self) -> None:
         """Wait until all work is done, for ``LAST_S`` seconds at most, then cancel the rest."""

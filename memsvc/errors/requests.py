@@ -191,7 +191,7 @@ class DryRunTooSlowError(InvalidRequestError):
 
 
 class BadCursorError(InvalidRequestError):
-    """memsvc did not issue this cursor."""
+    """This cursor was not issued by memsvc."""
 
     code = "bad_cursor"
     hint = "Send next_cursor unchanged, or leave it out to start at the first page."
