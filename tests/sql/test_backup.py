@@ -355,7 +355,7 @@ def managed(target: str, cluster: Cluster) -> Iterator[str]:
     name, login = make_url(target).database or "", sql.Identifier("memsvc_test_backups")
     cluster.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(login))  # of a run that was killed, on a server that stays
     cluster.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE PASSWORD 'plain'").format(login))
-    for role in ("owner", "recall", "eraser", "app", "reader", "cypher", "analyst"):
+    for role in ("owner", "recall", "eraser", "watchdog", "app", "reader", "cypher", "analyst"):
         cluster.execute(sql.SQL("GRANT {} TO {} WITH ADMIN OPTION").format(sql.Identifier(f"memsvc_{role}"), login))
     cluster.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(sql.Identifier(name), login))
     for extension in ("vector", "pg_trgm", "btree_gin", "btree_gist", "unaccent"):
